@@ -11,6 +11,7 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from utmost import PointNoise
 from utmost.core.gradual.euclidean_noise import joint_characteristic
 from utmost.errors import (
     AlreadyPublished,
@@ -26,7 +27,6 @@ from utmost.exact import level
 from utmost.ledger import Ledger, read_sealed
 from utmost.publish.ledger.source import commitment, read_source
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.point_noise import point_noise
 from utmost.publish.promises.point_paths import PointPaths
 from utmost.releases import PlanarRelease
 from utmost.tables.cells.columns import exact_column
@@ -47,7 +47,7 @@ def points(table):
 
 def path_key(ledger, name="homes", promise=None):
     """The key of a release's paths, by the definition in `point_paths`."""
-    about = promise or point_noise(200, 2)
+    about = promise or PointNoise(200)
     book = ledger._book
     committed = commitment(book.key, name, 1, read_source(TABLE, ["x", "y"], about, None))
     return PointPaths.of(book.key.derived, name, 1, committed, about.law(level(1))).key
@@ -110,7 +110,7 @@ def test_other_points_versions_distances_and_names_have_other_paths(tmp_path):
         folder = tmp_path / str(at)
         folder.mkdir()
         with opened(folder) as ledger:
-            asked = ASKED | {"per": per}
+            asked = ASKED | {"noise": PointNoise(per)}
             first = ledger.publish(name, table, ut.Promise(**asked), epsilon=1).table
             found.add(tuple((points(first)[0] - POINTS[0]) / per))
             if at == 0:
@@ -159,9 +159,9 @@ def test_changed_points_are_refused_to_the_last_digit(ledger):
         ledger.relax("homes", changed, epsilon=2)
     assert ledger.difference("homes", changed) == "column 'y', row 3"
     with pytest.raises(AlreadyPublished):
-        ledger.publish("homes", TABLE, ut.Promise(**{**ASKED, "per": 100}), epsilon=1)
+        ledger.publish("homes", TABLE, ut.Promise(**{**ASKED, "noise": PointNoise(100)}), epsilon=1)
     with pytest.raises(AlreadyPublished):
-        ledger.publish("homes", TABLE, ut.Promise(**ASKED, grid=8), epsilon=1)
+        ledger.publish("homes", TABLE, ut.Promise(**{**ASKED, "noise": PointNoise(200, grid=8)}), epsilon=1)
     written_otherwise = {**TABLE, "x": [Fraction(2605201, 4), 652900, Fraction(-1, 2)]}
     assert (
         points(ledger.publish("homes", written_otherwise, ut.Promise(**ASKED), epsilon=1).table)
@@ -228,16 +228,19 @@ def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, 
     assert abs(made["x"][0] - 1 / 3) < 100 * ledger.margin("line", epsilon=epsilon)
     space = {name: [0, 0, 7] for name in "xyz"}
     ledger.publish(
-        "space", space, ut.Promise(columns=list("xyz"), noise=ut.PointNoise(per, largest=10)), epsilon=epsilon
+        "space",
+        space,
+        ut.Promise(columns=list("xyz"), noise=PointNoise(per, largest=10, dimensions=3)),
+        epsilon=epsilon,
     )
     ledger.relax("space", space, epsilon=51)
     assert ledger.verify().cells == 1 + 9 + 9
-    bounded, free = (point_noise(per, 2, None, largest) for largest in (10, None))
+    bounded, free = (PointNoise(per, largest=largest) for largest in (10, None))
     assert bounded.word(level(epsilon), 1) <= free.word(level(epsilon), 1)
 
 
 def test_the_promise_is_read_back():
-    promise = point_noise("200/3", 2, "1/8", 1000)
+    promise = PointNoise("200/3", grid="1/8", largest=1000)
     assert noise_of_facts(promise.facts()).facts() == promise.facts()
 
 

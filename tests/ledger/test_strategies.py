@@ -9,6 +9,7 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
@@ -17,7 +18,6 @@ from utmost.ledger import Ledger, read_sealed
 from utmost.noise import Geometric, costs
 from utmost.privacy import Unit
 from utmost.publish.ledger.spending import together
-from utmost.publish.promises.sum_noise import sum_noise
 from utmost.testing import seeded_ledger
 from utmost.workloads import Domain, Strategy, hierarchy
 
@@ -149,7 +149,7 @@ def test_all_responses_of_all_families_cost_what_the_loosest_level_costs():
 
 
 def test_a_strategy_is_read_back_from_its_facts():
-    promise = sum_noise(strategy(Unit(3, 2, "change-one")))
+    promise = SumNoise(strategy(Unit(3, 2, "change-one")))
     again = type(promise).of_facts(promise.facts())
     assert again.facts() == promise.facts()
     assert again.runs == promise.runs

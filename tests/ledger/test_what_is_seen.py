@@ -11,11 +11,10 @@ import pyarrow as pa
 import pytest
 
 import utmost as ut
-from asking import asked
+from asking import asked, promised
 from postgres import fresh_database
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.ledger import Ledger, read_sealed
-from utmost.publish.promises.cell_noise import cell_noise
 from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
@@ -210,7 +209,7 @@ def test_words_are_as_long_as_public_facts_make_them():
     from utmost.exact import level
 
     def word(epsilon, cells=1, **promise):
-        return cell_noise(**{"sensitivity": 1, "cells": 1} | promise).word(level(epsilon), cells)
+        return promised(**{"unit": ut.Unit(1, 1)} | promise).lasting_noise.word(level(epsilon), cells)
 
     assert [word(1, cells) for cells in (0, 1, 409, 410, 1024, 4096, 10**7)] == [160, 160, 160, 152, 64, 16, 16]
     assert [word(1, largest=n) for n in (1, 10**4, 10**6, 10**12, 10**20)] == [2, 2, 4, 8, 16]

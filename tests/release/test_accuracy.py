@@ -63,13 +63,13 @@ def test_an_error_bar_that_jumps_up_is_not_jumped_over():
         {"numbers": "reals", "grid": "1/4"},
         {"cost": "squared"},
         {"relaxable": True},
-        {"neighbours": "change-one"},
+        {"unit": Unit(5, 2, "change-one")},
     ],
     ids=str,
 )
 def test_the_promise_is_searched_as_it_will_be_kept(promise):
-    found = epsilon_for(12, 0.9, unit=Unit(5, 2), **promise)
-    arguments = {"sensitivity": 5, "cells": 2, "confidence": 0.9, **promise}
+    arguments = {"unit": Unit(5, 2), "confidence": 0.9, **promise}
+    found = epsilon_for(12, **arguments)
     assert plan_release(found, **arguments).margin <= 12 < plan_release(found * Fraction(98, 100), **arguments).margin
 
 
@@ -87,17 +87,15 @@ def test_decimals_and_their_places_are_inverse(place, digits):
         ({"margin": 0, "numbers": "reals"}, OutOfRange),
         ({"margin": "wide"}, NotANumber),
         ({"confidence": 1}, OutOfRange),
-        ({"sensitivity": 0}, OutOfRange),
-        ({"cells": 0}, OutOfRange),
         ({"digits": 0}, OutOfRange),
         ({"margin": "1/4", "numbers": "reals", "grid": 1}, Infeasible),
-        ({"margin": 0, "sensitivity": 3, "confidence": 1 - Fraction(1, 10**900)}, Infeasible),
+        ({"margin": 0, "unit": Unit(3, 1), "confidence": 1 - Fraction(1, 10**900)}, Infeasible),
     ],
     ids=lambda value: getattr(value, "__name__", None) or "-".join(value),
 )
 def test_what_cannot_be_solved_is_refused(arguments, error):
     with pytest.raises(error):
-        epsilon_for(**({"margin": 10, "sensitivity": 1} | arguments))
+        epsilon_for(**({"margin": 10, "unit": Unit(1, 1)} | arguments))
 
 
 def test_a_confidence_whose_odds_are_a_fraction():
@@ -112,10 +110,10 @@ BY_STEPS = [(10, 7, 2, "absolute"), (3, 13, 2, "absolute"), (25, 6, 2, "squared"
 @pytest.mark.parametrize(("margin", "sensitivity", "digits", "cost"), BY_STEPS)
 def test_bisection_within_steps_finds_what_trying_every_decimal_does(margin, sensitivity, digits, cost):
     """The error bar jumps up where the step changes; the least decimal is found all the same."""
-    chosen = {"cost": getattr(costs, cost), "sensitivity": sensitivity}
-    first = _place(_lower_bound(plan_release(1, cells=1, **chosen), Fraction(margin)), digits)
+    chosen = {"cost": getattr(costs, cost), "unit": Unit(sensitivity, 1)}
+    first = _place(_lower_bound(plan_release(1, **chosen), Fraction(margin)), digits)
     tried = (_decimal(place, digits) for place in range(first, first + 900))
-    least = next(e for e in tried if plan_release(e, cells=1, **chosen).margin <= margin)
+    least = next(e for e in tried if plan_release(e, **chosen).margin <= margin)
     assert epsilon_for(margin, digits=digits, **chosen) == least
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
@@ -155,7 +155,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
 
 
 def test_a_promise_keeps_its_rows():
-    promise = sum_noise(CHOSEN)
+    promise = SumNoise(CHOSEN)
     again = noise_of_facts(promise.facts())
     assert again.strategy.rows.facts() == LISTED.facts()
     assert [lattice.share for _, lattice in again.runs] == list(CHOSEN.shares.values())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost import SumNoise
 from utmost.core.noise.near_laws import NearLaw, spreads
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
@@ -15,7 +16,6 @@ from utmost.exact import level
 from utmost.noise import Combination
 from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.sum_noise import SumNoise, sum_noise
 from utmost.publish.releases.table_bars import FEW
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
@@ -192,7 +192,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
 
 def test_a_promise_keeps_its_tents():
     """Stored facts give the same strategy and the same noise: of tents of spacing s, 1/s of the share."""
-    promise = sum_noise(CHOSEN)
+    promise = SumNoise(CHOSEN)
     again = noise_of_facts(promise.facts())
     assert isinstance(again, SumNoise)
     assert again.strategy.shares == CHOSEN.shares

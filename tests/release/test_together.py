@@ -91,7 +91,9 @@ def test_what_is_drawn_has_the_law_stated(noise, columns):
     names = [f"c{i}" for i in range(columns)]
     rows = 20_000
     table = {name: np.full(rows, 10 * i) for i, name in enumerate(names)}
-    release = release_together(table, columns=names, epsilon="3/2", sensitivity=1, noise=noise, halves="keep")
+    release = release_together(
+        table, columns=names, epsilon="3/2", unit=Unit(1, len(names)), noise=noise, halves="keep"
+    )
     plan = release.plan
     laws = [law for law, n in zip(plan.way.laws, plan.way.groups, strict=True) for _ in range(n)]
     for i, (name, law, margin) in enumerate(zip(names, laws, plan.margins, strict=True)):
@@ -109,7 +111,7 @@ def test_tossed_halves_are_integers_of_the_same_mean_error():
     """E|x| stays; the margin is that of the halves rounded up."""
     rows = 50_000
     table = {"a": np.zeros(rows, int), "b": np.zeros(rows, int)}
-    release = release_together(table, columns=["a", "b"], epsilon=1, sensitivity=1, noise="rotated")
+    release = release_together(table, columns=["a", "b"], epsilon=1, unit=Unit(1, 2), noise="rotated")
     law, errors = release.plan.way.laws[0], release.table["a"]
     assert errors.dtype == np.int64
     assert np.abs(errors).mean() == pytest.approx(float(law.mean_size), abs=0.04)
@@ -122,20 +124,20 @@ def test_the_choice_of_noise():
     """The joint law once and for all; the rotated pair with its halves kept, where it is to be relaxed."""
     for e, k in product(("1/10", "1/2", 1, 3), (2, 3, 4)):
         names = [str(i) for i in range(k)]
-        assert plan_together(names, e, sensitivity=1).way.kind == "joint"
-        plan = plan_together(names, e, sensitivity=1, relaxable=True)
+        assert plan_together(names, e, unit=Unit(1, len(names))).way.kind == "joint"
+        plan = plan_together(names, e, unit=Unit(1, len(names)), relaxable=True)
         assert (plan.way.kind, plan.halves, plan.is_relaxable) == ("rotated", "keep", True)
-    assert not plan_together(BOTH, 1, sensitivity=1, noise="rotated").is_relaxable
+    assert not plan_together(BOTH, 1, unit=Unit(1, 2), noise="rotated").is_relaxable
     with pytest.raises(OutOfRange, match="relaxable"):
-        plan_together(BOTH, 3, sensitivity=1, relaxable=True, noise="joint")
+        plan_together(BOTH, 3, unit=Unit(1, 2), relaxable=True, noise="joint")
     with pytest.raises(OutOfRange, match="halves must be kept"):
-        plan_together(BOTH, 3, sensitivity=1, relaxable=True, halves="toss")
+        plan_together(BOTH, 3, unit=Unit(1, 2), relaxable=True, halves="toss")
 
 
 def test_kept_halves_can_be_relaxed_from_response_and_value():
     """The noise of sum and difference is theirs minus the true ones; `relax` takes it to a larger level."""
     table = {"a": np.full(20_000, 5), "b": np.full(20_000, 3)}
-    release = release_together(table, columns=["a", "b"], epsilon="1/2", sensitivity=1, relaxable=True)
+    release = release_together(table, columns=["a", "b"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
     one, two = release.table["a"], release.table["b"]
     noise = np.rint(one + two).astype(int) - 8
     later = relax(noise, level("1/2"), level(2), unit=Unit(1, 2))
@@ -151,7 +153,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     assert (said["noise"], said["relaxable"], said["charged"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["drawn"]
     assert JointCells(1, 2) == joint.plan.way.laws[0]
-    rotated = release_together(TABLE, columns=BOTH, public="department", alpha="1/2", sensitivity=1, relaxable=True)
+    rotated = release_together(TABLE, columns=BOTH, public="department", alpha="1/2", unit=Unit(1, 2), relaxable=True)
     assert "applicants with admitted" in rotated.sidecar["drawn"]
     assert rotated.sidecar["relaxable"]
     assert "933" not in json.dumps(rotated.sidecar["guarantee"])
@@ -173,14 +175,14 @@ def test_refusals():
     with pytest.raises(OutOfRange, match="as many as there are columns"):
         plan_together(BOTH, 1, unit=Unit(1, 3))
     with pytest.raises(NotALevel):
-        plan_together(BOTH, sensitivity=1)
+        plan_together(BOTH, unit=Unit(1, 2))
     with pytest.raises(OutOfRange, match="noise"):
-        plan_together(BOTH, 1, sensitivity=1, noise="gaussian")
+        plan_together(BOTH, 1, unit=Unit(1, 2), noise="gaussian")
     with pytest.raises(NotDeclared):
-        release_together(TABLE, columns=BOTH, epsilon=1, sensitivity=1)
+        release_together(TABLE, columns=BOTH, epsilon=1, unit=Unit(1, 2))
     with pytest.raises(PromiseBroken):
         release_together(
-            TABLE, columns=BOTH, public="department", epsilon=1, sensitivity=1, randomness=SeededRandomness(1)
+            TABLE, columns=BOTH, public="department", epsilon=1, unit=Unit(1, 2), randomness=SeededRandomness(1)
         )
     with pytest.raises(BadTable):
         release_together({"a": [1], "b": [0.5]}, columns=["a", "b"], epsilon=1, unit=Unit(1, 2))

@@ -56,7 +56,6 @@ class Unit(Rebuilt):
 
     Raises:
         OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
-
     >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
     (2, 4)
     >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most_of
@@ -115,7 +114,6 @@ class Unit(Rebuilt):
 
         Raises:
             OutOfRange, NotANumber, WrongKind: for what describes none.
-
         >>> unit = Unit(100, 2, amount=Amount("spent", "0.05"))
         >>> Unit.of_facts(unit.facts()) == unit
         True
@@ -187,7 +185,6 @@ class Unit(Rebuilt):
 
     def many(self, cell: str) -> str:
         """How many cells one individual changes, in words.
-
         >>> Unit(1, 2).many("cell")
         '2 cells'
         """
@@ -250,7 +247,6 @@ class Unit(Rebuilt):
 
         Raises:
             NotDetermined: for distinct counts: two cells may hold the same value, and how many do no cell says.
-
         >>> Unit(1, 2).check_adds(is_one_cell=False, came="a total")
         """
         if self.is_distinct and not is_one_cell:
@@ -281,7 +277,6 @@ class Unit(Rebuilt):
     @property
     def per_cell_words(self) -> str:
         """The part of the level that each cell's own noise would have.
-
         >>> Unit(1, 4).per_cell_words
         '1/4'
         """
@@ -298,7 +293,6 @@ class Unit(Rebuilt):
         If one individual changes at most k cells by at most D each, noise of level epsilon/k with sensitivity D on
         every cell makes the table epsilon-private. So does *geometric* noise of level epsilon D/P where the sizes of
         all changes add up to at most P.
-
         >>> from utmost.exact import level
         >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
         Fraction(1, 4)
@@ -325,7 +319,6 @@ def read_unit(
     Raises:
         OutOfRange: for a unit beside any of the four, and for neither.
         WrongKind: for a unit that is none.
-
     >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
     True
     """

@@ -22,6 +22,7 @@ _NAME = "utmost"
 class FrameVerbs:
     """What ``frame.utmost`` is: the frame, with the verbs that take a table first.
 
+    >>> from utmost import Unit
     >>> import pandas as pd
     >>> register_frames("pandas")
     ('pandas',)

@@ -39,6 +39,7 @@ from utmost.publish.releases.item_release import ItemResponder
 class LedgerItems:
     """The releases of a ledger that an engine answers; made by `Ledger.items`.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.ledger import Ledger
     >>> from utmost.sampling import Identifiers

@@ -47,6 +47,7 @@ def release(
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
+    >>> from utmost import Unit
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> made = release(table, Promise("admitted", public="department", unit=Unit(1, 1)), epsilon="1/2")
     >>> made.at(2)["admitted_margin"], made.levels
@@ -78,6 +79,7 @@ def rehearse(
     Raises:
         As `release`; Unsupported: for a frame that an engine evaluates, which `rehearse_table` reads.
 
+    >>> from utmost import Unit
     >>> rehearse({"n": [3]}, Promise("n", unit=Unit(1, 1)), epsilon=1)["margin"]
     3
     """

@@ -61,6 +61,7 @@ class Release(AnswersReaders, Shown):
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.ledger import Ledger
     >>> from utmost.promises import Promise

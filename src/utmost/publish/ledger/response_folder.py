@@ -82,6 +82,7 @@ class ResponseFolder:
         ledger: whose responses they are.
         path: the folder, a path or its text; made when the first are kept.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> import polars as pl
     >>> from utmost.ledger import Ledger

@@ -173,6 +173,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
 
     Source: [koufogiannis2015], [geng2012]; docs/theory/gradual-release.md.
 
+    >>> from utmost.exact import level
     >>> CellNoise(Unit(5, 1), half_step=True).plan(level(1)).law
     DiscreteStaircase(epsilon=1, sensitivity=5, step=3)
     >>> CellNoise(Unit(1, 2, "change-one")).lattice.cells

@@ -72,12 +72,11 @@ def noise_of_facts(facts: Any) -> Noise:
     >>> noise_of_facts({"kind": "cells", "sensitivity": 1, "cells": "2"}).unit
     Unit(1, cells=2)
     """
-    fields = dict(mapping(facts, "noise"))
-    kind = fields.pop("kind", None)
+    kind = mapping(facts, "noise").get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise OutOfRange(f"the kind of a noise is one of {', '.join(sorted(KINDS))}", came=str(kind), where="noise")
     try:
-        return kind_named(kind).of_facts(fields)
+        return kind_named(kind).of_facts(facts)
     except UtmostError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):

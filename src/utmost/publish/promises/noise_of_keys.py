@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects, plain_cells
-from utmost.core.exact.field_forms import arguments_of, form
+from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, first_integer, read_confidence
@@ -299,7 +299,7 @@ class KeyNoise(NamingNoise):
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
         """The noise that `facts` wrote."""
-        about = arguments_of(cls, facts, "noise")
+        about = cls.arguments(facts)
         delta, keys = about["chance"], about["unit"].cells
         return key_noise(about["columns"], delta=delta, keys=keys, shares=about.get("shares"))
 

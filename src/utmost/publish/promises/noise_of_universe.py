@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from utmost.core.exact.arguments import mapping
-from utmost.core.exact.field_forms import arguments_of, form
+from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_name
@@ -107,7 +107,7 @@ class NamedCellNoise(NamingNoise):
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "NamedCellNoise":
         """The noise that `facts` wrote."""
-        about = arguments_of(cls, facts, "noise")
+        about = cls.arguments(facts)
         keys, false_names = about["unit"].cells, about["false_names"]
         return named_cell_noise(about["columns"], about["universe"], keys=keys, false_names=false_names)
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import one_of
-from utmost.core.exact.field_forms import FieldForm, arguments_of, form
+from utmost.core.exact.field_forms import FieldForm, form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.norm_staircase import CellCost
@@ -160,7 +160,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":
         """The noise that `facts` wrote."""
-        about = arguments_of(cls, facts, "noise")
+        about = cls.arguments(facts)
         unit, columns, cost, way = (about[name] for name in ("unit", "columns", "cost", "way"))
         signed = way["noise"] == "signed"
         found = way_of_facts(way, _ANCHOR, replace(unit, nonnegative=True)) if signed else None

@@ -96,23 +96,23 @@ class Promise(Shown):
 
     def __init__(
         self,
-        columns: str | Sequence[str] = (),
+        columns: str | Sequence[str] | None = None,
         *,
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         unit: Unit | None = None,
         noise: "PlannedNoise | Strategy | None" = None,
         rows: str = "declared",
-        id_column: str | Sequence[str] = (),
+        id_column: str | Sequence[str] | None = None,
         keyed_by_id: bool = False,
         part: Part | None = None,
     ) -> None:
         drawn = _noise(unit, noise)
         object.__setattr__(self, "public", listed_names(public, "public"))
-        object.__setattr__(self, "columns", drawn.released(listed_names(columns, "columns")))
+        object.__setattr__(self, "columns", drawn.released(_listed(columns)))
         object.__setattr__(self, "drop", listed_names(drop, "drop"))
         object.__setattr__(self, "rows", rows_origin(rows))
-        object.__setattr__(self, "id_column", _identifiers(id_column))
+        object.__setattr__(self, "id_column", () if id_column is None else _identifiers(id_column))
         object.__setattr__(self, "keyed_by_id", truth(keyed_by_id, "keyed_by_id"))
         object.__setattr__(self, "part", _part(part))
         object.__setattr__(self, "noise", drawn)
@@ -196,7 +196,7 @@ class Promise(Shown):
     def of_counted(
         cls,
         table: ProvedTable,
-        columns: str | Sequence[str] = (),
+        columns: str | Sequence[str] | None = None,
         *,
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
@@ -224,7 +224,7 @@ class Promise(Shown):
         drawn = _noise(unit, noise)
         if drawn.needs_counted:
             return fitting(cls(columns, public=public, drop=drop, noise=drawn, part=counted.part), counted)
-        names = listed_names(columns, "columns") or (counted.column,)
+        names = _listed(columns) or (counted.column,)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
@@ -341,6 +341,10 @@ def _lasting(noise: PlannedNoise) -> Noise:
         return noise
     remedy = "Promise columns and a unit, whose noise can be relaxed; or release it once, by ut.release_table."
     raise Unsupported("what is remembered has noise for every level", came=noise.kind, where="noise", remedy=remedy)
+
+
+def _listed(columns: str | Sequence[str] | None) -> tuple[str, ...]:
+    return () if columns is None else listed_names(columns, "columns")
 
 
 def _part(part: object) -> Part | None:

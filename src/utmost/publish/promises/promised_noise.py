@@ -344,8 +344,13 @@ class Noise(PlannedNoise):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Noise":
-        """The noise that `facts` wrote, without its kind."""
-        return cls(**arguments_of(cls, facts, "noise"))
+        """The noise of this kind that `facts` wrote."""
+        return cls(**cls.arguments(facts))
+
+    @classmethod
+    def arguments(cls, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of the noise of this kind that `facts` wrote."""
+        return arguments_of(cls, {name: fact for name, fact in facts.items() if name != "kind"}, "noise")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

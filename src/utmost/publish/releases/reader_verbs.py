@@ -45,6 +45,7 @@ class AnswersReaders:
 
         >>> from utmost.promises import Promise
 
+        >>> from utmost import Unit
         >>> from utmost.ledger import release
         >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
         >>> made = release({"department": ["A", "B"], "admitted": [601, 370]}, promise, epsilon=1)

@@ -41,6 +41,7 @@ def release_together(
 
     Source: docs/theory/cells-together.md.
 
+    >>> from utmost import Unit
     >>> release = release_together(
     ...     {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]},
     ...     columns=["applicants", "admitted"],

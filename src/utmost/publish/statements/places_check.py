@@ -36,6 +36,7 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
         Unsupported: for a format that is not known.
         BadTable: naming the first field that does not follow from the others.
 
+    >>> from utmost import PointNoise
     >>> from utmost.promises import Promise
     >>> from utmost.publish.releases.table import rehearse_table
     >>> said = rehearse_table({"x": [1], "y": [2]}, Promise(["x", "y"], noise=PointNoise(200)), epsilon=1).sidecar
@@ -73,6 +74,7 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
     Raises:
         BadTable, Unsupported: as `stated_places`; and where columns, rows, margins or digest are not the table's.
 
+    >>> from utmost import PointNoise
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
     >>> made = release_table({"x": [1], "y": [2]}, Promise(["x", "y"], noise=PointNoise(1)), epsilon=1)

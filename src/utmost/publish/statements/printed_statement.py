@@ -45,6 +45,7 @@ def statement_page(stated: Facts, deployment: Deployment | None = None) -> str:
     Returns:
         A whole HTML document; every word of the statement in it is escaped.
 
+    >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.statements import stated_release
     >>> from utmost.releases import release_table

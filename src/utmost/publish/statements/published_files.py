@@ -88,6 +88,7 @@ def read_release(
         Unsupported: for a format that is not known, and an address that is not answered.
         WrongKind: for what is no path. OSError: where the file cannot be read.
 
+    >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
     >>> with TemporaryDirectory() as folder:

@@ -110,6 +110,7 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     Raises:
         OutOfRange: for a level that no float is above: the registry's epsilon is one.
 
+    >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.statements import stated_release
     >>> from utmost.releases import release_table
