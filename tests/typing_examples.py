@@ -98,6 +98,6 @@ def frames() -> None:
 
 def mistakes() -> None:
     """What is wrong is told by the checker and not by a run."""
-    ut.release(TABLE, ut.Promise(columns="admitted", cells=1), sensitivty=1, epsilon=1)  # type: ignore[call-arg]
+    ut.release(TABLE, ut.Promise("admitted", unit=ut.Unit(1, 1)), sensitivty=1, epsilon=1)  # type: ignore[call-arg]
     ut.Unit(1)  # type: ignore[call-arg]
     ut.Ledger.open(3.5)  # type: ignore[arg-type]

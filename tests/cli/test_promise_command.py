@@ -39,7 +39,8 @@ KINDS = {
     "a half-step by item": (
         [*COLUMNS[:4], "--sensitivity", 3, "--cells", 1, "--half-step", "--largest", "1e9", "--noise", "items", "--id",
          "department"],
-        Promise("admitted", public="department", noise=CellNoise(Unit(3, 1), largest=10**9, half_step=True), keyed_by_id=True, id_column="department"),
+        Promise("admitted", public="department", noise=CellNoise(Unit(3, 1), largest=10**9, half_step=True),
+                keyed_by_id=True, id_column="department"),
     ),
     "points": (POINTS, Promise(["x", "y"], public="department", noise=PointNoise(200, grid="3/7"))),
     "wide": (

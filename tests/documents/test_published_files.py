@@ -28,7 +28,7 @@ def folder(tmp_path):
     points = {"x": [1.5, 7.0], "y": [2.0, 4.0]}
     ut.release_table(points, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).save(tmp_path / "points.csv")
     both = {"n": [7, 9], "m": [1, 2]}
-    release_together(both, columns=["n", "m"], epsilon=1, sensitivity=1).save(tmp_path / "both.csv")
+    release_together(both, columns=["n", "m"], epsilon=1, unit=ut.Unit(1, 2)).save(tmp_path / "both.csv")
     ut.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
     plan = _plan()
     plan.save(tmp_path / "plan.json")

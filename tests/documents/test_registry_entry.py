@@ -34,7 +34,7 @@ from utmost.workloads import Strategy
 
 SCHEMA = yaml.safe_load((Path(__file__).parent / "registry/deployments-schema.yaml").read_text())
 TABLE = {"n": [7, 9, 12], "m": [1, 2, 3], "place": ["a", "b*_`", "c"]}
-UNIT = {"sensitivity": 1, "cells": 2}
+UNIT = {"unit": ut.Unit(1, 2)}
 SAID = Deployment(
     "Counts: a test",
     ["An Office", "Another"],
@@ -402,7 +402,7 @@ def test_keys_are_approximate_and_their_delta_is_never_rounded_down():
 
 def test_half_step_noise_on_a_grid_is_of_real_numbers():
     """Its steps are drawn by a law on the integers, and the entry said that the columns hold integers."""
-    words = {"sensitivity": 3, "cells": 1, "numbers": "reals", "half_step": True}
-    release = ut.release_table({"x": [1.5, 2.25]}, ut.Promise("x", grid="1/4", **words), epsilon=1)
+    noise = ut.CellNoise(ut.Unit(3, 1), "reals", grid="1/4", half_step=True)
+    release = ut.release_table({"x": [1.5, 2.25]}, ut.Promise("x", noise=noise), epsilon=1)
     entry = registry_entry(stated_release(release.sidecar))
     assert "(x) hold real numbers" in entry["deployment"]["dp_variant"]["data_domain"]

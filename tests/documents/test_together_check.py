@@ -14,13 +14,19 @@ TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]
 
 
 def made(noise=None, **how):
-    how = {"epsilon": "1/2", "sensitivity": 1, "noise": noise, "public": "department", "columns": ["a", "b", "c"]} | how
+    how = {
+        "epsilon": "1/2",
+        "unit": Unit(1, len(how.get("columns", "abc"))),
+        "noise": noise,
+        "public": "department",
+        "columns": ["a", "b", "c"],
+    } | how
     return release_together(TABLE, drop=[name for name in "abc" if name not in how["columns"]], **how)
 
 
 @pytest.mark.parametrize("noise", ["joint", "rotated", "independent", None])
 @pytest.mark.parametrize(
-    "how", [{}, {"halves": "keep"}, {"neighbours": "change-one"}, {"columns": ["b", "a"], "epsilon": 3}]
+    "how", [{}, {"halves": "keep"}, {"unit": Unit(1, 3, "change-one")}, {"columns": ["b", "a"], "epsilon": 3}]
 )
 def test_a_statement_as_it_was_made_passes(noise, how):
     """All kinds of noise, and what else can be chosen."""
@@ -84,7 +90,7 @@ def test_another_table_and_another_format_are_refused():
         check_together(release.sidecar | {"format": 4}, release.table)
 
 
-SIGNED = {"unit": Unit(1, 3, nonnegative=True), "sensitivity": None, "noise": "signed"}
+SIGNED = {"unit": Unit(1, 3, nonnegative=True), "noise": "signed"}
 
 
 def signed(**how):

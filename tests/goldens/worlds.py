@@ -32,7 +32,7 @@ from utmost.publish.releases.gradual_together import GradualTogether
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
 TABLE = {"town": ["Ash", "Elm", "Oak"], "men": [12, 7, 31], "women": [3, 4, 2]}
-UNIT = {"sensitivity": 1, "cells": 2}
+UNIT = {"unit": ut.Unit(1, 2)}
 POINTS = {"x": [1.5, -2.0, 7.25], "y": [0.0, 3.5, 2.0]}
 ORDERS = list(itertools.permutations(("1/2", "1", "2")))
 LONGEST = 60
@@ -174,7 +174,7 @@ def ledger_history(folder, derived, **promise):
 def ledger_items(folder):
     """Noise by item: a function of the key's secret, the identifier and the level alone."""
     with ut.Ledger.open(folder / "items.db", create=True, key=KEY, witness=False) as ledger:
-        promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "noise": "items", **UNIT}
+        promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "keyed_by_id": True, **UNIT}
         answers = [ledger.publish("towns", TABLE, **asked(**promise, epsilon="1/2", dataset="d")).table]
         answers += [ledger.relax("towns", TABLE, epsilon=2), ledger.view("towns", epsilon=1)]
     return [drawn(answer) for answer in answers]
@@ -236,7 +236,9 @@ WORLDS = {
         [drawn(release.table), stated(release.sidecar)]
         for relaxable in (False, True)
         for release in [
-            ut.releases.release_together(PAIR, columns=["men", "women"], epsilon=1, sensitivity=1, relaxable=relaxable)
+            ut.releases.release_together(
+                PAIR, columns=["men", "women"], epsilon=1, unit=ut.Unit(1, 2), relaxable=relaxable
+            )
         ]
     ],
     "points": lambda folder: [
@@ -271,7 +273,7 @@ WORLDS = {
         lambda release, level: release.at(level),
     ),
     "gradual together": lambda folder: by_orders(
-        lambda: GradualTogether(PAIR, sensitivity=1),
+        lambda: GradualTogether(PAIR, unit=ut.Unit(1, 2)),
         lambda release, level: release.at(level),
     ),
     "gradual points": lambda folder: by_orders(
@@ -285,7 +287,7 @@ WORLDS = {
         TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(3, 2), half_step=True))
     ),
     "a process of reals": lambda folder: process_history(
-        TABLE, ut.Promise(["men", "women"], public="town", numbers="reals", grid="1/4", **UNIT)
+        TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(1, 2), "reals", grid="1/4"))
     ),
     "a process of changed records": lambda folder: process_history(
         TABLE, ut.Promise(["men", "women"], public="town", unit=ut.Unit(2, 3, "change-one"))

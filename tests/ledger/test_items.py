@@ -28,7 +28,7 @@ from utmost.sampling import Identifiers
 KEY = bytes(range(32))
 N = 300
 PROMISE = {"columns": ["n", "m"], "unit": ut.Unit(1, 2)}
-BY_ITEM = PROMISE | {"id_column": "id", "public": "id", "noise": "items"}
+BY_ITEM = PROMISE | {"id_column": "id", "public": "id", "keyed_by_id": True}
 
 
 def table(order=None, ids=None):
@@ -290,7 +290,7 @@ def test_many_blocks_of_rows_and_half_steps(tmp_path):
     n = 70_000
     big = {"id": np.arange(n), "n": np.arange(n) % 9}
     order = np.random.default_rng(3).permutation(n)
-    asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items"}
+    asks = {"columns": "n", "id_column": "id", "public": "id", "keyed_by_id": True}
     promise = {"sensitivity": 3, "cells": 1, "half_step": True}
     with opened(tmp_path) as ledger:
         strict = ledger.publish("r", big, **asked(**asks, **promise, epsilon=1)).table

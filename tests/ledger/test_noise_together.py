@@ -60,10 +60,10 @@ def test_facts_that_spend_more_are_refused():
     noise = together_noise(NAMES[:3], unit=RAISED)
     facts = noise.facts()
     assert TogetherNoise.of_facts(facts) == noise
-    sums = facts["noise"]["signed_sums"]
+    sums = facts["signed_sums"]
     for other in ([{**sums[0], "shares": ["1"] * 3}], [{**sums[0], "rows": [[1, 1, 1]] * 3}], []):
         with pytest.raises((UtmostError, LookupError, ValueError)):
-            TogetherNoise.of_facts({**facts, "noise": {**facts["noise"], "signed_sums": other}})
+            TogetherNoise.of_facts({**facts, "signed_sums": other})
     with pytest.raises(OutOfRange):
         Promise.of_facts({"columns": ["a"], "noise": facts})
 
@@ -110,6 +110,6 @@ def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():
         (8, {"groups": wide, "shares": ["1"], "signed_sums": [{"rows": rows, "shares": ["1/8"] * 8, "spent": []}]}),
     ):
         columns = [name for group in about["groups"] for name in group]
-        noise = facts["noise"] | about | {"columns": columns}
+        noise = facts | about | {"columns": columns, "cells": cells}
         with pytest.raises(BadTable, match="groups of at most 7 columns"):
-            TogetherNoise.of_facts(facts | {"cells": cells, "noise": noise})
+            TogetherNoise.of_facts(noise)

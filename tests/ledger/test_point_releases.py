@@ -183,7 +183,7 @@ def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
     from utmost.publish.ledger.state import bound_facts
 
     for changed in ({"per": "100"}, {"grid": "1"}, {"dimensions": 3}):
-        other = {**facts, "promise": {**facts["promise"], "points": {**facts["promise"]["points"], **changed}}}
+        other = {**facts, "promise": {**facts["promise"], **changed}}
         assert bound_facts(other) != bound_facts(facts)
 
 
@@ -200,14 +200,11 @@ def test_a_ledger_put_back_repeats_itself(tmp_path):
 
 def test_what_cannot_be_published_as_points(ledger):
     for wrong, error in (
-        ({"sensitivity": 1}, OutOfRange),
-        ({"numbers": "reals"}, OutOfRange),
-        ({"half_step": True}, OutOfRange),
-        ({"per": 0}, OutOfRange),
-        ({"grid": 400}, OutOfRange),
+        ({"unit": ut.Unit(1, 1)}, OutOfRange),
+        ({"noise": PointNoise(200, grid=400)}, OutOfRange),
         ({"columns": None}, OutOfRange),
         ({"public": ()}, NotDeclared),
-        ({"largest": 10}, BadTable),
+        ({"noise": PointNoise(200, largest=10)}, BadTable),
     ):
         with pytest.raises(error):
             ledger.publish("homes", TABLE, **asked(**(ASKED | wrong), epsilon=1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from asking import asked
+from asking import asked, promised
 from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import (
@@ -196,7 +196,7 @@ def test_one_dataset_has_one_relation(ledger):
     """Levels add up for one neighbouring relation only."""
     ledger.publish("one", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="d")
     with pytest.raises(OutOfRange, match="neighbours"):
-        ledger.publish("two", TABLE, ut.Promise(neighbours="change-one", **PROMISE), epsilon=1, dataset="d")
+        ledger.publish("two", TABLE, promised(neighbours="change-one", **PROMISE), epsilon=1, dataset="d")
 
 
 def test_a_seeded_source_is_refused(tmp_path):
@@ -280,7 +280,7 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
             ledger.view("admissions", epsilon=at)
         with pytest.raises(OutOfRange, match="at least 1e-50"):
             ledger.relax("admissions", TABLE, epsilon=at)
-    wide = PROMISE | {"sensitivity": 10**20}
+    wide = PROMISE | {"unit": ut.Unit(10**20, 1)}
     with pytest.raises(OutOfRange, match="at least 1e-50"):
         ledger.publish("wide", TABLE, ut.Promise(**wide), epsilon="1e-40", dataset="admissions")
     assert ledger.levels("admissions") == (level("1/2"),)

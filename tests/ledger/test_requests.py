@@ -48,7 +48,7 @@ def test_both_doors_write_the_same_facts(tmp_path):
     table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "unit": Unit(1, 1), "epsilon": 1}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish(
-            "kept", table, **asked(**promise, drop="id", id_column="id", noise="items", dataset="d", request="q")
+            "kept", table, **asked(**promise, drop="id", id_column="id", keyed_by_id=True, dataset="d", request="q")
         )
         key = ledger.items.commitment_key("answered", Promise(columns="n", unit=Unit(1, 1)))
         committed = key.committed([Identifiers.of(["a", "b"])], {"n": [1, 2]})

@@ -68,7 +68,7 @@ def _of_engines(values):
     relation = pytest.importorskip("duckdb").from_arrow(frame.to_arrow())
     return {
         "rows": ({"n": values}, {}),
-        "rows by item": (shuffled, {**by_id, "noise": "items"}),
+        "rows by item": (shuffled, {**by_id, "keyed_by_id": True}),
         "Polars": (frame.lazy(), by_id),
         "DuckDB": (relation, by_id),
         "reals in Polars": (reals.lazy(), {**by_id, "numbers": "reals", "grid": "1/8"}),
@@ -104,7 +104,7 @@ def test_the_same_coordinates_are_told_as_numbers_and_as_points(ledger, first, s
     kinds = {
         "integers": {"sensitivity": 1, "cells": 2},
         "reals": {"sensitivity": 1, "cells": 2, "numbers": "reals", "grid": "1/8"},
-        "points": {"per": 1},
+        "points": {"noise": ut.PointNoise(1)},
     }
     tables = [{"x": [1, 2, 5], "y": [3, 4, 9]}]
     if "integers" not in (first, second):

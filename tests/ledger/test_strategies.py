@@ -159,15 +159,15 @@ def test_a_strategy_is_read_back_from_its_facts():
 
 def test_what_does_not_fit_a_strategy_is_refused(ledger):
     """And nothing is spent."""
-    good = {"strategy": strategy(), "epsilon": 1}
+    good = {"noise": strategy(), "epsilon": 1}
     with pytest.raises(WrongKind, match="counted table"):
         ledger.publish("r", {"n": [1]}, **asked(**good))
     with pytest.raises(OutOfRange, match="columns beside it"):
         ledger.publish("r", counted(), **asked(columns="n", **good))
-    with pytest.raises(OutOfRange, match="sensitivity beside it"):
+    with pytest.raises(OutOfRange, match="unit= beside noise="):
         ledger.publish("r", counted(), **asked(**good, sensitivity=1, cells=1))
-    with pytest.raises(OutOfRange, match="numbers beside it"):
-        ledger.publish("r", counted(), **asked(**good, numbers="reals"))
+    with pytest.raises(OutOfRange, match="public= beside it"):
+        ledger.publish("r", counted(), **asked(**good, public="sex"))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         ledger.publish("r", counted(unit=Unit(1, 2)), **asked(**good))
     with pytest.raises(OutOfRange, match="must have one domain"):

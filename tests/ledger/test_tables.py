@@ -193,12 +193,12 @@ def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
 
     table = {"n": [10, 20, 30, 40]}
     for name, unit in {
-        "one": {"sensitivity": 1, "cells": 1},
-        "many": {"sensitivity": 3, "cells": 4},
-        "changed": {"sensitivity": 1, "cells": 2, "neighbours": "change-one"},
+        "one": ut.Unit(1, 1),
+        "many": ut.Unit(3, 4),
+        "changed": ut.Unit(1, 2, "change-one"),
     }.items():
-        ledger.publish(name, table, **asked(columns="n", epsilon=1, independent=True, **unit))
-        plan = plan_release(1, **unit, relaxable=True)
+        ledger.publish(name, table, ut.Promise("n", unit=unit), epsilon=1, independent=True)
+        plan = plan_release(1, unit=unit, relaxable=True)
         half = name == "many" and "Staircase" in repr(plan.law)
         if not half:
             assert ledger.margin(name, epsilon=1) == plan.margin

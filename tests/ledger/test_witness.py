@@ -317,7 +317,7 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
     """Its nodes depend on the order of the levels: 0.1, 0.3 lost, and 0.1, 0.2, 0.3 would be two continuations of 0.1,
     which cost 0.3 + 0.3 + 0.1, where the books would say 0.5."""
     options = {"derived": True} | ({} if watched else {"witness": False})
-    table, items = TABLE | {"id": ["a", "b", "c"]}, {"public": "id", "id_column": "id", "noise": "items"}
+    table, items = TABLE | {"id": ["a", "b", "c"]}, {"public": "id", "id_column": "id", "keyed_by_id": True}
     ids, committed = [Identifiers.of(["a", "b", "c"])], {"n": [10, 20, 30]}
     with opened(here, **options) as ledger:
         ledger.publish("rows", TABLE, ut.Promise(**PROMISE), epsilon="0.1", dataset="d")

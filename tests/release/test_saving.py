@@ -54,7 +54,7 @@ KINDS = {
         TABLE, ut.Promise(columns=["n", "m"], public="ward", **UNIT), epsilon=1
     ).save(at, **how),
     "joint": lambda at, folder, **how: release_together(
-        TABLE, columns=["n", "m"], public="ward", epsilon=1, sensitivity=1
+        TABLE, columns=["n", "m"], public="ward", epsilon=1, unit=ut.Unit(1, 2)
     ).save(at, **how),
     "places": lambda at, folder, **how: ut.release_table(
         {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]},

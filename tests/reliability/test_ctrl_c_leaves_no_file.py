@@ -95,7 +95,7 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("noise", [{"noise": "items"}, {}], ids=["items", "cells"])
+@pytest.mark.parametrize("noise", [{"keyed_by_id": True}, {}], ids=["items", "cells"])
 @pytest.mark.parametrize("step", STEPS)
 def test_publishing_in_a_ledger(here, monkeypatch, noise, step):
     """What no witness has heard of is gone; what one has is carried out, once: the same call then gives it."""

@@ -196,7 +196,7 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
     made = ada.publish("in Bern", table, promise, epsilon=1, dataset="people", proposal=proposal["name"]).table
     assert made.part == ("town", "Bern")
     with pytest.raises(WrongKind, match="promise must be a Promise; got dict"):
-        ada.propose_publication("x", {"strategy": plan}, epsilon=1)
+        ada.propose_publication("x", {"noise": plan}, epsilon=1)
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])

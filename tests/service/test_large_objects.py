@@ -27,6 +27,7 @@ from utmost.interfaces.service.pages.page_downloads import KeptFiles
 from utmost.interfaces.service.terms import Terms
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
+from utmost.promises import Promise
 from utmost.service import Grant, Service, served
 from utmost.workloads import Domain, Strategy
 
@@ -58,7 +59,7 @@ def large(tmp_path_factory):
         families = ["town", *names, *(f"{one} {other}" for one in names for other in names if one < other)]
         plan = Strategy(domain, Unit(1, 1), dict.fromkeys(families, Fraction(1, len(families))))
         counted = CountedTable(domain, np.zeros(domain.shape, np.int64), Unit(1, 1))
-        planned = Terms.read({"strategy": plan, "dataset": "d"})
+        planned = Terms(Promise(noise=plan), "d")
         service.releases.publish(ada, "s", "sums", counted, ONE, planned)
         public = [f"a column with a long name {number}" for number in range(LABELS)]
         wide = Terms.read(terms.facts() | {"public": public})

@@ -221,7 +221,7 @@ def test_a_token_for_some_releases_publishes_those_alone(service, who):
 def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
     body = {"name": "a", "epsilon": "1", "terms": {"columns": ["admitted"], "public": ["department"]}, "table": TABLE}
-    body["terms"] |= {"sensitivity": 1, "cells": 1, "dataset": "a"}
+    body["terms"] |= {"noise": {"kind": "cells", "sensitivity": 1, "cells": 1}, "dataset": "a"}
     for bodies, status in (([], 422), ([body] * 2, 422), ([body | {"name": f"n{k}"} for k in range(11)], 422)):
         answer = curator._client.post("/v1/publications", json={"measures": bodies}, headers={"Idempotency-Key": "k"})
         assert answer.status_code == status

@@ -257,7 +257,7 @@ def test_what_nobody_thought_of_is_a_problem_too(app, callers, monkeypatch):
 @pytest.mark.parametrize("text", STRATEGIES)
 def test_a_strategy_that_is_none(text):
     with pytest.raises((OutOfRange, WrongKind)):
-        Terms.read({"strategy": text}).arguments()
+        Terms.read({"noise": {"kind": "sums", "strategy": text}})
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS[:16] if text[:3] not in ("[]", "7", "nul", '"x"', '{"\\')])
@@ -271,7 +271,8 @@ def test_half_a_letter_in_a_refusal_is_written_out(callers):
     units = {"neighbours": "\ud800"}, {"sensitivity": "\ud800"}
     for number, said in enumerate(units):
         unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"} | said
-        terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})}
+        plan = json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})
+        terms = {"noise": {"kind": "sums", "strategy": plan}}
         body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
         answer = callers["curator"]("POST", "/v1/proposals", key=f"half {number}", json=body)
         check(answer, 422)
@@ -282,7 +283,8 @@ def test_shares_that_take_minutes_to_add_are_refused(callers):
     """Coprime denominators of four thousand digits: refused by their digits, before anything is added."""
     shares = [[[f"a~{n}"], f"1/1{str(n).zfill(3990)}"] for n in range(2, 2000)]
     unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"}
-    terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})}
+    plan = json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})
+    terms = {"noise": {"kind": "sums", "strategy": plan}}
     body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
     answer = callers["curator"]("POST", "/v1/proposals", key="coprime", json=body)
     check(answer, 422)
@@ -290,7 +292,7 @@ def test_shares_that_take_minutes_to_add_are_refused(callers):
 
 
 def test_a_strategy_that_takes_seconds_to_read_is_refused_by_its_length(callers):
-    terms = {"strategy": " " * (2 << 20) + "{}"}
+    terms = {"noise": {"kind": "sums", "strategy": " " * (2 << 20) + "{}"}}
     body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
     answer = callers["curator"]("POST", "/v1/proposals", key="long", json=body)
     check(answer, 422)

@@ -19,7 +19,7 @@ from utmost.publish.statements.statement_readers import READERS
 from utmost.releases import ProcessedRelease, release_detailed, release_together, select_keys
 from utmost.workloads import Strategy
 
-TABLE, UNIT = {"n": [70, 900], "m": [1, 2]}, {"sensitivity": 1, "cells": 1}
+TABLE, UNIT = {"n": [70, 900], "m": [1, 2]}, {"unit": ut.Unit(1, 1)}
 WORDS = {"word": ["a", "b"], "n": [900, 800]}
 DOMAIN, CELLS = ut.Domain(sex=["men", "women"], age=["<40", "40+"]), np.array([[500, 70], [30, 900]])
 
@@ -56,7 +56,7 @@ MAKERS = {
     "table.csv.gz": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "table.parquet": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "table.xlsx": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
-    "together.csv": lambda path: release_together(TABLE, columns=["n", "m"], epsilon=1, sensitivity=1).save(path),
+    "together.csv": lambda path: release_together(TABLE, columns=["n", "m"], epsilon=1, unit=ut.Unit(1, 2)).save(path),
     "points.csv": lambda path: ut.release_table(
         {"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(9)), epsilon=1
     ).save(path),

@@ -241,7 +241,9 @@ def test_what_needs_each_cell_by_itself_is_refused():
     assert table.unit.in_all == 7
     for call in (
         lambda: ut.release_table(table, ut.Promise.of_counted(table), epsilon=1),
-        lambda: ut.release_table(table, ut.Promise.of_counted(table, half_step=True), epsilon=1),
+        lambda: ut.release_table(
+            table, ut.Promise.of_counted(table, noise=ut.CellNoise(table.unit, half_step=True)), epsilon=1
+        ),
         lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
     ):
         with pytest.raises(Unsupported, match="bounded in all need geometric noise"):

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import utmost as ut
-from asking import asked
+from asking import asked, promised
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -151,7 +151,7 @@ def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
         with pytest.raises(NotPublished):
             ledger.relax("visits", lazily(wards()), epsilon=2)
         with pytest.raises(Unsupported, match="largest"):
-            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY, largest=1000), epsilon=1)
+            ledger.publish("visits", lazily(wards()), promised(**SAY, largest=1000), epsilon=1)
         say = {"columns": ["visits", "calls"], "public": "ward", "id_column": "ward"}
         with pytest.raises(Unsupported, match="points"):
             ledger.publish("points", lazily(wards()), ut.Promise(**say, noise=ut.PointNoise(100)), epsilon=1)
@@ -210,7 +210,7 @@ def test_half_steps_and_reals_are_published_and_relaxed(lazily, tmp_path):
     with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
         for name, more in (("reals", {"numbers": "reals"}), ("half", {"half_step": True})):
             values = table if name == "reals" else table | {"visits": list(range(50))}
-            first = here.publish(name, values, **asked(**say, noise="items", epsilon=1, **more)).table
+            first = here.publish(name, values, **asked(**say, keyed_by_id=True, epsilon=1, **more)).table
             assert columns_of(there.publish(name, lazily(values), **asked(**say, epsilon=1, **more)).table) == first
             strict = lazily(first)
             assert columns_of(there.relax(name, lazily(values), epsilon=2)) == here.relax(name, values, epsilon=2)
