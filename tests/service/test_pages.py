@@ -556,7 +556,7 @@ def test_the_terms_of_a_form_are_those_of_the_api(visitor, service):
     ada.fill(ada.get("/publish"), "/proposals", **asked)
     (made,) = service.desk.records.read(lambda shelf: shelf.all("proposal"))
     terms = service.desk.records.read(lambda shelf: shelf.get("terms", made[0]))
-    assert terms == TERMS.facts() | {"neighbours": "add-remove"}
+    assert terms == TERMS.facts()
     assert made[1]["level"] == "1/4"
     assert TABLE.keys() == csv_columns(CSV).keys()
 

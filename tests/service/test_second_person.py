@@ -65,7 +65,7 @@ def test_an_approval_is_for_just_what_was_proposed(service, who):
     proposal = service.proposals.propose(curator, "p", "publish", "admissions", QUARTER, terms=TERMS)
     service.proposals.decide(who("Grace", "approver"), proposal.name, "approved")
     asked = {"proposal": proposal.name}
-    larger = Terms.read(TERMS.facts() | {"cells": "2"})
+    larger = Terms.read(TERMS.facts() | {"noise": TERMS.facts()["noise"] | {"cells": "2"}})
     for key, name, at, terms, more in (
         ("1", "admissions", ONE, TERMS, {}),
         ("2", "others", QUARTER, TERMS, {}),

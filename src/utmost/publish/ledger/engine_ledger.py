@@ -153,7 +153,7 @@ def known_by_item(items: LedgerItems, name: str, version: int | None) -> Publish
             "a frame that an engine evaluates can be answered only where the noise goes by item",
             came="noise by rows",
             where=repr(name),
-            remedy='Collect the frame, or publish it anew with keyed_by_id=True or as a frame.',
+            remedy="Collect the frame, or publish it anew with keyed_by_id=True or as a frame.",
         )
     return known
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
+from utmost.core.exact.arguments import integer
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, first_integer
 from utmost.core.noise.costs import Cost
@@ -124,7 +125,7 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
 
 def check_digits(digits: int) -> None:
     """Check how many digits are asked for."""
-    if not 1 <= digits <= _MOST_DIGITS:
+    if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
 
 

@@ -300,9 +300,9 @@ def once_cells(
     >>> once_cells(Unit(5, 1), cost="squared").plan(level(8)).law
     DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
     """
-    words: dict[str, Any] = {"cost": cost, "numbers": numbers, "relaxable": relaxable, "grid": grid}
     plain = read_unit(unit)
-    return OnceNoise(plain, read_numbers(numbers), partial(plan_release, unit=plain, **words))
+    choose = partial(plan_release, unit=plain, cost=cost, numbers=numbers, relaxable=relaxable, grid=grid)
+    return OnceNoise(plain, read_numbers(numbers), choose)
 
 
 def least_like(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> PlannedNoise:

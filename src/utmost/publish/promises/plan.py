@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
@@ -304,7 +305,7 @@ def plan_release(
     """
     spent, protected = level(epsilon, alpha), read_unit(unit)
     goal, sure = cost_named(cost), read_confidence(confidence)
-    choose = relaxable_law if relaxable else optimal_law
+    choose = relaxable_law if truth(relaxable, "relaxable") else optimal_law
     protected.check_each_cell("a plan of cells")
     if protected.amount is not None and read_numbers(numbers) != "integers":
         remedy = "Leave out numbers= and grid=: amounts are whole steps already."
@@ -360,7 +361,7 @@ def statement(
         public: the columns published without noise.
         rows, rows_from, digest: as for `Stated`.
     """
-    return plan.statement(Stated(released, public, rows, rows_from, digest))
+    return instance(plan, CellsAt, "plan").statement(Stated(released, public, rows, rows_from, digest))
 
 
 def guarantee(plan: CellsAt) -> str:
@@ -371,6 +372,7 @@ def guarantee(plan: CellsAt) -> str:
     larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
     that one individual changes at most 1 released cell, and that by at most 1.
     """
+    instance(plan, CellsAt, "plan")
     return promise(plan.level, plan.unit, "the released columns", "released cell")
 
 

@@ -13,7 +13,6 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    FailFast,
     Field,
     StrictFloat,
     StrictInt,
@@ -50,7 +49,7 @@ def _spelled_whole(number: Any) -> Any:
 
 SPELLED = BeforeValidator(_spelled_whole)
 DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
-Word = Annotated[str, Field(max_length=1000)]
+LONGEST_WORD, MOST_NAMES = 1000, 10_000
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
 
@@ -118,8 +117,6 @@ Columns = Annotated[
     ),
 ]
 
-Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
-
 
 class Asked(BaseModel):
     """A request: nothing beyond its fields is taken."""
@@ -148,9 +145,19 @@ class NewToken(Asked):
 
 
 def _check_terms(terms: dict[str, Any]) -> dict[str, Any]:
-    """Check that terms are as short as those that a second person can be shown whole."""
+    """Check that terms are as short as those that a second person can be shown whole, and their words as names are."""
     if len(json.dumps(terms)) > LONGEST_TERMS:
         raise PydanticCustomError("terms", f"terms must have at most {LONGEST_TERMS} characters as JSON")
+    noise = terms.get("noise")
+    words = [*terms.items(), *(noise.items() if isinstance(noise, dict) else ())]
+    for name, fact in words:
+        listed = fact if isinstance(fact, list) else [fact]
+        texts = [name, *(word for word in listed if isinstance(word, str) and name != "strategy")]
+        if len(listed) > MOST_NAMES or max(map(len, texts)) > LONGEST_WORD:
+            fault = f"a name must have at most {LONGEST_WORD} characters, and a list {MOST_NAMES} names"
+            raise PydanticCustomError("terms", fault)
+        if not all(map(_is_text, texts)):
+            raise PydanticCustomError("terms", "a name must be text that can be written")
     return terms
 
 

@@ -19,7 +19,7 @@ from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import Written
 from utmost.interfaces.service.approvals import terms_digest
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.noise_kinds import KINDS
+from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 
@@ -92,25 +92,21 @@ def of_release(release: Published, level: Level) -> PromiseShown:
 
 
 def _shown(guarantee: str, facts: Mapping[str, Any], release: str) -> PromiseShown:
-    whole, noise = _with_plan(facts), facts.get("noise")
-    noise = whole["noise"] if isinstance(noise, Mapping) else {}
-    strategy = noise.get("strategy")
-    plan = dict(strategy) if isinstance(strategy, Mapping) else {}
-    unit = plan.pop("unit") if isinstance(plan.get("unit"), Mapping) else _taken(noise, json_forms(Unit))
-    for name in ("nonnegative", "exactly"):
+    whole = _with_plan(facts)
+    noise = dict(whole.pop("noise")) if isinstance(whole.get("noise"), Mapping) else {}
+    plan = dict(noise.pop("strategy")) if isinstance(noise.get("strategy"), Mapping) else {}
+    unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _taken(noise, json_forms(Unit))
+    for name in ("nonnegative", "exactly"):  # a plan repeats them beside its unit
         if name in plan and plan[name] == unit.get(name):
             del plan[name]
-    rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_whose(whole, release)]
     kind = noise.get("kind")
-    drawn = KINDS[kind]() if isinstance(kind, str) and kind in KINDS else Noise
-    told = noise if not plan else {name: fact for name, fact in noise.items() if name not in ("kind", "strategy")}
-    if isinstance(whole.get("noise"), Mapping):
-        del whole["noise"]
-    rows += [*_rows(Promise, whole), *_rows(drawn, told)]
-    first = tuple(row for row in rows if isinstance(row, Line))
-    lists = [row for row in rows if isinstance(row, Listed)] + [*_measured(plan)]
-    lists += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
-    return PromiseShown(guarantee, first, tuple(lists), terms_digest(facts))
+    drawn = kind_named(kind) if isinstance(kind, str) and kind in KINDS else Noise
+    rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_whose(whole, release)]
+    rows += [*_rows(Promise, whole), *_rows(drawn, noise), *_measured(plan)]
+    rows += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
+    lines = tuple(row for row in rows if isinstance(row, Line))
+    lists = tuple(row for row in rows if isinstance(row, Listed))
+    return PromiseShown(guarantee, lines, lists, terms_digest(facts))
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
