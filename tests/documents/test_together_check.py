@@ -41,7 +41,9 @@ CHANGED = {
     "epsilon": "1/3",
     "epsilon_rounded_up": 0.25,
     "alpha": "1/2",
-    "unit": Unit("2", 2, "change-one"),
+    "sensitivity": "2",
+    "cells": 2,
+    "neighbours": "change-one",
     "charged": 6,
     "noise": "joint",
     "drawn": "nothing",
@@ -151,7 +153,7 @@ def test_the_words_of_a_statement_say_who_is_protected():
 @pytest.mark.parametrize("noise", ["range", "staircase"])
 def test_staircases_pass_and_their_forgeries_do_not(noise):
     """The step is stated, and error bars follow from it; the range needs its promise."""
-    release = made(unit=Unit(3, 3, nonnegative=True), sensitivity=None, noise=noise, epsilon=2)
+    release = made(unit=Unit(3, 3, nonnegative=True), noise=noise, epsilon=2)
     said = json.loads(json.dumps(release.sidecar))
     assert said["step"] == release.plan.way.laws[0].step
     assert check_together(said, release.table).way == release.plan.way

@@ -32,7 +32,7 @@ from utmost.workloads import Strategy
 
 WARDS = ["Köln", 'a "b", c', "North"]
 TABLE = {"ward": WARDS, "n": [7, 9, 12], "m": [1, 2, 3]}
-UNIT = {"sensitivity": 1, "cells": 2}
+UNIT = {"unit": ut.Unit(1, 2)}
 DOMAIN = ut.Domain(department=list("AB"), sex=["men", "women"])
 LABELS = {"public": {"ward": WARDS}}
 

@@ -117,8 +117,8 @@ def test_every_leaf_changed_is_refused(kind, dose):
 @pytest.mark.parametrize("grid", ["1/4", 1])
 def test_half_step_reals_are_released_once_and_stated(grid, dose):
     """Their cells were read as integers, and their statement was taken for one of integers, which have no grid."""
-    words = {"sensitivity": 3, "cells": 1, "numbers": "reals", "grid": grid, "half_step": True}
-    promise = Promise("admitted", public="department", drop="seen", **words)
+    noise = CellNoise(Unit(3, 1), "reals", grid=grid, half_step=True)
+    promise = Promise("admitted", public="department", drop="seen", noise=noise)
     counts = {**TABLE, "admitted": [60_000_001.5, 370.25]}
     release = release_table(counts, promise, epsilon=8)
     assert rehearse_table(counts, promise, epsilon=8).law == release.law

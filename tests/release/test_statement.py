@@ -46,10 +46,10 @@ def test_the_factor_is_rounded_up(epsilon):
 
 
 @pytest.mark.parametrize(
-    "promise", [{}, {"numbers": "reals"}, {"relaxable": True}, {"neighbours": "change-one"}], ids=str
+    "promise", [{}, {"numbers": "reals"}, {"relaxable": True}, {"unit": Unit(3, 2, "change-one")}], ids=str
 )
 def test_a_statement_is_plain_data(promise):
-    plan = plan_release(1, unit=Unit(3, 2), **promise)
+    plan = plan_release(1, **{"unit": Unit(3, 2)} | promise)
     said = statement(plan, ["n"], ["id"], 7)
     assert json.loads(json.dumps(said)) == said
     assert (said["utmost"], said["rows"], said["released"], said["public"]) == (__version__, 7, ["n"], ["id"])

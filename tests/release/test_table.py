@@ -29,7 +29,7 @@ from utmost.releases import plan_release, rehearse_table, release_table
 from utmost.testing import SeededRandomness
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
-SILENT = {"epsilon": 100, "sensitivity": 1, "cells": 1}
+SILENT = {"epsilon": 100, "unit": ut.Unit(1, 1)}
 OTHERS = {"public": "department", "drop": "applicants"}
 TABLE = {"department": ["A", "B", "C"], "applicants": [933, 585, 918], "admitted": [601, 370, 322]}
 
