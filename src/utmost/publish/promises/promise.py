@@ -34,10 +34,6 @@ Part = tuple[str, str]
 """A partition of individuals into parts that share nobody, and one part of it."""
 
 
-def _names(columns: Sequence[str]) -> list[str]:
-    return list(columns)
-
-
 def _noise_facts(noise: PlannedNoise) -> dict[str, Any]:
     """The noise as JSON, where a memory can keep it."""
     return _lasting(noise).facts()
@@ -85,13 +81,13 @@ class Promise(Shown):
 
     _shown = ("columns", "public", "unit")
 
-    public: tuple[str, ...] = field(metadata=form("public columns, published as they are, without noise", write=_names))
-    columns: tuple[str, ...] = field(metadata=form("columns that get noise", write=_names))
-    drop: tuple[str, ...] = field(metadata=form("columns left out", write=_names))
+    public: tuple[str, ...] = field(metadata=form("public columns, published as they are, without noise", write=list))
+    columns: tuple[str, ...] = field(metadata=form("columns that get noise", write=list))
+    drop: tuple[str, ...] = field(metadata=form("columns left out", write=list))
     rows: RowsFrom = field(metadata=form("rows", words=_ROWS))
-    id_column: tuple[str, ...] = field(metadata=form("columns of identifiers", write=_names))
+    id_column: tuple[str, ...] = field(metadata=form("columns of identifiers", write=list))
     keyed_by_id: bool = field(metadata=form("noise is a function of each row's identifier"))
-    part: Part | None = field(metadata=form("partition and part", write=_names))
+    part: Part | None = field(metadata=form("partition and part", write=list))
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
 
     def __init__(
