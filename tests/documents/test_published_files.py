@@ -10,9 +10,9 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
-from utmost.publish.statements import published_files
-from utmost.publish.statements.published_files import PublishedTable
-from utmost.publish.statements.released_table import ReleasedTable
+from utmost.interfaces.documents import published_files
+from utmost.interfaces.documents.published_files import PublishedTable
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.releases import WorkloadRelease, release_together
 from utmost.statements import read_release
 from utmost.workloads import Domain, Strategy, bins

@@ -18,8 +18,8 @@ from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import Unsupported
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, FORMAT
+from utmost.publish.promises.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.releases.given_facts import read_given, read_table
-from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.workloads.bounds.clean_certificate import (
     CleanCertificate,
     Measured,

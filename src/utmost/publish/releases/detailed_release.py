@@ -36,7 +36,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND, FORMAT
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.noised_workloads import release_workload

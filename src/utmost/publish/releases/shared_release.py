@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.releases.noised_workloads import CheckedSums, counted_for
+from utmost.publish.releases.checked_sums import CheckedSums
+from utmost.publish.releases.noised_workloads import counted_for
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 
 
-@checked
 def release_shared(
     tables: Mapping[str, CountedTable],
     shared: SharedLevel,
@@ -55,12 +55,14 @@ def release_shared(
     {'visits': '1/2', 'spent': '1/2'}
     >>> mean = releases["visits"].mean(sums=releases["spent"], where={"shop": "A"})
     """
+    mapping(tables, "tables")
+    instance(shared, SharedLevel, "shared")
     whole, levels = levels_of_tables(tables, shared, epsilon, alpha)
     sure, bits = read_confidence(confidence), secure(randomness)
     checks: dict[str, CheckedSums] = {}
     for name, strategy in shared.strategies.items():
         counted, promise = counted_for(tables[name], strategy)
-        checks[name] = promise.checked(counted, levels[name], sure)
+        checks[name] = CheckedSums.of(counted, promise, levels[name], sure)
     laws = checks[min(levels, key=levels.__getitem__)].laws
     warn_of_level(whole, next(iter(laws.values())))
-    return {name: own.released(bits).table for name, own in checks.items()}
+    return {name: own.draw(bits) for name, own in checks.items()}

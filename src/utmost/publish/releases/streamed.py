@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from utmost.core.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import BadTable
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
@@ -26,10 +26,10 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
     same_cells,
 )
-from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
+from utmost.publish.promises.plan import CellsAt, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
-from utmost.publish.releases.table import ReleasedOnce
+from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.tables.cells.columns import not_distinct
 from utmost.tables.files.file_pieces import Columns, FilePieces
 from utmost.tables.files.spill_file import SetAside
@@ -124,29 +124,27 @@ class CheckedPieces:
     state: State
     rows: int
 
-    def released(self, randomness: Randomness | None) -> ReleasedOnce:
+    @classmethod
+    def of(cls, source: FilePieces, promise: Promise, plan: CellsAt) -> "CheckedPieces":
+        """A file, checked in one pass.
+
+        Cost: memory for one piece; 16 bytes on the disk for each identifier.
+        """
+        names = tuple(source.names)
+        chosen = chosen_columns(promise.columns, names, promise.id_columns)
+        published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
+        check_margins_free({f"{name}_margin": name for name in chosen}, names)
+        state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.id_column)
+        check_size(plan.unit, count, len(chosen))
+        plan.warn()
+        warn_of_rows(promise.rows)
+        return cls(source, promise, plan, chosen, published, dropped, state, count)
+
+    def released(self, randomness: Randomness | None) -> "ReleasedOnce[StreamedTable | None]":
         """The release; without randomness the same and no table."""
         about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
         table = None if randomness is None else StreamedTable(*about, randomness)
         return ReleasedOnce(table, self.columns, self.plan, self.rows, self.public, self.promise.rows)
-
-
-def checked_pieces(source: FilePieces, promise: Promise, plan: Planned) -> CheckedPieces:
-    """A file, checked in one pass.
-
-    Cost: memory for one piece; 16 bytes on the disk for each identifier.
-    """
-    if not isinstance(plan, CellsAt):
-        raise Unsupported("a file is noised piece by piece, cell by cell", came=promise.planned.kind, where="promise")
-    names = tuple(source.names)
-    chosen = chosen_columns(promise.columns, names, promise.id_columns)
-    published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
-    check_margins_free({f"{name}_margin": name for name in chosen}, names)
-    state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.id_column)
-    check_size(plan.unit, count, len(chosen))
-    plan.warn()
-    warn_of_rows(promise.rows)
-    return CheckedPieces(source, promise, plan, chosen, published, dropped, state, count)
 
 
 def _state(source: FilePieces) -> State:

@@ -15,11 +15,11 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange
+from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.family_tables import wanted_families
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
-from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.tables.axes.domain import Where
 from utmost.tables.files.saving import Digest, FileWords, Publication, saved

@@ -38,7 +38,7 @@ from utmost.tables.axes.axes import text_of
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.files.saving import Digest, FileWords, SavedTable
 from utmost.tables.files.table_formats import with_blanks
-from utmost.tables.frames.adapters import adapter_of, engine_door
+from utmost.tables.frames.adapters import adapter_of, is_engine_table
 from utmost.version import __version__
 
 
@@ -115,7 +115,7 @@ def withheld_table(
         Unsupported: for a rehearsal, and a frame that an engine evaluates.
         BadTable: for a column that has the name of a mark.
     """
-    if table is None or engine_door(table) is not None:
+    if table is None or is_engine_table(table):
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
         came = "a rehearsal" if table is None else "a frame that an engine evaluates"
         raise Unsupported("cells are withheld of a table in memory", came=came, where="withhold", remedy=remedy)

@@ -23,7 +23,14 @@ from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
+from utmost.publish.promises.workload_statements import (
+    check_stated,
+    workload_facts,
+    workload_parts,
+    workload_statement,
+    workload_table_statement,
+)
 from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.family_tables import (
@@ -38,13 +45,6 @@ from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withhe
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
 from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
-from utmost.publish.releases.workload_statements import (
-    check_stated,
-    workload_facts,
-    workload_parts,
-    workload_statement,
-    workload_table_statement,
-)
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of, selected
 from utmost.publish.workloads.measuring.measured_families import measured_family

@@ -9,12 +9,9 @@ from utmost.core.exact.written_levels import stated_level
 from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
+from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.rotated_sums import Halves
-from utmost.publish.promises.statement_kinds import TOGETHER_KIND
-from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.promises.together_plan import TogetherAt, check_changed, plan_of_way, plan_together, way_of_facts
-from utmost.publish.statements.codec import check_header
-from utmost.publish.statements.statement_check import (
+from utmost.publish.promises.statement_check import (
     check_follows,
     check_table,
     digest_of,
@@ -23,6 +20,9 @@ from utmost.publish.statements.statement_check import (
     stated_field,
     table_stated,
 )
+from utmost.publish.promises.statement_kinds import TOGETHER_KIND
+from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.together_plan import TogetherAt, check_changed, plan_of_way, plan_together, way_of_facts
 from utmost.publish.workloads.measuring.cells_together import NORMS, RAISED
 
 

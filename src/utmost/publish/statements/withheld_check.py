@@ -12,14 +12,8 @@ from typing import Any
 
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
-from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
-from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
-from utmost.publish.releases.withholding import SHOWN, WithholdingRule
-from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import unsummed_parts, workload_statement
-from utmost.publish.statements.codec import check_header, differing
-from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.statement_check import (
+from utmost.publish.promises.codec import check_header, differing
+from utmost.publish.promises.statement_check import (
     check_follows,
     digest_of,
     does_not_follow,
@@ -30,6 +24,12 @@ from utmost.publish.statements.statement_check import (
     stated_plan,
     unlike,
 )
+from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
+from utmost.publish.promises.workload_statements import unsummed_parts, workload_statement
+from utmost.publish.releases.released_table import ReleasedTable
+from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
+from utmost.publish.releases.withholding import SHOWN, WithholdingRule
+from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.provided import provided
 
 Column = Sequence[Any] | NDArray[Any]
 """The cells of one column, in the order of the rows."""
@@ -177,15 +176,6 @@ def is_engine_table(table: Any) -> bool:
     from utmost.tables.engines.engines import is_engine_frame
 
     return is_engine_frame(table)
-
-
-def engine_door(table: Any, module: str = "engine_release") -> Any:
-    """The module that releases frames which an engine evaluates, where the table is one; None for any other table.
-
-    >>> engine_door({"n": [1]}) is None
-    True
-    """
-    return provided(module) if is_engine_table(table) else None
 
 
 def published_names(table: Any) -> list[str]:

@@ -11,17 +11,18 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import file_names
+from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements.published_files import read_release
-from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.statement_files import check_free, sidecar_path, signer_of, table_writers
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, write_together
+from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
+from utmost.tables.files.signatures import signer_of
 
 Below = Annotated[str | None, option("NUMBER", "A cell is withheld where its noisy value is below this.")]
 RelativeMargin = Annotated[

@@ -21,14 +21,13 @@ from utmost.core.exact.shown import Shown
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.statement_check import check_statement, plan_at, read_statement, stated_field, stated_plan
 from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.statements import statement_files
-from utmost.publish.statements.statement_check import check_statement, plan_at, stated_field, stated_plan
 from utmost.tables.cells.columns import integer_column, real_column
-from utmost.tables.files import files
+from utmost.tables.files import files, sidecars
 from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames.adapters import adapter_of, no_column
 
@@ -94,9 +93,9 @@ class ReleasedTable(Shown):
             Unsupported: for a release of points, or of columns changed together, whose cells are not independent.
         """
         path = _path(path, "path")
-        beside = statement_files.sidecar_path(path) if statement is None else _path(statement, "statement")
+        beside = sidecars.sidecar_path(path) if statement is None else _path(statement, "statement")
         if not isfile(beside) and path.suffix.lower() == ".json":
-            statement_files.read(path)  # says what it is, where it is no release
+            read_statement(path)  # says what it is, where it is no release
         if not isfile(beside):
             remedy = (
                 "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one. Of a release "
@@ -105,12 +104,12 @@ class ReleasedTable(Shown):
             raise BadTable(
                 "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
             )
-        stated = statement_files.read(beside)
+        stated = read_statement(beside)
         _check_independent(stated)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
         table = files.read(spelled)
         if statement is None:
-            statement_files.check_unchanged(path, stated)
+            sidecars.check_unchanged(path, stated)
         return cls.of(table, stated)
 
     @classmethod

@@ -19,10 +19,10 @@ from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.core.noise.geometric import Geometric
 from utmost.errors import OutOfRange
+from utmost.publish.promises.workload_statements import sums_digest
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import sums_digest
-from utmost.publish.statements.released_table import ReleasedTable
 
 Release = ReleasedTable | WorkloadRelease
 

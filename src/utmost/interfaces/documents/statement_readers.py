@@ -8,6 +8,8 @@ from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import Unsupported
+from utmost.interfaces.documents.answer_words import answers_in_words, check_answered
+from utmost.publish.promises.statement_check import check_statement
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     DETAILED_KIND,
@@ -25,8 +27,6 @@ from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.promised_words import check_promised, promised_in_words
 from utmost.publish.statements.stated_choices import (
-    answers_in_words,
-    check_answered,
     check_keys_file,
     check_reading,
     keys_in_words,
@@ -41,7 +41,6 @@ from utmost.publish.statements.stated_words import (
     workload_in_words,
     workload_table_in_words,
 )
-from utmost.publish.statements.statement_check import check_statement
 from utmost.publish.statements.together_check import check_together
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import check_workload_table
