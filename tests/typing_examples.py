@@ -18,7 +18,7 @@ from utmost.ledger import Budget, Release
 from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
-from utmost.publish.releases.table import ReleasedOnce
+from utmost.publish.releases.released_once import ReleasedOnce
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
@@ -28,7 +28,7 @@ def a_release() -> None:
     """One table, once and at several levels."""
     unit = ut.Unit(1, cells=1)
     once = ut.release_table(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2")
-    assert_type(once, ReleasedOnce)
+    assert_type(once, ReleasedOnce[dict[str, list[Any]]])
     promise = ut.Promise("admitted", public="department", unit=unit)
     assert_type(promise, Promise)
     release = ut.release(TABLE, promise, epsilon=Fraction(1, 2))

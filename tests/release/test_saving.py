@@ -20,7 +20,6 @@ from utmost.releases import (
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,
-    release_together,
     release_workload,
     select_keys,
 )
@@ -28,6 +27,8 @@ from utmost.statements import check_statement, read_workload, stated_release
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Strategy
+
+TOGETHER = ut.Promise(["n", "m"], public="ward", noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
 WARDS = ["Köln", 'a "b", c', "North"]
 TABLE = {"ward": WARDS, "n": [7, 9, 12], "m": [1, 2, 3]}
@@ -52,8 +53,10 @@ KINDS = {
     "table": lambda at, folder, **how: ut.release_table(
         TABLE, ut.Promise(columns=["n", "m"], public="ward", **UNIT), epsilon=1
     ).save(at, **how),
-    "joint": lambda at, folder, **how: release_together(
-        TABLE, columns=["n", "m"], public="ward", epsilon=1, sensitivity=1
+    "joint": lambda at, folder, **how: ut.release_table(
+        TABLE,
+        TOGETHER,
+        epsilon=1,
     ).save(at, **how),
     "places": lambda at, folder, **how: ut.release_table(
         {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]}, ut.Promise(["x", "y"], per=1, public="ward"), epsilon=1

@@ -94,7 +94,7 @@ def stated_release(said: Mapping[str, Any]) -> Facts:
     """Check a statement of any release, and say what it says in words.
 
     Args:
-        said: the statement of `release_table`, `release_together`, a ledger's answer, keys that were
+        said: the statement of `release_table`, a ledger's answer, keys that were
             named, answers of `utmost respond`, a reading, a withheld table, or a whole workload release.
 
     Raises:

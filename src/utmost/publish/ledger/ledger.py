@@ -49,7 +49,7 @@ from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.tables.files.saving import FileWords, Publication, check_destination_free, saved
+from utmost.tables.files.saving import Publication, check_destination_free, saved
 from utmost.tables.frames.adapters import is_engine_table
 
 T = TypeVar("T")
@@ -336,14 +336,13 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         sure = read_confidence(confidence)
         stored = self.release(name, version)
         at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
-        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
         is_document = stored.noise.needs_counted and family is None and format is None
-        check_destination_free(path, is_document=is_document, **file)
+        check_destination_free(path, is_document=is_document, format=format, sign=sign, overwrite=overwrite)
         answer = self._answer(stored, at, sure)
         if stored.noise.needs_counted:
-            statement: dict[str, Any] = answer.save(path, family=family, **file)
+            statement: dict[str, Any] = answer.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
             return statement
-        return saved(answer, path, **file)
+        return saved(answer, path, format=format, sign=sign, overwrite=overwrite)
 
     def statement(
         self,

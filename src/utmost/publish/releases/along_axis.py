@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import mapping, text, truth
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.publish.releases.family_tables import labelled_table
 from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.workload_answers import Printing
@@ -21,6 +20,7 @@ from utmost.publish.workloads.measuring.forms import ProductForm, numbers_of, se
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, values_by
 from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.frames.adapters import LabelledTable, labelled
 
 
 class AlongAxis:
@@ -57,7 +57,6 @@ class AlongAxis:
         def _sure(self, confidence: Number | None) -> Fraction: ...
         def _ratio(self, over: ProductForm, of: Any, under: ProductForm, confidence: Any) -> FiellerSet: ...
 
-    @checked
     def quantile(
         self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
     ) -> QuantileBar:
@@ -82,6 +81,7 @@ class AlongAxis:
         >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
         in 0 to 14 (Fraction(65, 1), inf)
         """
+        text(name, "name")
         sure = self._sure(confidence)
 
         def measured(forms: Sequence[ProductForm]) -> list[tuple[Fraction, bool]]:
@@ -95,7 +95,6 @@ class AlongAxis:
         """Which cells of an ordered axis can hold the median of a selection: `quantile` at 1/2."""
         return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
 
-    @checked
     def variance(
         self, name: str, *, where: Where | None = None, values: Any = "midpoints", confidence: Number | None = None
     ) -> RatioBar:
@@ -123,11 +122,12 @@ class AlongAxis:
         >>> 0.94 < released.variance("rooms", values=[1, 2, 3]).lower < 0.95
         True
         """
+        text(name, "name")
         if self.unit.amount is not None:
             remedy = "Count the individuals by bins of the amount: its spread is that of the axis."
             raise OutOfRange("a variance is over individuals that are counted", came="sums of amounts", remedy=remedy)
         place, level = self.domain.level_named(name)
-        chosen: Where = {} if where is None else where
+        chosen: Where = {} if where is None else mapping(where, "where")
         everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
         numbers = numbers_of(axis, level, values, name, everybody.factors[place])
         taken = dict.fromkeys(axis.group_of(level)[np.asarray(everybody.factors[place], dtype=bool)].tolist())
@@ -145,10 +145,9 @@ class AlongAxis:
         """The standard deviation of a number over the individuals of a selection: the root of `variance`."""
         return deviation_bar(self.variance(name, where=where, values=values, confidence=confidence))
 
-    @checked
     def cumulative(
         self, name: str, *, where: Where | None = None, confidence: Number | None = None, together: bool = False
-    ) -> Any:
+    ) -> LabelledTable:
         """How many lie in each group of an ordered level or before it, as a table: labels, estimates and margins.
 
         Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
@@ -172,6 +171,8 @@ class AlongAxis:
         >>> released.cumulative("age")["margin"].tolist()
         [0, 0, 0, 0]
         """
+        text(name, "name")
+        at_once = truth(together, "together")
         amounts = self.strategy.amount_pair
         if amounts is None:
             answers = [(("estimate", "margin"), self.form(where), self.unit.amount)]
@@ -182,7 +183,7 @@ class AlongAxis:
         for (value_name, margin_name), of_all, amount in answers:
             forms = cumulative_forms(self.domain, of_all, name)
             laws, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
-            each = 1 - (1 - sure) / len(forms) if together else sure
+            each = 1 - (1 - sure) / len(forms) if at_once else sure
             printing = Printing.of(laws, amount)
             values = values_by(self.reconstruction, self.measured, forms)
             columns[value_name] = np.array([printing.estimate(value) for value in values])
@@ -190,4 +191,4 @@ class AlongAxis:
         place, level = self.domain.level_named(name)
         count = len(next(iter(columns.values())))
         labels = {name: np.array(self.domain.axes[place].labels[level][:count])}
-        return labelled_table(self.kind, labels, columns)
+        return labelled(self.kind, labels, columns)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import mapping, optional, text, truth
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
@@ -21,7 +21,7 @@ from utmost.core.exact.written_levels import level_words
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import BadTable, NotALevel, Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.tables.files.saving import Digest, FileWords, Publication, check_destination_free, saved
+from utmost.tables.files.saving import Digest, Publication, check_destination_free, saved
 from utmost.tables.frames.adapters import Column, check_column, named
 
 
@@ -30,7 +30,7 @@ class Saving:
     """Where an answer goes and how, as the parameters of a ``save`` say it.
 
     Attributes:
-        path, file: as for `saved`.
+        path, format, sign, overwrite: as for `saved`.
         level: of the answer.
         name: what the statement calls the release; the file's name without its ending if left out.
         public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
@@ -38,7 +38,9 @@ class Saving:
     """
 
     path: Path | str
-    file: FileWords
+    format: str | None
+    sign: Path | str | None
+    overwrite: bool
     level: Level
     name: str | None
     public: Mapping[Any, Column]
@@ -48,11 +50,14 @@ class Saving:
     def of(
         cls,
         path: Path | str,
-        file: FileWords,
         level: Callable[[], Level],
         name: str | None,
         public: Mapping[Any, Any] | None,
         confidence: Number,
+        *,
+        format: str | None,
+        sign: Path | str | None,
+        overwrite: bool,
     ) -> "Saving":
         """The parameters of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
 
@@ -64,10 +69,11 @@ class Saving:
             BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
         sure = read_confidence(confidence)
-        columns = {} if public is None else dict(public)
+        columns = {} if public is None else dict(mapping(public, "public"))
         _check_columns(columns)
-        check_destination_free(path, **file)
-        return cls(path, file, level(), name, columns, sure)
+        named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
+        check_destination_free(path, format=named_format, sign=sign, overwrite=may_overwrite)
+        return cls(path, named_format, sign, may_overwrite, level(), optional(name, text, "name"), columns, sure)
 
     @property
     def title(self) -> str:
@@ -101,7 +107,6 @@ class AnsweredLevels(Shown, ProcessMemory):
     def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
         """The answer that is saved, as a table, and what is said of it; all that can fail has failed before a draw."""
 
-    @checked
     def save(
         self,
         path: Path | str,
@@ -132,8 +137,16 @@ class AnsweredLevels(Shown, ProcessMemory):
             Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
             BadTable: for a public column of another length.
         """
-        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
-        how = Saving.of(path, file, lambda: self._meant(epsilon, alpha), name, public, confidence)
+        how = Saving.of(
+            path,
+            lambda: self._meant(epsilon, alpha),
+            name,
+            public,
+            confidence,
+            format=format,
+            sign=sign,
+            overwrite=overwrite,
+        )
         return self._written(how, *self._published(how))
 
     def _meant(self, epsilon: Number | Level | None, alpha: Number | None) -> Level:
@@ -143,7 +156,8 @@ class AnsweredLevels(Shown, ProcessMemory):
     def _written(self, how: Saving, table: dict[str, Any], said: Said) -> dict[str, Any]:
         """Write an answer, and with it what all answers cost together."""
         answered = LedgerFacts(how.title, 1, self.levels, self.spent).facts()
-        return saved(Publication(table, lambda digest: said(digest) | answered), how.path, **how.file)
+        publication = Publication(table, lambda digest: said(digest) | answered)
+        return saved(publication, how.path, format=how.format, sign=how.sign, overwrite=how.overwrite)
 
 
 def level_of_answer(epsilon: Any, alpha: Any, levels: Callable[[], Sequence[Level]], where: str) -> Level:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
@@ -267,7 +266,6 @@ class NoisePath(Shown):
         return f"NoisePath(start={self.start}, {len(self.steps.jumps)} jumps)"
 
 
-@checked
 def path(
     start: Number | Level,
     *,

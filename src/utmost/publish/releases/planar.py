@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import sequence_of, text
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.gradual.euclidean_noise import MOST_DIMENSIONS
@@ -23,7 +23,6 @@ from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import warn_of_degrees
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving, level_of_answer
 from utmost.tables.cells.cell_values import read_reals
-from utmost.tables.files.saving import FileWords
 
 _PLACES_AT_ONCE = 1 << 22
 
@@ -115,7 +114,6 @@ class PlanarRelease(AnsweredLevels):
             answer = written(self._cells(law), law.grid).reshape(self._shape)
         return answer if allowed is None else nearest_places(answer, allowed)
 
-    @checked
     def save(
         self,
         path: Path | str,
@@ -141,9 +139,18 @@ class PlanarRelease(AnsweredLevels):
             NotALevel: where no level is named, and none or several were answered.
             BadTable: for a public column of another length, and for names that are not one for each coordinate.
         """
-        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
-        how = Saving.of(path, file, lambda: self._meant(epsilon, alpha), name, public, confidence)
-        return self._written(how, *self._published(how, columns))
+        names = None if columns is None else tuple(sequence_of(columns, text, "columns"))
+        how = Saving.of(
+            path,
+            lambda: self._meant(epsilon, alpha),
+            name,
+            public,
+            confidence,
+            format=format,
+            sign=sign,
+            overwrite=overwrite,
+        )
+        return self._written(how, *self._published(how, names))
 
     def _published(self, how: Saving, columns: Sequence[str] | None = None) -> tuple[dict[str, Any], Said]:
         law = self._law(how.level)

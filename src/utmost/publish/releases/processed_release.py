@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_facts
@@ -15,7 +14,7 @@ from utmost.publish.promises.statement_kinds import FORMAT, PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise, taken_for_granted
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.tables.files.saving import Digest, FileWords
+from utmost.tables.files.saving import Digest
 from utmost.version import __version__
 
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
@@ -51,7 +50,6 @@ class ProcessedRelease(AnsweredLevels):
 
     __slots__ = ("_after", "_raw", "_read")
 
-    @checked
     def __init__(
         self,
         data: Any,
@@ -69,8 +67,16 @@ class ProcessedRelease(AnsweredLevels):
         for name, function in (("before", before), ("after", after)):
             if not callable(function):
                 raise wrong_kind(name, "a function", function)
-        how: dict[str, Any] = {"unit": unit, "cells": cells, "numbers": numbers, "grid": grid, "half_step": half_step}
-        self._raw = GradualRelease(before(data), sensitivity, randomness=randomness, **how)
+        self._raw = GradualRelease(
+            before(data),
+            sensitivity,
+            unit=unit,
+            cells=cells,
+            numbers=numbers,
+            grid=grid,
+            half_step=half_step,
+            randomness=randomness,
+        )
         self._after = after
         self._read: dict[Level, Any] = {}
 
@@ -88,7 +94,6 @@ class ProcessedRelease(AnsweredLevels):
         """Every level asked for so far, strictest first."""
         return self._raw.levels
 
-    @checked
     def save(  # type: ignore[override]  # no error bar holds of a reading
         self,
         path: Path | str,
@@ -116,8 +121,16 @@ class ProcessedRelease(AnsweredLevels):
             BadTable: for public columns that are none, or of different lengths, before anything is spent; and for
                 columns of another length than the reading.
         """
-        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
-        return super().save(path, epsilon=epsilon, alpha=alpha, name=name, public=public, **file)
+        return super().save(
+            path,
+            epsilon=epsilon,
+            alpha=alpha,
+            name=name,
+            public=public,
+            format=format,
+            sign=sign,
+            overwrite=overwrite,
+        )
 
     def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
         unit, _ = self._raw._promised()

@@ -12,9 +12,8 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, mapping, optional, text, truth, wrong_kind
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.shown import Shown
@@ -113,7 +112,6 @@ class ReleasedTable(Shown):
         return cls.of(table, stated)
 
     @classmethod
-    @checked
     def of(cls, table: Any, stated: dict[str, Any]) -> "ReleasedTable":
         """A released table at hand, checked against its statement but for the digest of its file.
 
@@ -121,7 +119,7 @@ class ReleasedTable(Shown):
             BadTable: where the statement does not follow from itself, or is about another table.
             Unsupported: as `read`.
         """
-        _check_independent(stated)
+        _check_independent(instance(stated, dict, "stated"))
         plan = stated_plan(stated)
         check_statement(stated, table, digested=False)
         return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated))
@@ -146,6 +144,7 @@ class ReleasedTable(Shown):
         Raises:
             OutOfRange: where several could be meant, and for a column that has no noise.
         """
+        optional(name, text, "column")
         if name is None and len(self.cells) == 1:
             return next(iter(self.cells))
         if name not in self.cells:
@@ -163,15 +162,15 @@ class ReleasedTable(Shown):
             OutOfRange: for a column that is not public, a label that no row has, and a text that selects nothing.
         """
         rows = frozenset(range(self.rows))
-        for text in where:
+        for selection in where:
             # A name may have an equals sign, or a blank at its end, as a label may have a comma: what is there counts.
             whole = max(
-                (name for name in (*self.labels, *self.cells) if text.startswith(f"{name}=")), key=len, default=""
+                (name for name in (*self.labels, *self.cells) if selection.startswith(f"{name}=")), key=len, default=""
             )
-            name, equals, listed = (whole, "=", text[len(whole) + 1 :]) if whole else text.partition("=")
+            name, equals, listed = (whole, "=", selection[len(whole) + 1 :]) if whole else selection.partition("=")
             name = whole or name.strip()
             if not equals or not listed.strip():
-                raise OutOfRange("a selection must be COLUMN=LABEL,LABEL", came=repr(text))
+                raise OutOfRange("a selection must be COLUMN=LABEL,LABEL", came=repr(selection))
             is_label = listed in self.labels.get(name, ())
             rows &= self._taken(name, [listed] if is_label else [label.strip() for label in listed.split(",")])
         return rows
@@ -179,7 +178,7 @@ class ReleasedTable(Shown):
     def rows_where(self, where: Mapping[str, Any] | None = None) -> frozenset[int]:
         """The same by the name of a public column a label or a list of labels; every row where nothing is named."""
         rows = frozenset(range(self.rows))
-        for name, wanted in ({} if where is None else where).items():
+        for name, wanted in ({} if where is None else mapping(where, "where")).items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
             rows &= self._taken(name, map(str, labels))
         return rows
@@ -224,7 +223,7 @@ class ReleasedTable(Shown):
         cells, sure = self.cells[self.column(column)], read_confidence(confidence)
         rows, minus = self._rows(rows), self._rows(minus)
         self.plan.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")
-        if mean:
+        if truth(mean, "mean"):
             return self._mean(cells, rows, minus, sure)
         more, less = rows - minus, minus - rows
         value = sum((cells[row] for row in more), Fraction(0)) - sum((cells[row] for row in less), Fraction(0))
@@ -260,7 +259,6 @@ class ReleasedTable(Shown):
         shared = len(rows & over) if above == below else 0
         return self.bars.ratio(*sums, above=len(rows), below=len(over), shared=shared, confidence=confidence)
 
-    @checked
     def withhold(
         self,
         *,

@@ -1,6 +1,7 @@
 """Releasing a table: every cell of the chosen columns noised once, the whole table at one level."""
 
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, overload
 
 from utmost.core.exact.arguments import truth
 from utmost.core.exact.levels import Level, level
@@ -9,16 +10,18 @@ from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange
+from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.releases.checked_tables import checked_table
 from utmost.publish.releases.released_once import ReleasedOnce
 
 Table = TypeVar("Table")
 
 
-@long_work("Noising")
+@overload
 def release_table(
-    table: Any,
+    table: ProvedTable | Path,
     promise: Promise,
     *,
     epsilon: Number | Level | None = None,
@@ -27,7 +30,35 @@ def release_table(
     relaxable: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> ReleasedOnce:
+) -> ReleasedOnce[object]: ...
+
+
+@overload
+def release_table(
+    table: Table,
+    promise: Promise,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    cost: str | Cost | None = "absolute",
+    relaxable: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> ReleasedOnce[Table]: ...
+
+
+@long_work("Noising")
+def release_table(
+    table: object,
+    promise: Promise,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    cost: str | Cost | None = "absolute",
+    relaxable: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> ReleasedOnce[Any]:
     """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
 
     If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
@@ -77,12 +108,11 @@ def release_table(
     """
     at, stated = level(epsilon, alpha), _once(table, promise, cost, relaxable)
     bits = secure(randomness)
-    released: ReleasedOnce = stated.checked(table, at, confidence).released(bits)
-    return released
+    return checked_table(table, stated, at, confidence).released(bits)
 
 
 def rehearse_table(
-    table: Any,
+    table: object,
     promise: Promise,
     *,
     epsilon: Number | Level | None = None,
@@ -90,7 +120,7 @@ def rehearse_table(
     cost: str | Cost | None = "absolute",
     relaxable: bool = False,
     confidence: Number = "0.95",
-) -> ReleasedOnce:
+) -> ReleasedOnce[None]:
     """Everything that `release_table` does up to the first draw: the same checks, law, margin and statement, no table.
 
     Args:
@@ -103,8 +133,7 @@ def rehearse_table(
     3
     """
     at, stated = level(epsilon, alpha), _once(table, promise, cost, relaxable)
-    rehearsed: ReleasedOnce = stated.checked(table, at, confidence).released(None)
-    return rehearsed
+    return checked_table(table, stated, at, confidence).released(None)
 
 
 def _once(table: Any, promise: Promise, cost: str | Cost | None, relaxable: bool) -> Promise:

@@ -8,15 +8,14 @@ the statement beside a withheld table has none.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from os import fsdecode
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import optional, text
 from utmost.core.exact.arrays import objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
@@ -36,7 +35,7 @@ from utmost.publish.releases.withholding import (
 from utmost.publish.releases.workload_errors import scaled
 from utmost.tables.axes.axes import text_of
 from utmost.tables.axes.domain import Domain, Family
-from utmost.tables.files.saving import Digest, FileWords, SavedTable
+from utmost.tables.files.saving import Digest, SavedTable
 from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import adapter_of, is_engine_table
 from utmost.version import __version__
@@ -175,7 +174,7 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
         return tuple(self.tables)
 
     def __getitem__(self, family: str) -> WithheldTable:
-        if family not in self.tables:
+        if text(family, "family") not in self.tables:
             remedy = f"Withheld are {', '.join(map(repr, self.tables))}."
             raise OutOfRange("the table must be one that the rule was applied to", came=repr(family), remedy=remedy)
         return self.tables[family]
@@ -186,8 +185,15 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
     def __len__(self) -> int:
         return len(self.tables)
 
-    @checked
-    def save(self, path: Path | str, *, family: str | None = None, **file: Unpack[FileWords]) -> dict[str, Any]:
+    def save(
+        self,
+        path: Path | str,
+        *,
+        family: str | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
         """Write one table and, beside it, its statement; the only one where no family is named.
 
         Args:
@@ -198,11 +204,12 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
             OutOfRange: where there are several and none is named.
             Unsupported, KeyRefused: as `saved`.
         """
+        optional(family, text, "family")
         if family is None and len(self.tables) > 1:
             remedy = f"Pass family={self.families[0]!r}, say: each table is a file."
             raise OutOfRange("a file has one table", came=f"{len(self.tables)} families", where="save", remedy=remedy)
         chosen = self[self.families[0] if family is None else family]
-        return chosen.save(fsdecode(path), **file)
+        return chosen.save(path, format=format, sign=sign, overwrite=overwrite)
 
 
 def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from os import fsdecode
-from pathlib import Path as PathLike
-from typing import Any, Unpack
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, iterable, mapping, truth, wrong_kind
+from utmost.core.exact.arguments import instance, iterable, mapping, optional, text, truth, wrong_kind
+from utmost.core.exact.arguments import path as as_path
 from utmost.core.exact.arrays import frozen
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
@@ -40,6 +40,7 @@ from utmost.publish.releases.family_tables import (
     groups_in,
     wanted_families,
 )
+from utmost.publish.releases.given_facts import Given
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
@@ -54,7 +55,8 @@ from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, Pub
 from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
-from utmost.tables.files.saving import FileWords, Publication, saved
+from utmost.tables.files.saving import Publication, saved
+from utmost.tables.frames.adapters import LabelledTable
 
 _ALL_BUT_EXCLUDED = Fraction(1, 10**6)
 """With this chance at most noise alone puts any of the public facts so far from what was released."""
@@ -70,7 +72,6 @@ def _own(sums: Any) -> NDArray[Any]:
     return sums if arrays and not (sums.flags.writeable or owner.flags.writeable) else np.array(sums)
 
 
-@checked_parts
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkloadRelease(AlongAxis, Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
@@ -101,6 +102,20 @@ class WorkloadRelease(AlongAxis, Shown):
     measure: str | None = None
 
     def __post_init__(self) -> None:
+        for value, kind, name in (
+            (self.strategy, Strategy, "strategy"),
+            (self.level, Level, "level"),
+        ):
+            instance(value, kind, name)
+        object.__setattr__(self, "confidence", read_confidence(self.confidence))
+        mapping(self.measured, "measured")
+        mapping(self.weights, "weights")
+        text(self.kind, "kind")
+        optional(self.measure, text, "measure")
+        if self.part is not None:
+            instance(self.part, tuple, "part")
+        if self.ledger_facts is not None:
+            instance(self.ledger_facts, LedgerFacts, "ledger_facts")
         if set(self.measured) != set(self.strategy.shares):
             raise OutOfRange("the measured families must be those of the strategy", came="others")
         self.unit.check_part(self.part)
@@ -148,9 +163,14 @@ class WorkloadRelease(AlongAxis, Shown):
         """The whole release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
         return workload_facts(self)
 
-    @checked
     def save(
-        self, path: PathLike | str, *, family: Families | None = None, **file: Unpack[FileWords]
+        self,
+        path: Path | str,
+        *,
+        family: Families | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write the whole release as one .json document, or one family's table with the release beside it.
 
@@ -166,13 +186,13 @@ class WorkloadRelease(AlongAxis, Shown):
             NotDetermined, OutOfRange: for a family that the release does not have.
             Unsupported, KeyRefused: as `saved`.
         """
-        if family is None and file.get("format") is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
+        if family is None and format is None and fsdecode(as_path(path, "path")).lower().endswith(".json"):
             publication = Publication(self.measured, lambda _: self.facts(), self.facts)
         else:
             finest = self.domain.finest if self._amounts is None else self._amounts.seen(self.domain.finest)
             chosen = self.domain.level_names(finest) if family is None else family
             publication = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
-        return saved(publication, path, **file)
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":
@@ -189,7 +209,7 @@ class WorkloadRelease(AlongAxis, Shown):
         check_stated(facts, release)
         return release
 
-    def __getitem__(self, family: Families) -> Any:
+    def __getitem__(self, family: Families) -> LabelledTable:
         """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
 
         Where counts were noised together with sums (``most_events``) it has both, each under its name: see
@@ -210,7 +230,7 @@ class WorkloadRelease(AlongAxis, Shown):
         columns = amount_columns(*known, chosen, self.confidence, amounts)
         return family_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
 
-    def raw(self, family: Families) -> Any:
+    def raw(self, family: Families) -> LabelledTable:
         """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
 
         Raises:
@@ -226,7 +246,6 @@ class WorkloadRelease(AlongAxis, Shown):
         drawn = self.unit.numbers(self.measured[chosen].ravel())
         return family_table(self.domain, self.kind, labelled, {"measured": drawn})
 
-    @checked
     def total(
         self, where: Where | None = None, *, along: Mapping[str, Any] | None = None, confidence: Number | None = None
     ) -> Answer:
@@ -248,7 +267,6 @@ class WorkloadRelease(AlongAxis, Shown):
         value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
         return answer_of(value, law, self._sure(confidence), self.unit.amount)
 
-    @checked
     def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Answer:
         """The sum over a selection less the sum over another, with the error bar of the difference's own law.
 
@@ -259,11 +277,10 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        forms = self.form(first), self.form(second)
+        forms = self.form(mapping(first, "first")), self.form(mapping(second, "second"))
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
         return answer_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
 
-    @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
         """The ratio of two sums, with an interval that holds the true one; "not determined" where nothing is said.
 
@@ -274,9 +291,9 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        return self._ratio(self.form(numerator), self, self.form(denominator), confidence).bar()
+        over, under = self.form(mapping(numerator, "numerator")), self.form(mapping(denominator, "denominator"))
+        return self._ratio(over, self, under, confidence).bar()
 
-    @checked
     def mean(
         self,
         name: str | None = None,
@@ -298,6 +315,9 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
+        optional(name, text, "name")
+        if sums is not None:
+            instance(sums, WorkloadRelease, "sums")
         if (name is None) == (sums is None):
             remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
             raise OutOfRange(
@@ -306,8 +326,6 @@ class WorkloadRelease(AlongAxis, Shown):
         chosen: Where = {} if where is None else where
         counts = self.counted_form(chosen)
         if sums is not None:
-            if not isinstance(sums, WorkloadRelease):
-                raise wrong_kind("sums", "a WorkloadRelease", sums)
             step = self.unit.step if self._amounts is None else Fraction(1)
             return self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step).bar()
         amounts = self._amounts
@@ -358,7 +376,6 @@ class WorkloadRelease(AlongAxis, Shown):
         chosen = self.domain.family(family)
         return self.domain.family_name(chosen) if self._amounts is None else self._amounts.name(chosen)
 
-    @checked
     def bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
@@ -395,7 +412,6 @@ class WorkloadRelease(AlongAxis, Shown):
             ).items()
         }
 
-    @checked
     @long_work("Withholding cells")
     def withhold(
         self,
@@ -418,9 +434,10 @@ class WorkloadRelease(AlongAxis, Shown):
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
         return self.withheld(rule, families or wanted_families(self.strategy))
 
-    @checked
     def withheld(self, rule: WithholdingRule, families: Iterable[Any]) -> WithheldTables:
         """`withhold` by a rule, with families in any form that a release takes."""
+        instance(rule, WithholdingRule, "rule")
+        iterable(families, "families")
         if self._amounts is not None:
             remedy = "Take rows out of a saved table by their counts: these are noisy already, so it costs nothing."
             raise Unsupported("cells are withheld of counts, or of sums", came="both, noised together", remedy=remedy)
@@ -430,9 +447,8 @@ class WorkloadRelease(AlongAxis, Shown):
             cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
         return withheld_families(self.domain, cells, self.statement, rule)
 
-    @checked
     @long_work("Making whole numbers")
-    def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
         Args:
@@ -455,7 +471,7 @@ class WorkloadRelease(AlongAxis, Shown):
             self._warn_of(problem.facts)
         return whole
 
-    def clean_problem(self, given: Any = None, hold: Families | None = None) -> CleanProblem:
+    def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
         """What a clean table is nearest to, and what must hold of it: see `clean`."""
         self.strategy.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)

@@ -36,7 +36,7 @@ from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.axes.domain import Domain
 from utmost.tables.frames.adapters import adapter_of
 
-Contributions = CountedTable | ReleasedOnce | ReleasedTable | WorkloadRelease
+Contributions = CountedTable | ReleasedOnce[Any] | ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -30,7 +30,7 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
 
     Args:
-        statement: the statement of `release_together`.
+        statement: the statement of columns changed together.
         table: as it was released, of any kind.
         digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
@@ -41,8 +41,11 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
         BadTable: naming the first field that does not follow, and where columns, rows or cells are others.
         Unsupported: for a format that is not known.
 
-    >>> from utmost.releases import release_together
-    >>> made = release_together({"a": [7, 9], "b": [3, 4]}, columns=["a", "b"], epsilon=1, sensitivity=1)
+    >>> from utmost.privacy import Unit
+    >>> from utmost.promises import Promise, once_together
+    >>> from utmost.releases import release_table
+    >>> promise = Promise(["a", "b"], noise=once_together(["a", "b"], unit=Unit(1, 2)))
+    >>> made = release_table({"a": [7, 9], "b": [3, 4]}, promise, epsilon=1)
     >>> check_together(made.sidecar, made.table).margins
     (4, 4)
     >>> check_together(made.sidecar | {"epsilon": "1/2"}, made.table)

@@ -17,6 +17,13 @@ Column = Sequence[Any] | NDArray[Any]
 """The cells of one column, in the order of the rows."""
 
 
+class LabelledTable(Protocol):
+    """A table of labels and numbers: a dict of arrays, or a dataframe where the table that was counted is one."""
+
+    def __getitem__(self, name: str, /) -> Any:
+        """A column: an array, or the dataframe's own."""
+
+
 class TableAdapter(Protocol):
     """One kind of table. What has these functions is an adapter; `register` makes it known."""
 
@@ -204,7 +211,7 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
     return {name: np.asarray(column) for name, column in columns.items()}
 
 
-def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> Any:
+def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> LabelledTable:
     """Labels of groups, and numbers beside them, as a dataframe where the kind is one, else as a dict of arrays.
 
     Raises:
@@ -218,7 +225,8 @@ def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Colu
             remedy = "Rename it."
             raise OutOfRange("no level may have the name of a column beside it", came=repr(name), remedy=remedy)
     whole: dict[str, Column] = {**{name: np.array(values) for name, values in labels.items()}, **columns}
-    return table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
+    table: LabelledTable = table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
+    return table
 
 
 def check_column(column: Any, name: str) -> None:

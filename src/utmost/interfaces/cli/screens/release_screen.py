@@ -72,7 +72,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def give(release: ReleasedOnce, answer: TableAnswer, signer: Signer | None) -> None:
+def give(release: ReleasedOnce[Any], answer: TableAnswer, signer: Signer | None) -> None:
     """Write the files, then print: JSON for programs; for people what is said of it, and the table as it was asked for.
 
     Args:
