@@ -59,7 +59,7 @@ class PublishedTable(Shown):
         return str(self.statement["kind"])
 
 
-Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable | PublishedTable
+Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable[Any] | PublishedTable
 """What `read_release` returns."""
 
 

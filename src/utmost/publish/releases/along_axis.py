@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, qua
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
-from utmost.publish.workloads.measuring.forms import ProductForm, numbers_of, selected
+from utmost.publish.workloads.measuring.forms import LevelNumbers, ProductForm, numbers_of, selected
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, values_by
 from utmost.tables.axes.domain import Domain, Family, Where
@@ -55,7 +55,7 @@ class AlongAxis:
             """The number of events of a selection."""
 
         def _sure(self, confidence: Number | None) -> Fraction: ...
-        def _ratio(self, over: ProductForm, of: Any, under: ProductForm, confidence: Any) -> FiellerSet: ...
+        def _ratio(self, over: ProductForm, of: Self, under: ProductForm, confidence: Number | None) -> FiellerSet: ...
 
     def quantile(
         self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
@@ -96,7 +96,12 @@ class AlongAxis:
         return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
 
     def variance(
-        self, name: str, *, where: Where | None = None, values: Any = "midpoints", confidence: Number | None = None
+        self,
+        name: str,
+        *,
+        where: Where | None = None,
+        values: LevelNumbers = "midpoints",
+        confidence: Number | None = None,
     ) -> RatioBar:
         """The variance of a number over the individuals of a selection, sum (x - mean)^2 over their count.
 
@@ -140,7 +145,12 @@ class AlongAxis:
         return variance_bar([numbers[group] for group in taken], self._sure(confidence), mean_of)
 
     def spread(
-        self, name: str, *, where: Where | None = None, values: Any = "midpoints", confidence: Number | None = None
+        self,
+        name: str,
+        *,
+        where: Where | None = None,
+        values: LevelNumbers = "midpoints",
+        confidence: Number | None = None,
     ) -> RatioBar:
         """The standard deviation of a number over the individuals of a selection: the root of `variance`."""
         return deviation_bar(self.variance(name, where=where, values=values, confidence=confidence))

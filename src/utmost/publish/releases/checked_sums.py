@@ -34,7 +34,7 @@ class CheckedSums:
     weights: Mapping[Family, int]
 
     @classmethod
-    def of(cls, table: Any, promise: Promise, level: Level, confidence: Number = "0.95") -> "CheckedSums":
+    def of(cls, table: object, promise: Promise, level: Level, confidence: Number = "0.95") -> "CheckedSums":
         """The table, with every check that a release of sums makes before it draws.
 
         Raises:

@@ -23,7 +23,7 @@ from utmost.publish.releases.engine_release import CheckedFrame
 from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.publish.releases.streamed import CheckedPieces
 from utmost.tables.cells.columns import check_distinct
-from utmost.tables.frames.adapters import TableAdapter, adapter_of, is_engine_table
+from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of, is_engine_table
 
 
 class Checked(Protocol):
@@ -33,7 +33,7 @@ class Checked(Protocol):
         """The release; without randomness the same and no table."""
 
 
-def checked_table(table: Any, promise: Promise, level: Level, confidence: Number = "0.95") -> Checked:
+def checked_table(table: object, promise: Promise, level: Level, confidence: Number = "0.95") -> Checked:
     """A table that can be released at a level as it is promised.
 
     Raises:
@@ -71,7 +71,7 @@ class CheckedTable:
     rows: int
 
     @classmethod
-    def of(cls, brought: Any, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
+    def of(cls, brought: object, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
         """The table, with every check that a release makes before it draws.
 
         Args:
@@ -107,7 +107,7 @@ class CheckedTable:
             table = answer_table(noise, self.plan.level, noised, self.kind, self.promise.part, self._with_bars, None)
         return ReleasedOnce(table, chosen, self.plan, rows, self.public, self.promise.rows)
 
-    def _with_bars(self, noised: Mapping[str, Any]) -> Any:
+    def _with_bars(self, noised: Mapping[str, Column]) -> Any:
         """The table with noised columns, and their margins behind them."""
         bars = self.plan.bars(tuple(self.cells))
         margins: dict[str, NDArray[Any]] = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}

@@ -19,7 +19,7 @@ from utmost.core.sampling.integers import narrowed
 from utmost.errors import Unsupported
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, FORMAT
 from utmost.publish.promises.workload_statements import Noised, sums_digest, workload_statement
-from utmost.publish.releases.given_facts import read_given, read_table
+from utmost.publish.releases.given_facts import Given, read_given, read_table
 from utmost.publish.workloads.bounds.clean_certificate import (
     CleanCertificate,
     Measured,
@@ -243,7 +243,13 @@ class CleanProblem:
 
     @classmethod
     def of(
-        cls, release: Noised, reconstruction: LeastSquares, cell_noise: Combination, kind: str, given: Any, hold: Any
+        cls,
+        release: Noised,
+        reconstruction: LeastSquares,
+        cell_noise: Combination,
+        kind: str,
+        given: Given | None,
+        hold: str | Sequence[str] | Family | None,
     ) -> "CleanProblem":
         """The problem of a release, of which public facts hold.
 

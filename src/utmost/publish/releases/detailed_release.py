@@ -49,7 +49,7 @@ from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.axes.listed_keys import BETWEEN
 from utmost.tables.files.saving import Publication, saved
-from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.adapters import Column, LabelledTable
 from utmost.version import __version__
 
 _FEW = 5
@@ -307,7 +307,7 @@ class DetailedSums(Shown):
         groups = first.domain.family(rule.group)
         names = _texts(first.domain.group_labels(groups)[rule.group])
         totals = dict(zip(names, first.measured[groups].ravel().tolist(), strict=True))
-        parts: dict[str, dict[tuple[str, str, str], Any]] = {}
+        parts: dict[str, dict[tuple[str, str, str], int]] = {}
         if self.fine is not None:
             keys = rule.keys(first.domain, rule.chosen(first))
             for key, part in zip(keys, self.fine.measured[self.fine.domain.finest].tolist(), strict=True):
@@ -442,5 +442,5 @@ def _groups_taken(
     return reduce(np.logical_and.outer, whole).ravel(), reduce(np.logical_and.outer, some).ravel()
 
 
-def _texts(labels: Any) -> list[str]:
+def _texts(labels: Column) -> list[str]:
     return [str(label_text(label)) for label in plain_cells(labels)]

@@ -49,7 +49,7 @@ class CheckedFrame:
     rows: int
 
     @classmethod
-    def of(cls, table: Any, promise: Promise, plan: CellsAt) -> "CheckedFrame":
+    def of(cls, table: object, promise: Promise, plan: CellsAt) -> "CheckedFrame":
         """The frame, checked by the engine; several identifiers may say together which item a row is.
 
         Raises:
@@ -124,7 +124,7 @@ class ReleasableFrame:
     numbers: str
 
     @classmethod
-    def of(cls, table: Any, promise: Promise) -> "ReleasableFrame":
+    def of(cls, table: object, promise: Promise) -> "ReleasableFrame":
         """The frame, with every check that needs no cell.
 
         Raises:
@@ -295,7 +295,7 @@ def _rows_where(nw: Any, holds: Any) -> Any:
     return nw.when(holds).then(1).otherwise(0).sum()
 
 
-def _identifier_columns(id_column: Any) -> tuple[str, ...]:
+def _identifier_columns(id_column: str | tuple[str, ...] | None) -> tuple[str, ...]:
     names = (id_column,) if isinstance(id_column, str) else tuple(id_column or ())
     if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
         raise OutOfRange(

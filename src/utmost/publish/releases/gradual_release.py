@@ -23,6 +23,7 @@ from utmost.publish.promises.plan import plan_of_answer
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.noised_cells import Column
+from utmost.tables.frames.adapters import Column as TableColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ class GradualRelease(AnsweredLevels):
         """Every level at which some cell has been answered, strictest first."""
         return tuple(sorted({answered for column in self._columns.values() for answered in column.levels}))
 
-    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, TableColumn], Said]:
         unit, lattice = self._promised()
         plan = plan_of_answer(unit, lattice, how.level, how.confidence, half_step=self._half_step)
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn

@@ -19,6 +19,7 @@ from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_tog
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
 from utmost.publish.workloads.measuring.cells_together import CellsLaw, CellsTogether
+from utmost.tables.frames.adapters import Column
 
 
 class GradualTogether(AnsweredLevels):
@@ -94,7 +95,7 @@ class GradualTogether(AnsweredLevels):
                 self._read[level] = self._columns(self._inner.at(self._levels(level)))
             return {name: column.copy() for name, column in self._read[level].items()}
 
-    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
         way, sure = self._way.at(how.level, self.unit), how.confidence
         plan = plan_of_way(
             self._names, how.level, self.unit, way, halves=self._halves, confidence=sure, cost="absolute"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level, level
@@ -15,15 +15,16 @@ from utmost.publish.promises.table_statements import promise, taken_for_granted
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
 from utmost.tables.files.saving import Digest
+from utmost.tables.frames.adapters import Column
 from utmost.version import __version__
 
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
 
-Before = Callable[[Any], Any]
-After = Callable[[Any, Level], Any]
+Data = TypeVar("Data")
+Reading = TypeVar("Reading")
 
 
-class ProcessedRelease(AnsweredLevels):
+class ProcessedRelease(AnsweredLevels, Generic[Reading]):
     """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
 
     The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
@@ -52,10 +53,10 @@ class ProcessedRelease(AnsweredLevels):
 
     def __init__(
         self,
-        data: Any,
+        data: Data,
         *,
-        before: Before,
-        after: After,
+        before: Callable[[Data], Any],
+        after: Callable[[Any, Level], Reading],
         sensitivity: Number | Mapping[Any, Number] | None = None,
         unit: Unit | None = None,
         cells: Number | None = None,
@@ -78,9 +79,9 @@ class ProcessedRelease(AnsweredLevels):
             randomness=randomness,
         )
         self._after = after
-        self._read: dict[Level, Any] = {}
+        self._read: dict[Level, Reading] = {}
 
-    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Reading:
         """The reading at a level; asked again, the same reading."""
         wanted = level(epsilon, alpha)
         with self._alone():
@@ -101,7 +102,7 @@ class ProcessedRelease(AnsweredLevels):
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
+        public: Mapping[Any, Column] | None = None,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
@@ -132,7 +133,7 @@ class ProcessedRelease(AnsweredLevels):
             overwrite=overwrite,
         )
 
-    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
         unit, _ = self._raw._promised()
         laid = LaidOut.of(self.at(how.level), how.public)
         about = how.level, unit, list(laid.released), list(laid.public), laid.rows

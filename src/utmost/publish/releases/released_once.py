@@ -100,7 +100,7 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
         relative_margin: Number | None = None,
         complementary: bool = False,
         mark: str = "withheld",
-    ) -> WithheldTable:
+    ) -> WithheldTable[Table]:
         """The table with cells left out by a public rule on their noisy values; it costs nothing.
 
         Each cell has noise of its own, so that none follows from others, and ``complementary`` withholds no more.

@@ -12,6 +12,9 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from utmost.core.exact.arguments import instance, mapping, optional, text, truth, wrong_kind
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
@@ -25,12 +28,13 @@ from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOG
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
 from utmost.publish.releases.withholding import WithholdingRule
+from utmost.tables.axes.domain import Where
 from utmost.tables.cells.columns import integer_column, real_column
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames.adapters import adapter_of, no_column
 
-Rows = frozenset[int] | Mapping[str, Any] | None
+Rows = frozenset[int] | Where | None
 """Rows of a table: as of `ReleasedTable.chosen`, or labels by public column; all of them where nothing is named."""
 
 
@@ -175,7 +179,7 @@ class ReleasedTable(Shown):
             rows &= self._taken(name, [listed] if is_label else [label.strip() for label in listed.split(",")])
         return rows
 
-    def rows_where(self, where: Mapping[str, Any] | None = None) -> frozenset[int]:
+    def rows_where(self, where: Where | None = None) -> frozenset[int]:
         """The same by the name of a public column a label or a list of labels; every row where nothing is named."""
         rows = frozenset(range(self.rows))
         for name, wanted in ({} if where is None else mapping(where, "where")).items():
@@ -266,7 +270,7 @@ class ReleasedTable(Shown):
         relative_margin: Number | None = None,
         complementary: bool = False,
         mark: str = "withheld",
-    ) -> WithheldTable:
+    ) -> WithheldTable[Any]:
         """The table with cells left out by a public rule on their noisy values: as `ReleasedOnce.withhold`.
 
         Args:
@@ -277,7 +281,7 @@ class ReleasedTable(Shown):
         """
         return self.withheld(WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark))
 
-    def withheld(self, rule: WithholdingRule) -> WithheldTable:
+    def withheld(self, rule: WithholdingRule) -> WithheldTable[Any]:
         """`withhold` by a rule."""
         return withheld_table(self.table, self.said["released"], self.plan, self.said, rule)
 
@@ -291,7 +295,7 @@ class ReleasedTable(Shown):
         names = set(adapter.names(self.table))
         alone = exact(self.bars.alone(confidence))
         together = exact(self.bars.together(self.rows * len(self.cells), confidence))
-        laid: dict[str, Any] = {}
+        laid: dict[str, NDArray[Any]] = {}
         after: dict[str, str] = {}
         for name, cells in self.cells.items():
             ends = {"low": -alone, "high": alone, "all_low": -together, "all_high": together}
@@ -313,14 +317,14 @@ def _check_independent(stated: Mapping[str, Any]) -> None:
         raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
 
 
-def _path(place: Any, name: str) -> Path:
+def _path(place: object, name: str) -> Path:
     """A path that is, or is written as, one."""
     if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
         raise wrong_kind(name, "the path of a file", place)
     return Path(place)
 
 
-def _numbers(table: Any, released: Sequence[str], plan: CellsAt) -> dict[str, list[Fraction]]:
+def _numbers(table: object, released: Sequence[str], plan: CellsAt) -> dict[str, list[Fraction]]:
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
@@ -329,16 +333,14 @@ def _numbers(table: Any, released: Sequence[str], plan: CellsAt) -> dict[str, li
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 
 
-def _texts(table: Any, said: Mapping[str, Any]) -> dict[str, list[str]]:
+def _texts(table: object, said: Mapping[str, Any]) -> dict[str, list[str]]:
     added = {name + end for name in said["released"] for end in ("", "_margin")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
 
 
-def _plain(numbers: list[Fraction]) -> Any:
+def _plain(numbers: list[Fraction]) -> NDArray[Any]:
     """Numbers as a column: integers where all are, else floats."""
-    import numpy as np
-
     if all(number.denominator == 1 for number in numbers):
         return np.array([int(number) for number in numbers])
     return np.array([float(number) for number in numbers])

@@ -31,7 +31,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.tables.cells.columns import not_distinct
-from utmost.tables.files.file_pieces import Columns, FilePieces
+from utmost.tables.files.file_pieces import Columns, FilePiece, FilePieces
 from utmost.tables.files.spill_file import SetAside
 from utmost.tables.frames.adapters import check_there
 
@@ -88,7 +88,7 @@ class StreamedTable:
         kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}
         return self.source.write(file, self._released(), self.after, self.left_out, kinds)
 
-    def _released(self) -> Iterator[tuple[Any, Columns]]:
+    def _released(self) -> Iterator[tuple[FilePiece, Columns]]:
         before = 0
         for piece in self.source.pieces():
             found: dict[str, NDArray[Any]] = {}
@@ -104,7 +104,7 @@ class StreamedTable:
             came = f"{before} rows" if before != self.rows else "another file"
             raise BadTable("the file must not change while it is released", came=came, where=str(self.source.path))
 
-    def _show(self, piece: Any, found: Columns) -> None:
+    def _show(self, piece: FilePiece, found: Columns) -> None:
         few = range(min(piece.rows, _SHOWN - len(self.shown)))
         if few:
             columns = [found[name] if name in found else piece.column(name) for name in self.names]
@@ -181,7 +181,7 @@ class _SeenOnce:
     def __init__(self, aside: SetAside, name: str | None) -> None:
         self._aside, self._name, self._secret = aside, name, entropy(SECRET_BYTES)
 
-    def add(self, piece: Any) -> None:
+    def add(self, piece: FilePiece) -> None:
         if self._name is None:
             return
         tags = item_tags(self._secret, [piece.identifiers(self._name)])

@@ -136,7 +136,7 @@ def rehearse_table(
     return checked_table(table, stated, at, confidence).released(None)
 
 
-def _once(table: Any, promise: Promise, cost: str | Cost | None, relaxable: bool) -> Promise:
+def _once(table: object, promise: Promise, cost: str | Cost | None, relaxable: bool) -> Promise:
     """The promise of a release of this table, with the noise that is drawn.
 
     Raises:

@@ -20,6 +20,7 @@ from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.releases.gradual_release import GradualRelease
+from utmost.tables.frames.adapters import Column
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -158,7 +159,7 @@ class TrustRelease(Shown, ProcessMemory):
         recipient: Recipient,
         *,
         name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
+        public: Mapping[Any, Column] | None = None,
         confidence: Number = "0.95",
         format: str | None = None,
         sign: Path | str | None = None,
@@ -183,11 +184,13 @@ class TrustRelease(Shown, ProcessMemory):
 
     def loss(self, coalition: Iterable[Recipient]) -> Level | None:
         """The level that holds for all views of a coalition together: its largest. None for nobody."""
-        return max((self._level(recipient) for recipient in iterable(coalition, "coalition")), default=None)
+        return max(
+            (self._level(recipient) for recipient in iterable(coalition, "coalition", or_text=True)), default=None
+        )
 
     def naive_loss(self, coalition: Iterable[Recipient]) -> Fraction | float:
         """The sum of the coalition's epsilons: what independent noise would cost; rounded up where irrational."""
-        epsilons = [self._level(recipient).epsilon for recipient in iterable(coalition, "coalition")]
+        epsilons = [self._level(recipient).epsilon for recipient in iterable(coalition, "coalition", or_text=True)]
         exact = sum(Fraction(epsilon) for epsilon in epsilons)
         return Fraction(exact) if all(isinstance(epsilon, Fraction) for epsilon in epsilons) else up(exact)
 
@@ -198,7 +201,7 @@ class TrustRelease(Shown, ProcessMemory):
 
 
 def levels_by_distance(
-    graph: Any, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
+    graph: object, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
 ) -> dict[Recipient, Level]:
     """A level for each member of a network by its distance from the owner: 1/d, or any decreasing function of d.
 
@@ -224,7 +227,7 @@ def levels_by_distance(
     return {member: chosen[d] for member, d in distances.items() if d}
 
 
-def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
+def _neighbours(graph: object) -> dict[Recipient, list[Recipient]]:
     neighbours: dict[Recipient, list[Recipient]] = {}
     edges = getattr(graph, "edges", graph)
     if isinstance(edges, type) or not isinstance(edges, Iterable):

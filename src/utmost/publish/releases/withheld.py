@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +37,14 @@ from utmost.tables.axes.axes import text_of
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.files.saving import Digest, SavedTable
 from utmost.tables.files.table_formats import with_blanks
-from utmost.tables.frames.adapters import adapter_of, is_engine_table
+from utmost.tables.frames.adapters import Column, LabelledTable, adapter_of, is_engine_table
 from utmost.version import __version__
+
+Table = TypeVar("Table")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WithheldTable(SavedTable):
+class WithheldTable(SavedTable, Generic[Table]):
     """A table of which some cells are withheld, and what must be said beside it.
 
     Attributes:
@@ -60,7 +62,7 @@ class WithheldTable(SavedTable):
 
     _shown = ("rule", "released", "cells", "shown")
 
-    table: Any = field(repr=False)
+    table: Table = field(repr=False)
     rule: WithholdingRule
     released: tuple[str, ...]
     cells: int
@@ -106,8 +108,8 @@ def table_bias(rule: WithholdingRule, plan: CellsAt) -> list[dict[str, Any]]:
 
 
 def withheld_table(
-    table: Any, released: Sequence[str], plan: CellsAt, statement: Mapping[str, Any], rule: WithholdingRule
-) -> WithheldTable:
+    table: Table, released: Sequence[str], plan: CellsAt, statement: Mapping[str, Any], rule: WithholdingRule
+) -> WithheldTable[Table]:
     """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
 
     Raises:
@@ -132,7 +134,7 @@ def withheld_table(
     )
 
 
-def _numbers(column: Any) -> NDArray[Any]:
+def _numbers(column: Column) -> NDArray[Any]:
     """A released column as integers or floats; text of a file, and Decimals, as the numbers that they are."""
     array = np.asarray(column)
     if array.dtype.kind in "if":
@@ -144,11 +146,11 @@ def _numbers(column: Any) -> NDArray[Any]:
 
 
 def _marked(
-    table: Any, values: Mapping[str, NDArray[Any]], shown: Mapping[str, NDArray[np.bool_]], rule: WithholdingRule
-) -> Any:
+    table: Table, values: Mapping[str, NDArray[Any]], shown: Mapping[str, NDArray[np.bool_]], rule: WithholdingRule
+) -> Table:
     """The table with blanks and marks."""
     names = set(adapter_of(table).names(table))
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[object]] = {}
     for name, column in values.items():
         if f"{name}_mark" in names:
             came, remedy = "a column of that name", "Rename it."
@@ -156,24 +158,25 @@ def _marked(
         pairs = list(zip(column.tolist(), shown[name].tolist(), strict=True))
         columns[name] = [value if stays or not rule.is_blank else None for value, stays in pairs]
         columns[f"{name}_mark"] = [SHOWN if stays else rule.mark for _, stays in pairs]
-    return with_blanks(table, columns, {f"{name}_mark": name for name in values})
+    marked: Table = with_blanks(table, columns, {f"{name}_mark": name for name in values})
+    return marked
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WithheldTables(Shown, Mapping[str, WithheldTable]):
+class WithheldTables(Shown, Mapping[str, WithheldTable[LabelledTable]]):
     """The tables of a release by a plan that a rule was applied to together, by the names of their families."""
 
     _shown = ("rule", "families")
 
     rule: WithholdingRule
-    tables: Mapping[str, WithheldTable] = field(repr=False)
+    tables: Mapping[str, WithheldTable[LabelledTable]] = field(repr=False)
 
     @property
     def families(self) -> tuple[str, ...]:
         """The families, as they were named."""
         return tuple(self.tables)
 
-    def __getitem__(self, family: str) -> WithheldTable:
+    def __getitem__(self, family: str) -> WithheldTable[LabelledTable]:
         if text(family, "family") not in self.tables:
             remedy = f"Withheld are {', '.join(map(repr, self.tables))}."
             raise OutOfRange("the table must be one that the rule was applied to", came=repr(family), remedy=remedy)
@@ -242,7 +245,7 @@ class FamilyCells:
     name: str
     family: Family
     published: NDArray[np.bool_]
-    table: Any
+    table: LabelledTable
     estimates: NDArray[Any]
     margins: NDArray[Any]
     widest: Combination

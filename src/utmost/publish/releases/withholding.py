@@ -153,7 +153,7 @@ class WithholdingRule(Shown):
         }
 
     @classmethod
-    def of_facts(cls, facts: Any) -> "WithholdingRule":
+    def of_facts(cls, facts: object) -> "WithholdingRule":
         """The rule that JSON values describe."""
         names = ("below", "relative_margin", "complementary", "mark")
         try:

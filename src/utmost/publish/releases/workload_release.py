@@ -47,7 +47,7 @@ from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
 from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
-from utmost.publish.workloads.measuring.forms import ProductForm, group_of, selected
+from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, selected
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
@@ -247,7 +247,11 @@ class WorkloadRelease(AlongAxis, Shown):
         return family_table(self.domain, self.kind, labelled, {"measured": drawn})
 
     def total(
-        self, where: Where | None = None, *, along: Mapping[str, Any] | None = None, confidence: Number | None = None
+        self,
+        where: Where | None = None,
+        *,
+        along: Along | None = None,
+        confidence: Number | None = None,
     ) -> Answer:
         """The sum over a selection of cells, with its error bar.
 
@@ -299,7 +303,7 @@ class WorkloadRelease(AlongAxis, Shown):
         name: str | None = None,
         *,
         where: Where | None = None,
-        values: Any = "midpoints",
+        values: LevelNumbers = "midpoints",
         sums: "WorkloadRelease | None" = None,
         confidence: Number | None = None,
     ) -> RatioBar:
@@ -348,7 +352,7 @@ class WorkloadRelease(AlongAxis, Shown):
         of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.count)) for form in forms)
         return [self._ratio(over, self, under, None, self.unit.step).bar() for over, under in of_forms]
 
-    def form(self, where: Where | None = None, along: Mapping[str, Any] | None = None) -> ProductForm:
+    def form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
         """The answer that `total` gives, as a sum of cells; of amounts that have counts beside them, in their steps.
 
         Raises:
@@ -357,7 +361,7 @@ class WorkloadRelease(AlongAxis, Shown):
         amounts = self._amounts
         return self._selected(where, along, None if amounts is None else amounts.total)
 
-    def counted_form(self, where: Where | None = None, along: Mapping[str, Any] | None = None) -> ProductForm:
+    def counted_form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
         """The number of events of a selection, where they are counted beside their amounts; else as `form`.
 
         Raises:
@@ -434,7 +438,7 @@ class WorkloadRelease(AlongAxis, Shown):
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
         return self.withheld(rule, families or wanted_families(self.strategy))
 
-    def withheld(self, rule: WithholdingRule, families: Iterable[Any]) -> WithheldTables:
+    def withheld(self, rule: WithholdingRule, families: Iterable[Families]) -> WithheldTables:
         """`withhold` by a rule, with families in any form that a release takes."""
         instance(rule, WithholdingRule, "rule")
         iterable(families, "families")
@@ -546,7 +550,7 @@ class WorkloadRelease(AlongAxis, Shown):
         self._amounts.check_narrow(narrow)
         return self._amounts.both(chosen), narrow
 
-    def _selected(self, where: Where | None, along: Mapping[str, Any] | None, weights: Weights | None) -> ProductForm:
+    def _selected(self, where: Where | None, along: Along | None, weights: Weights | None) -> ProductForm:
         chosen: Where = {} if where is None else mapping(where, "where")
         if along is not None:
             mapping(along, "along")
@@ -568,7 +572,7 @@ class WorkloadRelease(AlongAxis, Shown):
         over: ProductForm,
         of: "WorkloadRelease",
         under: ProductForm,
-        confidence: Any,
+        confidence: Number | None,
         steps: Fraction | None = None,
     ) -> FiellerSet:
         """The set of a ratio; ``steps`` is the unit of the numerator in that of the denominator."""

@@ -34,7 +34,7 @@ def _picture(columns: dict[str, list[Any]]) -> Any:
     return picture
 
 
-def show_published(published: DetailedSums | WithheldTable | PublishedTable, *, as_json: bool) -> None:
+def show_published(published: DetailedSums | WithheldTable[Any] | PublishedTable, *, as_json: bool) -> None:
     """Print a table and what its statement says."""
     if isinstance(published, DetailedSums):
         return show_detailed(published, as_json=as_json)
