@@ -83,7 +83,7 @@ def withhold(
     _show(withheld, places)
 
 
-def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable]:
+def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable[Any]]:
     """The tables by the names of their families; the only one of a released table by no name."""
     if isinstance(whole, WorkloadRelease):
         words = [read_family(whole.domain, name) for name in families]
@@ -96,7 +96,7 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
     return {"": whole.withheld(rule)}
 
 
-def _places(withheld: dict[str, WithheldTable], out: Path | None, folder: Path | None) -> dict[str, Path]:
+def _places(withheld: dict[str, WithheldTable[Any]], out: Path | None, folder: Path | None) -> dict[str, Path]:
     """Where each table goes; nowhere but to standard output where no file is named."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def _places(withheld: dict[str, WithheldTable], out: Path | None, folder: Path |
     return {} if out is None else dict.fromkeys(withheld, out)
 
 
-def _show(withheld: dict[str, WithheldTable], places: dict[str, Path]) -> None:
+def _show(withheld: dict[str, WithheldTable[Any]], places: dict[str, Path]) -> None:
     first, first_table = next(iter(withheld.items()))
     rows = {
         name or (TOTAL if table.family is not None else "table"): f"{table.shown} of {table.cells} cells are shown"
