@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import truth, wrong_kind
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.core.privacy.amount import Amount
@@ -106,7 +106,7 @@ class SumsAndCounts:
         release = self.release
         chosen = [release.domain.family(name) for name in families] or wanted_families(release.strategy)
         sure = release.confidence if confidence is None else read_confidence(confidence)
-        return release.widest_bars(chosen, self._pair.count, sure, together=together)
+        return release.widest_bars(chosen, self._pair.count, sure, together=truth(together, "together"))
 
     def __getitem__(self, family: Families) -> LabelledTable:
         """One family as a table: its labels, counts and sums, each with its margin behind it.

@@ -249,7 +249,7 @@ class FamilyCells:
     estimates: NDArray[Any]
     margins: NDArray[Any]
     widest: Combination
-    step: Fraction = Fraction(1)
+    step: Fraction
 
     @classmethod
     def of(

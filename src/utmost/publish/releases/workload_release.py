@@ -31,7 +31,6 @@ from utmost.publish.promises.workload_statements import (
     workload_statement,
     workload_table_statement,
 )
-from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.family_tables import (
     amount_columns,
@@ -41,22 +40,24 @@ from utmost.publish.releases.family_tables import (
     wanted_families,
 )
 from utmost.publish.releases.given_facts import Given
+from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
+from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
 from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
-from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, selected
+from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, values_by
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Publication, saved
-from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.adapters import LabelledTable, labelled
 
 _ALL_BUT_EXCLUDED = Fraction(1, 10**6)
 """With this chance at most noise alone puts any of the public facts so far from what was released."""
@@ -73,7 +74,7 @@ def _own(sums: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadRelease(AlongAxis, Shown):
+class WorkloadRelease(Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
 
     Attributes:
@@ -352,6 +353,158 @@ class WorkloadRelease(AlongAxis, Shown):
         of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.count)) for form in forms)
         return [self._ratio(over, self, under, None, self.unit.step).bar() for over, under in of_forms]
 
+    def quantile(
+        self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
+    ) -> QuantileBar:
+        """Which cells of an ordered axis can hold a quantile of a selection.
+
+        Args:
+            name: a level of an axis of bins.
+            q: which one, strictly between 0 and 1: "1/4" for the first quartile.
+            where: the selection; everything when left out.
+            confidence: that the lower and the upper quantile both lie there; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
+
+        Cost: an estimate and a bound for each group of the level.
+        Source: docs/theory/quantiles.md.
+
+        >>> import numpy as np
+        >>> from utmost.privacy import Unit
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy, bins
+        >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
+        >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
+        >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
+        in 0 to 14 (Fraction(65, 1), inf)
+        """
+        text(name, "name")
+        sure = self._sure(confidence)
+
+        def measured(forms: Sequence[ProductForm]) -> list[tuple[Fraction, bool]]:
+            values = values_by(self.reconstruction, self.measured, forms)
+            return list(zip(values, self._errors.leave_out(forms, values, 1 - sure), strict=True))
+
+        selection = self.counted_form(where)
+        return quantile_bar(self.domain, selection, name, q, sure, measured)
+
+    def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
+        """Which cells of an ordered axis can hold the median of a selection: `quantile` at 1/2."""
+        return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
+
+    def variance(
+        self,
+        name: str,
+        *,
+        where: Where | None = None,
+        values: LevelNumbers = "midpoints",
+        confidence: Number | None = None,
+    ) -> RatioBar:
+        """The variance of a number over the individuals of a selection, sum (x - mean)^2 over their count.
+
+        It is that of the numbers that labels stand for: what varies within a bin is not in it.
+
+        Args:
+            name: a level whose labels stand for numbers.
+            where: the selection; everything when left out.
+            values: as for `mean`.
+            confidence: of the interval; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`; for sums of amounts, which count nobody.
+
+        Cost: that of two ratios, 0.1 s, or five times as much where the mean is hardly known.
+        Source: docs/theory/quantiles.md, "Variance and spread".
+
+        >>> import numpy as np
+        >>> from utmost.privacy import Unit
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy
+        >>> domain = Domain(rooms=[1, 2, 3])
+        >>> plan = Strategy(domain, Unit(1, 1), {"rooms": 1})
+        >>> released = release_workload(np.array([900, 100, 900]), plan, epsilon=9)
+        >>> 0.94 < released.variance("rooms", values=[1, 2, 3]).lower < 0.95
+        True
+        """
+        text(name, "name")
+        if self.unit.amount is not None:
+            remedy = "Count the individuals by bins of the amount: its spread is that of the axis."
+            raise OutOfRange("a variance is over individuals that are counted", came="sums of amounts", remedy=remedy)
+        place, level = self.domain.level_named(name)
+        chosen: Where = {} if where is None else mapping(where, "where")
+        everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
+        numbers = numbers_of(axis, level, values, name, everybody.factors[place])
+        taken = dict.fromkeys(axis.group_of(level)[np.asarray(everybody.factors[place], dtype=bool)].tolist())
+
+        def mean_of(points: Sequence[Fraction], sure: Fraction) -> FiellerSet:
+            weights = dict(zip(taken, points, strict=True))
+            along = {name: [weights.get(group, 0) for group in range(len(numbers))]}
+            return self._ratio(selected(self.domain, chosen, along), self, everybody, sure)
+
+        return variance_bar([numbers[group] for group in taken], self._sure(confidence), mean_of)
+
+    def spread(
+        self,
+        name: str,
+        *,
+        where: Where | None = None,
+        values: LevelNumbers = "midpoints",
+        confidence: Number | None = None,
+    ) -> RatioBar:
+        """The standard deviation of a number over the individuals of a selection: the root of `variance`."""
+        return deviation_bar(self.variance(name, where=where, values=values, confidence=confidence))
+
+    def cumulative(
+        self, name: str, *, where: Where | None = None, confidence: Number | None = None, together: bool = False
+    ) -> LabelledTable:
+        """How many lie in each group of an ordered level or before it, as a table: labels, estimates and margins.
+
+        Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
+
+        Args:
+            name: a level of an axis of bins or periods; missing values have no place in it.
+            where: the selection; everything when left out.
+            confidence: of each margin; the release's when left out.
+            together: whether all sums of the table lie within their margins at once with that confidence.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `quantile`.
+
+        Cost: an error bar for each group.
+
+        >>> import numpy as np
+        >>> from utmost.privacy import Unit
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy, bins
+        >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
+        >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
+        >>> released = release_workload(np.array([90, 10, 20, 30]), plan, epsilon=9)
+        >>> released.cumulative("age")["margin"].tolist()
+        [0, 0, 0, 0]
+        """
+        text(name, "name")
+        at_once = truth(together, "together")
+        amounts = self.strategy.amount_pair
+        if amounts is None:
+            answers = [(("estimate", "margin"), self.form(where), self.unit.amount)]
+        else:
+            both = (self.counted_form(where), None), (self.form(where), amounts.amount)
+            answers = [(names, *answer) for names, answer in zip(amounts.columns, both, strict=True)]
+        columns: dict[str, NDArray[Any]] = {}
+        for (value_name, margin_name), of_all, amount in answers:
+            forms = cumulative_forms(self.domain, of_all, name)
+            laws, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
+            each = 1 - (1 - sure) / len(forms) if at_once else sure
+            printing = Printing.of(laws, amount)
+            values = values_by(self.reconstruction, self.measured, forms)
+            columns[value_name] = np.array([printing.estimate(value) for value in values])
+            columns[margin_name] = np.array([printing.margin(law.margin(each)) for law in laws])
+        place, level = self.domain.level_named(name)
+        count = len(next(iter(columns.values())))
+        labels = {name: np.array(self.domain.axes[place].labels[level][:count])}
+        return labelled(self.kind, labels, columns)
+
     def form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
         """The answer that `total` gives, as a sum of cells; of amounts that have counts beside them, in their steps.
 
@@ -397,23 +550,19 @@ class WorkloadRelease(AlongAxis, Shown):
         """
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
         weights = None if self._amounts is None else self._amounts.total
-        return self.widest_bars(chosen, weights, self._sure(confidence), together=together)
+        return self.widest_bars(chosen, weights, self._sure(confidence), together=truth(together, "together"))
 
     def widest_bars(
-        self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool = False
+        self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:
         """`bars` of the sums of families, or of an answer that weighs the two parts of an amount."""
         amounts = self._amounts
-        if weights is not None:
-            instance(weights, tuple, "weights")
-        chosen = [self.domain.family(family) for family in iterable(families, "families")]
+        chosen = [self.domain.family(family) for family in families]
         laws = {family: self._family_laws(family, weights) for family in chosen}
         amount = None if amounts is not None and weights == amounts.count else self.unit.amount
         return {
             self.table_name(family): Printing.of(laws[family][1].values(), amount).margin(margin)
-            for family, margin in self._errors.widest(
-                laws, read_confidence(sure), together=truth(together, "together")
-            ).items()
+            for family, margin in self._errors.widest(laws, sure, together=together).items()
         }
 
     @long_work("Withholding cells")
