@@ -21,7 +21,6 @@ from utmost.publish.promises.statement_check import (
 )
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.statements.stated_choices import check_reading
 
 EACH_ROW = "each row, as one person"
 """Whose the answers of a table are."""
@@ -98,16 +97,6 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space, str | Non
         raise does_not_follow("guarantee")
     stated_mechanism(statement)
     return at, space, distances_words(space)
-
-
-def check_answered(statement: Mapping[str, Any], table: Any) -> None:
-    """Check that a table has the columns and the rows of a checked statement of answers, where it says any.
-
-    Raises:
-        BadTable: where it has others.
-    """
-    if "column" in statement:
-        check_reading({"released": [statement["column"]], **statement}, table)
 
 
 def answers_in_words(statement: Mapping[str, Any]) -> Facts:

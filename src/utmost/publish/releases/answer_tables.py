@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from utmost.core.exact.levels import Level
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import CONFIDENCE, PlannedNoise
-from utmost.publish.promises.sum_noise import MEASURED, SumNoise
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.frames.adapters import table_of
 
 
@@ -33,7 +31,11 @@ def answer_table(
         table: Makes the table of the released columns and their error bars.
         remembered: Facts that a ledger adds to the statement; None for a release that nothing remembers.
     """
-    if isinstance(noise, SumNoise):
+    if noise.needs_counted:
+        from utmost.publish.promises.sum_noise import MEASURED, SumNoise
+        from utmost.publish.releases.workload_release import WorkloadRelease
+
+        assert isinstance(noise, SumNoise), "no other noise is of a counted table alone"
         measured = noise.by_family(columns[MEASURED])
         return WorkloadRelease(noise.strategy, level, CONFIDENCE, measured, kind, part, ledger_facts=remembered)
     return table_of(kind, columns) if noise.names_rows else table(columns)

@@ -16,12 +16,8 @@ from utmost.publish.promises.declared_columns import check_margins_free, check_n
 from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.releases.answer_tables import answer_table
-from utmost.publish.releases.checked_sums import CheckedSums
-from utmost.publish.releases.engine_release import CheckedFrame
 from utmost.publish.releases.released_once import ReleasedOnce
-from utmost.publish.releases.streamed import CheckedPieces
 from utmost.tables.cells.columns import check_distinct
 from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of, is_engine_table
 
@@ -40,7 +36,9 @@ def checked_table(table: object, promise: Promise, level: Level, confidence: Num
         UtmostError: for a table that cannot be released so.
     """
     noise = promise.planned
-    if isinstance(noise, SumNoise):
+    if noise.needs_counted:
+        from utmost.publish.releases.checked_sums import CheckedSums
+
         return CheckedSums.of(table, promise, level, confidence)
     plan = noise.plan(level, confidence)
     if isinstance(noise, Noise):  # a memory could keep it, too
@@ -50,8 +48,12 @@ def checked_table(table: object, promise: Promise, level: Level, confidence: Num
     if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
         if not isinstance(plan, CellsAt):
             raise Unsupported("a file is noised piece by piece, cell by cell", came=noise.kind, where="promise")
+        from utmost.publish.releases.streamed import CheckedPieces
+
         return CheckedPieces.of(rows, promise, plan)
     if isinstance(plan, CellsAt) and is_engine_table(rows):
+        from utmost.publish.releases.engine_release import CheckedFrame
+
         return CheckedFrame.of(rows, promise, plan)
     return CheckedTable.of(rows, promise, plan, counted_labels(table))
 

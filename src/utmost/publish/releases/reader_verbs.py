@@ -2,21 +2,22 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import Unsupported
-from utmost.publish.releases import comparisons
-from utmost.publish.releases.clean_release import CleanTable
-from utmost.publish.releases.given_facts import Given
-from utmost.publish.releases.quantiles import QuantileBar
-from utmost.publish.releases.released_table import ReleasedTable
-from utmost.publish.releases.workload_answers import Answer
-from utmost.publish.releases.workload_release import Families, WorkloadRelease
-from utmost.tables.axes.domain import Where
 
-Read = WorkloadRelease | ReleasedTable
+if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
+    from utmost.core.noise.ratio_bars import RatioBar
+    from utmost.publish.releases.clean_release import CleanTable
+    from utmost.publish.releases.given_facts import Given
+    from utmost.publish.releases.quantiles import QuantileBar
+    from utmost.publish.releases.released_table import ReleasedTable
+    from utmost.publish.releases.workload_answers import Answer
+    from utmost.publish.releases.workload_release import Families, WorkloadRelease
+    from utmost.tables.axes.domain import Where
+
+Read: TypeAlias = "WorkloadRelease | ReleasedTable"
 """A release as its readers have it: sums over a domain, or a table of cells with its statement."""
 
 
@@ -30,6 +31,9 @@ def read_answer(answer: object, statement: Callable[[], dict[str, Any]]) -> Read
     Raises:
         Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one.
     """
+    from utmost.publish.releases.released_table import ReleasedTable
+    from utmost.publish.releases.workload_release import WorkloadRelease
+
     return answer if isinstance(answer, WorkloadRelease) else ReleasedTable.of(answer, statement())
 
 
@@ -47,8 +51,8 @@ class AnswersReaders:
         """
 
     def total(
-        self, where: Where | None = None, *, column: str | None = None, confidence: Number | None = None
-    ) -> Answer:
+        self, where: "Where | None" = None, *, column: str | None = None, confidence: Number | None = None
+    ) -> "Answer":
         """A sum of what was released, with its margin of error.
 
         Args:
@@ -67,42 +71,48 @@ class AnswersReaders:
         >>> made.total({"department": "A"}).margin, made.total().margin
         (3, 4)
         """
+        from utmost.publish.releases import comparisons
+
         return comparisons.total(self.read(), where, column, confidence)
 
     def ratio(
         self,
-        where: Where,
-        over: Where | None = None,
+        where: "Where",
+        over: "Where | None" = None,
         *,
         column: str | None = None,
         over_column: str | None = None,
         confidence: Number = "0.95",
-    ) -> RatioBar:
+    ) -> "RatioBar":
         """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
+        from utmost.publish.releases.workload_release import WorkloadRelease
+
         answer = self.read()
         if isinstance(answer, WorkloadRelease):
             return answer.ratio(where, {} if over is None else over, confidence=confidence)
         return answer.ratio(where, over, column, over_column, confidence)
 
-    def mean(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> RatioBar:
+    def mean(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "RatioBar":
         """The mean of a level whose labels stand for numbers, of sums over a domain: `WorkloadRelease.mean`."""
         return self._sums("a mean").mean(name, where=where, confidence=confidence)
 
     def quantile(
-        self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
-    ) -> QuantileBar:
+        self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None
+    ) -> "QuantileBar":
         """Which cells of an ordered axis can hold a quantile: `WorkloadRelease.quantile`."""
         return self._sums("a quantile").quantile(name, q, where=where, confidence=confidence)
 
-    def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
+    def median(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "QuantileBar":
         """`quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
-    def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: "Given | None" = None, *, hold: "Families | None" = None) -> "CleanTable":
         """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments."""
         return self._sums("a clean table").clean(given, hold=hold)
 
-    def _sums(self, verb: str) -> WorkloadRelease:
+    def _sums(self, verb: str) -> "WorkloadRelease":
+        from utmost.publish.releases.workload_release import WorkloadRelease
+
         answer = self.read()
         if isinstance(answer, WorkloadRelease):
             return answer

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
@@ -12,11 +12,12 @@ from utmost.errors import Unsupported
 from utmost.publish.promises.plan import CellsAt, Planned
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.releases.reader_verbs import AnswersReaders, Read, read_answer
-from utmost.publish.releases.withheld import WithheldTable, withheld_table
-from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.files.saving import SavedTable
 from utmost.tables.frames.adapters import is_engine_table
+
+if TYPE_CHECKING:
+    from utmost.publish.releases.withheld import WithheldTable
+    from utmost.publish.releases.workload_release import WorkloadRelease
 
 Table = TypeVar("Table")
 
@@ -80,6 +81,8 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
         Raises:
             Unsupported: as there, and for a rehearsal, and a table that is drawn while it is written.
 
+        >>> from utmost.promises import Promise
+        >>> from utmost.releases import release_table
         >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
         >>> promise = Promise(columns="admitted", public="department", sensitivity=1, cells=1)
         >>> release = release_table(table, promise, epsilon=1)
@@ -100,7 +103,7 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
         relative_margin: Number | None = None,
         complementary: bool = False,
         mark: str = "withheld",
-    ) -> WithheldTable[Table]:
+    ) -> "WithheldTable[Table]":
         """The table with cells left out by a public rule on their noisy values; it costs nothing.
 
         Each cell has noise of its own, so that none follows from others, and ``complementary`` withholds no more.
@@ -116,13 +119,22 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
             required, came = "cells are withheld where each has noise of its own", f"{self.law}"
             remedy = "Withhold the sums of the release in .table." if self.plan.is_document else None
             raise Unsupported(required, came=came, where="withhold", remedy=remedy)
+        from utmost.publish.releases.withheld import withheld_table
+        from utmost.publish.releases.withholding import WithholdingRule
+
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
         return withheld_table(self.table, self.columns, self.plan, self.said(None), rule)
 
+    @property
+    def _sums_of_plan(self) -> "WorkloadRelease | None":
+        """The released sums where a plan was measured; None for any other table."""
+        is_sums = self.plan.is_document and self.table is not None
+        return cast("WorkloadRelease", self.table) if is_sums else None
+
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
-        if isinstance(self.table, WorkloadRelease):
-            return self.table.statement
+        if (sums := self._sums_of_plan) is not None:
+            return sums.statement
         return self.plan.statement(Stated(self.columns, self.public, self.rows, self.rows_from, digest))
 
     def save(
@@ -134,6 +146,6 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
         overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write the table and its statement, see `SavedTable.save`; of sums `WorkloadRelease.save`."""
-        if isinstance(self.table, WorkloadRelease):
-            return self.table.save(path, format=format, sign=sign, overwrite=overwrite)
+        if (sums := self._sums_of_plan) is not None:
+            return sums.save(path, format=format, sign=sign, overwrite=overwrite)
         return SavedTable.save(self, path, format=format, sign=sign, overwrite=overwrite)

@@ -129,6 +129,7 @@ def rehearse_table(
     Returns:
         A release whose ``table`` is None.
 
+    >>> from utmost.privacy import Unit
     >>> rehearse_table({"n": [3]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1).margin
     3
     """

@@ -153,6 +153,16 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
         raise BadTable("the file must hold the keys that were stated", came="others", where=str(file))
 
 
+def check_answered(statement: Mapping[str, Any], table: Any) -> None:
+    """Check that a table has the columns and the rows of a checked statement of answers, where it says any.
+
+    Raises:
+        BadTable: where it has others.
+    """
+    if "column" in statement:
+        check_reading({"released": [statement["column"]], **statement}, table)
+
+
 def check_reading(statement: Mapping[str, Any], table: Any) -> None:
     """Check that a table has the columns and the rows of a checked statement of a reading.
 
