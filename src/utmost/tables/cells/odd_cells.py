@@ -40,7 +40,8 @@ def looks_missing(text: str) -> bool:
 def declare_mark(spelling: Spelling) -> str:
     """How a missing mark is declared; beside those that are."""
     also = ", beside those that are declared" if spelling.missing_marks else ""
-    return f'Declare it{also}: Spelling(missing_marks=["NA"]) for NA; or on the axis, in a domain file "missing_marks": ["NA"].'
+    by_axis = 'or on the axis, in a domain file "missing_marks": ["NA"]'
+    return f'Declare it{also}: Spelling(missing_marks=["NA"]) for NA; {by_axis}.'
 
 
 def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
