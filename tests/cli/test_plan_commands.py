@@ -507,7 +507,7 @@ def test_a_level_is_shared_by_plans(run, tmp_path):
 
 
 def test_rows_are_planned_released_and_verified(run, tmp_path):
-    """`plan --method rows` for prefixes: the plan, its release and its answers are read back and verified; no clean table."""
+    """`plan --method rows` for prefixes: plan, release and answers are read back and verified; no clean table."""
     domain, table, plan, out = (tmp_path / name for name in ("domain.json", "ages.csv", "plan.json", "release.json"))
     domain.write_text(json.dumps({"age": {"bins": [0, 16], "width": 1}}))
     rows = [[f"p{place}", place % 16] for place in range(200)]

@@ -170,8 +170,6 @@ def test_by_takes_fewer_axes_and_nobody_is_an_empty_table():
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        ({}, OutOfRange),
-        ({"at_most": [1], "per_cell": [1]}, OutOfRange),
         ({"at_most": [1], "values": "paid"}, OutOfRange),
         ({"at_most": []}, OutOfRange),
         ({"at_most": [0, 1]}, OutOfRange),

@@ -276,7 +276,7 @@ def test_three_decimals_may_be_thousands(run, tmp_path):
     (tmp_path / "t.csv").write_text("r;n\nNord;1.234\n")
     asked = ["release", tmp_path / "t.csv", "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1]
     err = run(*asked, "--epsilon", 1)[2]
-    assert "--thousands . and --decimal ," in err
+    assert "--decimal , --thousands ." in err
     assert run(*asked, "--epsilon", 1, "--thousands", ".", "--decimal", ",", "--out", tmp_path / "o.csv")[0] == 0
 
 

@@ -295,8 +295,8 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
     assert isinstance(pickle.loads(pickle.dumps(counted)).cells, FewCells)
     columns = ["age", "sex", "race", "income"]
     wanted = Workload(CENSUS, {" ".join(names): 1 for names in combinations(columns, 2)})
-    for rows in (False, True):
-        chosen = strategy(wanted, counted.unit, epsilon=1, rows=rows)
+    for method in (None, "rows"):
+        chosen = strategy(wanted, counted.unit, epsilon=1, method=method)
         release = release_workload(counted, chosen, epsilon=40, confidence=Fraction(999_999, 1_000_000))
         table = release["sex race"]
         truth = CENSUS.sums(counted.cells, CENSUS.family("sex race"))
@@ -306,7 +306,7 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
         )
         again = WorkloadRelease.of_facts(json.loads(json.dumps(release.facts())))
         assert (again["sex race"]["estimate"] == table["estimate"]).all()
-        release.save(tmp_path / f"{rows}.json")
+        release.save(tmp_path / f"{method}.json")
         with pytest.raises(NotDetermined):
             release.clean()
         with pytest.raises(NotDetermined):

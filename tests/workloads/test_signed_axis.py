@@ -216,7 +216,7 @@ def test_without_a_proof_there_are_no_signed_sums():
     for unit in (Unit(1, 3), Unit(1, 4, nonnegative=True)):
         with pytest.raises(OutOfRange):
             planned(unit=unit)
-    for how in ({"noise": "rotated"}, {"aim": "largest"}, {"tents": True}):
+    for how in ({"method": "rotated"}, {"aim": "largest"}, {"method": "hat functions"}):
         with pytest.raises(Unsupported):
             planned(**how)
     pair = Domain(region=["N", "S"], quarter=["q1", "q2"])

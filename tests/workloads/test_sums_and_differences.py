@@ -239,7 +239,7 @@ def test_what_is_refused():
         Strategy(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")
     with pytest.raises(OutOfRange, match="determine"):
         Strategy(PLACES, Unit(1, 2), {"row": 1}, WANTED, together="column")
-    with pytest.raises(OutOfRange, match="noise must be"):
+    with pytest.raises(OutOfRange, match="rotated sums are of an axis"):
         strategy(WANTED, Unit(1, 2), epsilon=1, method="rotated")
     with pytest.raises(Unsupported, match="least mean error"):
         strategy(WANTED, Unit(1, 2), epsilon=1, together="column", aim="largest")
