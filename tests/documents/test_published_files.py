@@ -16,7 +16,7 @@ from utmost.promises import once_together
 from utmost.publish.releases.released_table import ReleasedTable
 from utmost.releases import WorkloadRelease
 from utmost.statements import read_release
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import Domain, Strategy, edges
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
@@ -42,7 +42,7 @@ def folder(tmp_path):
 
 
 def _plan(cells=(90, 10, 20, 30)):
-    domain = Domain(age=bins([0, 15, 25, 65, 100]), sex=["men", "women"])
+    domain = Domain(age=edges([0, 15, 25, 65, 100]), sex=["men", "women"])
     counts = np.array([[cell, 2 * cell] for cell in cells])
     return ut.release_workload(counts, Strategy(domain, ut.Unit(1, 1), {"age sex": 1}), epsilon=1)
 

@@ -31,7 +31,7 @@ from utmost.releases import DetailRule, PlanarRelease, Texts, TrustRelease
 from utmost.spaces import Consumer, Policy, counts, places
 from utmost.statements import trend
 from utmost.types import PrivacyType
-from utmost.workloads import Strategy, bins
+from utmost.workloads import Strategy, edges
 
 
 class Unconvertible:
@@ -46,7 +46,7 @@ READER = Consumer(priors.uniform(3), losses.absolute)
 TABLE = ut.release_table(
     {"ward": ["p", "q"], "n": [7, 9]}, ut.Promise(columns="n", public="ward", unit=ut.Unit(1, 1)), epsilon=1
 )
-TEN = ut.Domain(age=bins([0, 10, 20]))
+TEN = ut.Domain(age=edges([0, 10, 20]))
 SUMS = ut.release_workload(np.array([7, 9]), Strategy(TEN, ut.Unit(1, 1), {"age": 1}), epsilon=1)
 
 RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")]
@@ -159,7 +159,7 @@ OF_LONG = {
     "per": lambda long: ut.Promise(["x", "y"], per=long).guarantee(epsilon=1),
     "delta": lambda long: key_noise(["w", "n"], delta=long),
     "false names": lambda long: named_cell_noise(["w", "n"], Texts("ab", most=3), false_names=long),
-    "an edge": lambda long: ut.Domain(a=bins([0, long])),
+    "an edge": lambda long: ut.Domain(a=edges([0, long])),
     "a step": lambda long: Amount("paid", long),
     "ends": lambda long: Amount("paid", 1, (0, long)),
     "below": lambda long: WithholdingRule.of(below=long),

@@ -20,6 +20,7 @@ from utmost.publish.promises.noise_of_keys import select_keys
 from utmost.publish.promises.partition_selection import keys_of_one, promise_of_keys, shares_of_one
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.spelling import Spelling
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.json_files import encoded, write_json
 from utmost.tables.files.sidecars import sidecar_path
@@ -64,7 +65,7 @@ class UnknownKeys:
         level: options.AskedLevel,
         out: Path | None,
         *,
-        missing_marks: tuple[str, ...],
+        spelling: Spelling,
         as_json: bool,
         dry_run: bool,
     ) -> None:
@@ -99,7 +100,7 @@ class UnknownKeys:
                 at_most=people.at_most,
                 shares=shares,
                 key=people.key,
-                missing_marks=missing_marks,
+                spelling=spelling,
                 progress=progress,
             )
         if dry_run:
