@@ -42,12 +42,11 @@ def release_shared(
     Warns:
         LittleProtection: as `release_workload`, for the level of all.
 
-    >>> from utmost.counting import count_table
-    >>> from utmost.publish.counting.counted_measures import count, sum
+    >>> import utmost as ut
     >>> from utmost.workloads import Workload, share_level, strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
-    >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
-    >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)
+    >>> measures = {"visits": ut.count(2), "spent": ut.sum("paid", per_cell=20)}
+    >>> tables = ut.count_measures(sales, {"shop": ["A", "B"]}, ut.Counting("user", at_most=2), measures)
     >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
     >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
     >>> releases = release_shared(tables, share_level(plans, epsilon=1))

@@ -39,12 +39,13 @@ class SumsAndCounts:
     Raises:
         OutOfRange: for a release of another table.
 
-    >>> from utmost.counting import count_table
+    >>> import utmost as ut
     >>> from utmost.releases import release_workload
     >>> from utmost.workloads import Strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
-    >>> words = {"values": "paid", "each": (0, 10), "most_events": 2}
-    >>> counted = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, **words)
+    >>> counting = ut.Counting("user", at_most=2)
+    >>> paid = ut.sum("paid", each=(0, 10), most_events=2)
+    >>> counted = ut.count_table(sales, {"shop": ["A", "B"]}, counting, measure=paid)
     >>> strategy = Strategy(counted.domain, counted.unit, {"shop": 1})
     >>> both = SumsAndCounts(release_workload(counted, strategy, epsilon=2000))
     >>> both.count({"shop": "A"}).value, both.total({"shop": "A"}).value, both.mean({"shop": "A"}).estimate

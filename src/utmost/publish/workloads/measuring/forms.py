@@ -146,7 +146,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
         OutOfRange: where a label that is taken has no number, as the last bin without an end, or missing cells; and for
             numbers of labels that there are not.
 
-    >>> from utmost.workloads import bins
+    >>> from utmost.workloads import edges
     >>> age = edges([16, 25, 45, None], missing="not stated")
     >>> [str(number) for number in numbers_of(age, 0, {"45+": 60}, "age", np.array([1, 1, 1, 0]))]
     ['20', '69/2', '60', '0']
