@@ -3,7 +3,7 @@
 from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.noise_of_universe import named_cell_noise
-from utmost.publish.promises.noise_together import together_noise
+from utmost.publish.promises.noise_together import once_together, together_noise
 from utmost.publish.promises.point_noise import PointNoise
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
@@ -17,6 +17,7 @@ __all__ = [
     "SumNoise",
     "key_noise",
     "named_cell_noise",
+    "once_together",
     "together_noise",
 ]
 

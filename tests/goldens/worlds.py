@@ -131,7 +131,7 @@ def counted_table():
         "sex": ["women" if k % 3 else "men" for k in range(30)],
         "outcome": ["admitted" if k % 5 else "rejected" for k in range(30)],
     }
-    return ut.count_table(events, person="person", domain=domain, at_most=1, key=KEY)
+    return ut.count_table(events, domain, ut.Counting("person", at_most=1, key=KEY))
 
 
 def counted_release():
@@ -236,8 +236,13 @@ WORLDS = {
         [drawn(release.table), stated(release.sidecar)]
         for relaxable in (False, True)
         for release in [
-            ut.releases.release_together(
-                PAIR, columns=["men", "women"], epsilon=1, unit=ut.Unit(1, 2), relaxable=relaxable
+            ut.release_table(
+                PAIR,
+                ut.Promise(
+                    ["men", "women"],
+                    noise=ut.promises.once_together(["men", "women"], unit=ut.Unit(1, 2), relaxable=relaxable),
+                ),
+                epsilon=1,
             )
         ]
     ],

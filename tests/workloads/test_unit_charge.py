@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
+from counting_words import counted_with
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
@@ -269,7 +270,7 @@ PART = {"person": ["ann", "bob"], "cell": ["a", "b"], "side": ["left", "right"]}
 
 
 def counted(**options):
-    return ut.count_table(EVENTS, person="person", domain=CELLS, at_most=1, neighbours="change-one", **options)
+    return counted_with(EVENTS, person="person", domain=CELLS, at_most=1, neighbours="change-one", **options)
 
 
 def test_counting_promises_what_it_proves():
@@ -277,20 +278,15 @@ def test_counting_promises_what_it_proves():
     assert counted().unit == COUNTS
     assert not ut.count_table(
         {**EVENTS, "v": [1] * 4},
-        person="person",
-        domain=CELLS,
-        at_most=1,
-        values="v",
-        per_cell=(-1, 1),
-        neighbours="change-one",
+        CELLS,
+        ut.Counting("person", at_most=1, neighbours="change-one"),
+        measure=ut.sum("v", per_cell=(-1, 1)),
     ).unit.nonnegative
     parts = ut.count_table(
         PART,
-        person="person",
-        domain={"cell": list("ab"), "side": ["left", "right"]},
-        at_most=1,
+        {"cell": list("ab"), "side": ["left", "right"]},
+        ut.Counting("person", at_most=1, neighbours="change-one"),
         part="side",
-        neighbours="change-one",
     )
     assert not any(table.unit.nonnegative for table in parts.values())
     for table in (*parts.values(), CountedTable(CELLS, np.zeros(4, int), Unit(1, 1, "change-one"))):
