@@ -129,8 +129,6 @@ STATEMENTS = {
     "points": lambda: (
         ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).sidecar
     ),
-        ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).sidecar
-    ),
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
     "two stages": lambda: _two_stages(),

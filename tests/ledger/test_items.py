@@ -121,7 +121,7 @@ def test_the_version_that_is_relaxed_is_the_one_warned_of(tmp_path):
     """Where none is named that is the newest, which here protects less than the first."""
     with opened(tmp_path) as ledger:
         for version, sensitivity in ((1, 10**9), (2, 1)):
-            promise = PROMISE | {"sensitivity": sensitivity}
+            promise = PROMISE | {"unit": ut.Unit(sensitivity, 1)}
             key = ledger.items.commitment_key("r", ut.Promise(**promise), version=version)
             committed = key.committed([Identifiers.of(table()["id"])], table())
             ledger.items.publish("r", committed, ut.Promise(**promise, id_column="id"), epsilon=1, version=version)
@@ -234,7 +234,7 @@ def test_what_cannot_be_released_by_item_is_refused(tmp_path):
 
 def test_a_release_stays_with_its_door_and_its_noise(tmp_path):
     with opened(tmp_path) as ledger:
-        rows = {name: value for name, value in BY_ITEM.items() if name != "noise"}
+        rows = {name: value for name, value in BY_ITEM.items() if name != "keyed_by_id"}
         ledger.publish("kept", table(), ut.Promise(**BY_ITEM), epsilon=1)
         ledger.publish("rows", table(), **asked(**rows, epsilon=1, dataset="kept"))
         key = ledger.items.commitment_key("engine", ut.Promise(**PROMISE))

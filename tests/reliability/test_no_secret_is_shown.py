@@ -59,7 +59,7 @@ MISTAKES = {
     "no level": lambda ledger: ledger.relax("r", TABLE, epsilon=0),
     "a bad cell": lambda ledger: ledger.publish("s", {"row": ["a"], "n": [None]}, ut.Promise(**UNIT), epsilon=1).table,
     "another promise": lambda ledger: (
-        ledger.publish("r", TABLE, ut.Promise(**{**UNIT, "sensitivity": 2}), epsilon="1/2").table
+        ledger.publish("r", TABLE, ut.Promise(**{**UNIT, "unit": ut.Unit(2, 1)}), epsilon="1/2").table
     ),
     "a receipt of another": lambda ledger: ledger.check("utmost-receipt:" + "0" * 200),
     "a needless resume": lambda ledger: ledger.resume("why"),

@@ -117,7 +117,7 @@ def test_a_promise_is_brought_as_a_file(visitor, service):
     page = ada.get("/publish")
     without = ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh")
     assert (without.status_code, "epsilon" in without.text) == (422, True)
-    forged = {"plan": ("promise.json", content.replace(b'"cells": "1"', b'"cells": "2"'), "application/json")}
+    forged = {"plan": ("promise.json", content.replace(b'"cells": 1', b'"cells": 2'), "application/json")}
     assert forged != brought
     assert ada.fill(page, "/proposals", {"kind": "plan"}, forged, release="fresh", epsilon="1").status_code == 422
     assert "waits" in ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh", epsilon="1").text

@@ -208,7 +208,9 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
             lambda rows: [json.loads(body) for _, body, _ in rows.events()], write=False
         )
         facts = next(event["facts"] for event in events if event["kind"] == "published")
-        promise = {**facts["promise"], "in_all": str(Fraction(facts["promise"]["in_all"]) + 1)}
+        plan = json.loads(facts["promise"]["strategy"])
+        plan["unit"]["in_all"] = str(Fraction(plan["unit"]["in_all"]) + 1)
+        promise = {**facts["promise"], "strategy": json.dumps(plan)}
         assert bound_facts({**facts, "promise": promise}) != bound_facts(facts)
     with ut.Ledger.open(tmp_path / "ledger.db") as again:
         assert again.view("sales", epsilon=2).statement["families"] == looser.statement["families"]
