@@ -3,13 +3,14 @@
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from utmost.core.exact.arguments import text
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
@@ -18,12 +19,13 @@ from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import Brought
-from utmost.publish.ledger.shared_measures import shared_measures
+from utmost.publish.ledger.shared_measures import shared_requests
+from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.workloads.planning.shared_level import SharedLevel
+from utmost.publish.releases.workload_release import Families, WorkloadRelease
+from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.saving import Publication, saved
 
 _TRIES, _FIRST_WAIT = 4, 0.2
@@ -113,15 +115,25 @@ class RemoteLedger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-        family: Any = None,
+        confidence: Number = "0.95",
+        family: Families | None = None,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
+        """Write a view and its statement, which the service says, into files here, as `Ledger.save`.
+
+        Raises:
+            Unsupported: for a table with another confidence than 95 %, which no service states.
+        """
+        sure = read_confidence(confidence)
         answer, table = self._viewed(name, self._only_level(name, epsilon, alpha, version), version)
         if isinstance(table, WorkloadRelease):
-            return table.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
+            release = replace(table, confidence=sure)
+            return release.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
+        if sure != CONFIDENCE:
+            remedy = "Leave confidence= out, and ask margin(confidence=) for another error bar."
+            raise Unsupported("a service states error bars of 95 %", came=str(sure), where="confidence", remedy=remedy)
         statement = answer["statement"]
         publication = Publication(table, lambda digest: statement | {"table": dict(digest or {})})
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
@@ -271,7 +283,7 @@ class RemoteLedger:
         version: int | None = None,
         request: str | None = None,
         proposal: str | None = None,
-    ) -> Any:
+    ) -> AnswerTable:
         """The release at another level, with the table at hand, as `Ledger.relax`.
 
         Args:
@@ -279,7 +291,8 @@ class RemoteLedger:
         """
         body = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
-        return table_in(answer, table)
+        relaxed: AnswerTable = table_in(answer, table)
+        return relaxed
 
     def publish_shared(
         self,
@@ -298,12 +311,16 @@ class RemoteLedger:
         Args:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
-        measures = shared_measures(tables, shared, epsilon, alpha, dataset, independent)
+        requests = shared_requests(tables, shared, epsilon, alpha, dataset=dataset, independent=independent)
         bodies = [
-            {"name": name, "epsilon": level_text(measure.level), "terms": Terms.of(measure).facts()}
-            for name, measure in measures.items()
+            {
+                "name": one.name,
+                "epsilon": level_text(one.level),
+                "terms": Terms(one.promise, one.dataset, one.independent).facts(),
+            }
+            for one in requests
         ]
-        return self._together("publications", request, measures, bodies, proposals or {})
+        return self._together("publications", request, tables, bodies, proposals or {})
 
     def relax_shared(
         self,
@@ -320,23 +337,23 @@ class RemoteLedger:
         Args:
             proposals: as for `publish_shared`.
         """
-        measures = shared_measures(tables, shared, epsilon, alpha)
-        bodies = [{"name": name, "epsilon": level_text(measure.level)} for name, measure in measures.items()]
-        return self._together("relaxations", request, measures, bodies, proposals or {})
+        _, levels = levels_of_tables(tables, shared, epsilon, alpha)
+        bodies = [{"name": name, "epsilon": level_text(at)} for name, at in levels.items()]
+        return self._together("relaxations", request, tables, bodies, proposals or {})
 
     def _together(
         self,
         what: str,
         request: str | None,
-        measures: Mapping[str, Brought],
+        tables: Mapping[str, CountedTable],
         bodies: list[dict[str, Any]],
         proposals: Mapping[str, str],
     ) -> dict[str, Any]:
         """The answers to a request about several measures, each with its table and the proposal that allows it."""
         for body in bodies:
-            body |= {"proposal": proposals.get(body["name"]), **as_sent(measures[body["name"]].table)}
+            body |= {"proposal": proposals.get(body["name"]), **as_sent(tables[body["name"]])}
         answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
-        return {name: table_in(answer[name], measure.table) for name, measure in measures.items()}
+        return {name: table_in(answer[name], table) for name, table in tables.items()}
 
     def rehearse(
         self,

@@ -1,7 +1,7 @@
 """The releases of a ledger, as a token may see and change them."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,10 +16,10 @@ from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.desk import Desk, granted, reaches
 from utmost.interfaces.service.proposing import Proposals, Saying, check_declared
 from utmost.interfaces.service.records import Shelf
-from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.terms import Brought, Terms
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.shared_measures import check_one_dataset
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
@@ -193,8 +193,7 @@ class Releases:
         Raises:
             OutOfRange: for tables of several datasets; and as `publish`.
         """
-        check_one_dataset(measures)
-        sayings, tables = list[Saying](), dict[str, Brought]()
+        sayings, requests, tables = list[Saying](), list[PublishRequest](), dict[str, Any]()
         for name, brought in measures.items():
             terms = Terms.of(brought)
             token.check("publish", check_name(name, "name"), brought.level)
@@ -202,16 +201,26 @@ class Releases:
             check_declared(token, "publish", terms)
             terms.promise.check(brought.table)
             sayings.append(Saying(name, wanted, brought.level, terms.facts(), brought.proposal))
-            request = self._desk.name("publish" if len(measures) == 1 else f"publish {name}", token, key)
-            tables[name] = replace(brought, request=request)
+            request = PublishRequest(
+                name=name,
+                promise=terms.promise,
+                level=brought.level,
+                dataset=name if terms.dataset is None else terms.dataset,
+                version=brought.version,
+                request=self._desk.name("publish" if len(measures) == 1 else f"publish {name}", token, key),
+                independent=terms.independent,
+            )
+            requests.append(request)
+            tables[name] = brought.table
+        check_one_dataset(requests)
         # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
         self._proposals.check(token, key, "publish", *sayings)
         with self._comparing(token, *measures), _unspelt(not token.may("publish")):
-            self._check_own_datasets(token, tables)
+            self._check_own_datasets(token, requests, tables)
             self._proposals.begin(token, key, "publish", *sayings)
-            published = self._ledger.published_versions(tables)
+            published = self._ledger.publish_measures(requests, tables)
         self._proposals.done("publish", *sayings)
-        return published
+        return {name: (release.version, release.table) for name, release in published.items()}
 
     def relax(
         self,
@@ -240,7 +249,7 @@ class Releases:
         Raises:
             NeedsApproval: as `relax`.
         """
-        sayings, tables, versions = list[Saying](), dict[str, Brought](), dict[str, int]()
+        sayings, requests = list[Saying](), list[AnswerRequest]()
         for name, brought in measures.items():
             token.check("relax", check_name(name, "name"), brought.level)
             version = brought.version
@@ -249,12 +258,13 @@ class Releases:
             release = self._ledger.release(name, version)
             is_new = brought.level not in release.levels
             sayings.append(Saying(name, release.version, brought.level, {}, brought.proposal, is_new))
-            tables[name], versions[name] = replace(brought, version=release.version), release.version
+            requests.append(AnswerRequest(name, brought.level, release.version))
         self._proposals.begin(token, key, "relax", *sayings)
         with self._comparing(token, *measures):
-            relaxed = self._ledger.relax_measures(tables)
+            tables = {name: brought.table for name, brought in measures.items()}
+            relaxed = self._ledger.relax_measures(requests, tables)
         self._proposals.done("relax", *sayings)
-        return {name: (version, relaxed[name]) for name, version in versions.items()}
+        return {saying.release: (saying.version, relaxed[saying.release]) for saying in sayings}
 
     @contextmanager
     def _comparing(self, token: Token, *names: str) -> Iterator[None]:
@@ -330,23 +340,18 @@ class Releases:
         if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
             raise _others_dataset()
 
-    def _check_own_datasets(self, token: Token, measures: Mapping[str, Brought]) -> None:
+    def _check_own_datasets(self, token: Token, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> None:
         """Check that a token for some releases spends no dataset of others.
 
         Raises:
             NotAllowed: where it names one that is there, and the table could be published: what else is wrong with the
                 request is said first, so that a guess at a name that is not there costs a publication.
         """
-        for name, brought in measures.items():
-            dataset, promise = brought.dataset, brought.promise
-            if (
-                dataset is None
-                or promise is None
-                or self.may_know(token, "publish", check_name(dataset, "dataset"), name)
-            ):
+        for request in requests:
+            if self.may_know(token, "publish", request.dataset, request.name):
                 continue
-            promise.checked(brought.table, brought.level)
-            if self._is_spent(dataset):
+            request.promise.checked(tables[request.name], request.level)
+            if self._is_spent(request.dataset):
                 raise _others_dataset()
 
     def _is_spent(self, dataset: str) -> bool:

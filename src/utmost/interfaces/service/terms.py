@@ -9,12 +9,33 @@ from utmost.core.exact.arguments import instance, mapping, optional, text, truth
 from utmost.core.exact.levels import Level
 from utmost.core.exact.shown import Shown
 from utmost.interfaces.service.workers.axis_limits import check_listed
-from utmost.publish.ledger.requests import Brought
 from utmost.publish.promises.promise import Promise
 
 LONGEST_TERMS = 1 << 19
 """How many characters the terms of a proposal have at most, as JSON: as many as a page shows whole. What it does not
 show whole, nobody can approve."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Brought:
+    """A table that is brought to be published, or relaxed, at a level: alone, or with others in one transaction.
+
+    Attributes:
+        table: with its values, as for `Ledger.publish`.
+        level: at which.
+        promise: of a publication, see `fitting`; None to relax, as what is promised then is known.
+        dataset, independent, version, request: as for `Ledger.publish`.
+        proposal: the name of the approved one, where a service asks for a second person.
+    """
+
+    table: Any
+    level: Level
+    promise: Promise | None = None
+    dataset: str | None = None
+    independent: bool = False
+    version: int | None = None
+    request: str | None = None
+    proposal: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

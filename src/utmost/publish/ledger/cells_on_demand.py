@@ -19,7 +19,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
-from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.promises.partition_selection import counted_keys, keys_of_one
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
@@ -150,7 +150,16 @@ class LedgerCells:
         """
         room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
         promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
-        request = request_by_item(name, Brought(None, level(epsilon, alpha), promise, dataset, version=version))
+        asked = PublishRequest(
+            name=name,
+            promise=promise,
+            level=level(epsilon, alpha),
+            dataset=name if dataset is None else dataset,
+            version=version,
+            request=None,
+            independent=False,
+        )
+        request = request_by_item(asked)
         commitment = _padded(self._items.key_of_request(request), places, room)
         release = self._items.published(request, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)

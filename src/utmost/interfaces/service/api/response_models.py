@@ -357,7 +357,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
-    promised = _promised(release.noise, view.level, release.columns, public, release.rows, release.rows_from)
+    promised = _promised(release.noise, view.level, release.columns, public, release.rows, release.promise.rows)
     return {
         **promised,
         "table": plain(digest),

@@ -34,10 +34,9 @@ from utmost.interfaces.service.api.request_parsing import Arriving, name_of_part
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.approvals import Proposal
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.terms import Brought, Terms
 from utmost.interfaces.service.workers.axis_limits import check_axes
 from utmost.publish.ledger.events import Event
-from utmost.publish.ledger.requests import Brought
 from utmost.publish.ledger.state import Published
 from utmost.publish.statements.counted_files import COUNTED_FORM
 

@@ -18,10 +18,9 @@ from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
 from utmost.interfaces.service.pages.page_sign_in import sign_in
 from utmost.interfaces.service.pages.page_tables import brought_table
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.terms import Brought, Terms
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.requests import Brought
 
 forms = APIRouter(include_in_schema=False)
 forms.include_router(sign_in)

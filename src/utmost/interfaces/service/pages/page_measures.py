@@ -16,9 +16,8 @@ from utmost.interfaces.service.pages.page_rendering import see
 from utmost.interfaces.service.pages.page_session import Sent, Viewer
 from utmost.interfaces.service.pages.page_tables import brought_table
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.terms import Brought, Terms
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.requests import Brought
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import Promise
 

@@ -95,8 +95,8 @@ def of_release(release: Published, level: Level) -> PromiseShown:
     facts = {
         "columns": list(release.columns),
         "public": list(release.public),
-        "rows": release.rows_from,
-        "id_column": release.id_column,
+        "rows": release.promise.rows,
+        "id_column": release.promise.id_columns,
         "part": None if release.part is None else list(release.part),
         "dataset": release.dataset,
         **words,
