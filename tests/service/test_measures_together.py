@@ -1,7 +1,6 @@
 """Several measures through a service in one transaction: approvals, levels, tables and answers of all, or of none."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -21,10 +20,9 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.interfaces.service.app import application
 from utmost.interfaces.service.settings import Settings
-from utmost.interfaces.service.terms import Terms
-from utmost.publish.ledger import shared_measures
-from utmost.publish.ledger.publishing import ToPublish
-from utmost.publish.ledger.requests import Brought
+from utmost.interfaces.service.terms import Brought, Terms
+from utmost.publish.ledger import publishing
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.service import Grant, connect
@@ -78,7 +76,7 @@ def proposed(curator, tables, shared):
     return {
         name: curator.propose_publication(
             name,
-            shared_measures.shared_measures(tables, shared, None, None)[name].promise,
+            ut.Promise(strategy=shared.strategies[name], part=tables[name].part),
             epsilon=levels[name],
             dataset="sales",
         )["name"]
@@ -134,7 +132,7 @@ def test_each_needs_its_approval_and_none_is_said_without_all(connected, tables,
 def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shared, monkeypatch):
     service = opened(approvals=False)
     curator = service.bearers.make(None, "k", "Ada", "curator", ALL)[0]
-    draw, calls = ToPublish.drawn, []
+    draw, calls = publishing.draw_publication, []
 
     def failing(*words):
         calls.append(words)
@@ -142,15 +140,16 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
             raise MemoryError("cut off")
         return draw(*words)
 
+    levels = shared.levels(shared.level)
     measures = {
-        name: replace(measure, dataset="sales")
-        for name, measure in shared_measures.shared_measures(tables, shared, None, None).items()
+        name: Terms(ut.Promise(strategy=plan), "sales").brought(tables[name], levels[name])
+        for name, plan in shared.strategies.items()
     }
-    monkeypatch.setattr(ToPublish, "drawn", failing)
+    monkeypatch.setattr(publishing, "draw_publication", failing)
     with pytest.raises(MemoryError):
         service.releases.publish_measures(curator, "tonight", measures)
     assert (service.ledger.releases, service.ledger.spent(dataset="sales")) == ((), None)
-    monkeypatch.setattr(ToPublish, "drawn", draw)
+    monkeypatch.setattr(publishing, "draw_publication", draw)
     assert set(service.releases.publish_measures(curator, "tonight", measures)) == set(tables)
     with pytest.raises(RequestReused):
         service.releases.publish_measures(curator, "tonight", {"visits": measures["visits"]})
@@ -250,7 +249,9 @@ def test_a_frame_of_an_engine_is_refused(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         promise = ut.Promise("visits", public="shop", unit=ut.Unit(1, 1))
         with pytest.raises(ut.errors.Unsupported, match="tables at hand"):
-            ledger.publish_measures({"visits": Brought(lazy, level(1), promise, "sales")})
+            ledger.publish_measures(
+                [PublishRequest("visits", promise, level(1), "sales", None, None, independent=False)], {"visits": lazy}
+            )
 
 
 def in_file(form, document):
