@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.privacy.unit import Unit
@@ -116,7 +115,6 @@ class LedgerCells:
     def __init__(self, items: LedgerItems) -> None:
         self._items = items
 
-    @checked
     def publish(
         self,
         name: str,
@@ -148,7 +146,7 @@ class LedgerCells:
         Cost: a microsecond for each of the ``most`` cells, once a call.
         Source: docs/theory/unknown-keys.md.
         """
-        room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
+        room, places = natural(most, "most", most=_MOST), _places(counts, universe)
         promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
         asked = PublishRequest(
             name=name,
@@ -164,7 +162,6 @@ class LedgerCells:
         release = self._items.published(request, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)
 
-    @checked
     def relax(
         self,
         name: str,
@@ -193,7 +190,6 @@ class LedgerCells:
         release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
         return self._answered(name, version, universe, release, places)
 
-    @checked
     def view(
         self,
         name: str,
@@ -231,12 +227,19 @@ class LedgerCells:
         self, name: str, counts: Any, universe: Universe, version: int | None
     ) -> tuple[dict[int, int], ItemCommitment]:
         """The counts by place, and the commitment to them, padded as the release that is there."""
-        places = check_places(counted_keys(counts), universe)
+        places = _places(counts, universe)
         known = self._items.release(name, version)
         if known is not None:
             check_universe(known, universe_facts(universe))
         key = self._items.commitment_key(name, version=version)
         return places, _padded(key, places, len(places) if known is None else known.rows)
+
+
+def _places(counts: Any, universe: Universe) -> dict[int, int]:
+    """The counts by their place in the universe, which must have places for keys."""
+    if not all(hasattr(universe, name) for name in ("size", "key", "place")):
+        raise wrong_kind("universe", "a Universe", universe)
+    return check_places(counted_keys(counts), universe)
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
