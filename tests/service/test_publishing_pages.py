@@ -10,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from service.conftest import publish
+from service.publications import propose_by, publish_by
 from service.test_pages import CSV, plan_and_table
 from service.visiting import Visitor
 from utmost.counting import CountedTable
@@ -181,10 +182,10 @@ def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who
     strategy = Strategy(domain, unit, {"age month": 1})
     counted = CountedTable(domain, (100 * np.arange(domain.size)).reshape(domain.shape).tolist(), unit)
     terms, curator, approver = plan_terms(strategy, None, False), who("Ada", "curator"), who("Grace", "approver")
-    proposal = service.proposals.propose(curator, "d", "publish", "dated", level(1), terms=terms).name
+    proposal = propose_by(service, curator, "d", "publish", "dated", level(1), terms=terms).name
     service.proposals.decide(approver, proposal, "approved")
     table = brought_counted(json.dumps(COUNTED_FORM.document(counted)).encode())
-    service.releases.publish(curator, "d", "dated", table, level(1), terms, proposal=proposal)
+    publish_by(service, curator, "d", "dated", table, level(1), terms, proposal=proposal)
     bo = visitor("Bo", "recipient")
     page = bo.get("/release?name=dated")
     assert "2013-12" in page.text
@@ -204,9 +205,9 @@ def test_a_table_of_sums_is_taken_with_the_release_beside_it(visitor, service, w
     curator, approver = who("Ada", "curator"), who("Grace", "approver")
     plan, counted = plan_and_table()
     terms = plan_terms(planned(plan[1]), None, False)
-    proposal = service.proposals.propose(curator, "d", "publish", "sums", level(1), terms=terms).name
+    proposal = propose_by(service, curator, "d", "publish", "sums", level(1), terms=terms).name
     service.proposals.decide(approver, proposal, "approved")
-    service.releases.publish(curator, "d", "sums", brought_counted(counted[1]), level(1), terms, proposal=proposal)
+    publish_by(service, curator, "d", "sums", brought_counted(counted[1]), level(1), terms, proposal=proposal)
     bo = visitor("Bo", "recipient")
     for ending in ("csv", "parquet", "xlsx"):
         asked = "name=sums&at=1&family=sex"

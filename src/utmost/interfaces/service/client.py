@@ -15,10 +15,11 @@ from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
 from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_part, table_in
-from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.shared_measures import shared_requests
 from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.promises.promise import Promise
@@ -195,7 +196,7 @@ class RemoteLedger:
         reason: str = "",
         anyone: bool = False,
     ) -> dict[str, Any]:
-        """Propose to publish a table, by its terms; the table comes with `publish`, once a second person has approved.
+        """Propose to publish a table; it comes with `publish`, once a second person has approved.
 
         Args:
             name, promise, epsilon, alpha, dataset, independent, request: as for `Ledger.publish`.
@@ -203,9 +204,17 @@ class RemoteLedger:
             reason: why, for whoever decides.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
-        terms = Terms(promise, dataset, independent).facts()
-        body = {"verb": "publish", "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
-        return self._post("/v1/proposals", request, body | {"terms": terms, "reason": reason, "anyone": anyone})
+        asked = PublishRequest(
+            name=name,
+            promise=promise,
+            level=level(epsilon, alpha),
+            dataset=name if dataset is None else dataset,
+            version=version,
+            request=None,
+            independent=independent,
+        )
+        body = {"publication": _sent(asked), "reason": reason, "anyone": anyone}
+        return self._post("/v1/proposals", request, body)
 
     def propose_relaxation(
         self,
@@ -223,15 +232,16 @@ class RemoteLedger:
         Args:
             version, reason, anyone: as for `propose_publication`.
         """
-        body = {"verb": "relax", "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
-        return self._post("/v1/proposals", request, body | {"reason": reason, "anyone": anyone})
+        relaxation = {"name": name, "level": level_text(level(epsilon, alpha)), "version": version}
+        body = {"relaxation": relaxation, "reason": reason, "anyone": anyone}
+        return self._post("/v1/proposals", request, body)
 
     def proposals(self) -> list[dict[str, Any]]:
-        """What waits for a second person, and what was decided; oldest first, without the terms."""
+        """What waits for a second person, and what was decided; oldest first, without the requests."""
         return self._listed("/v1/proposals")
 
     def proposal(self, name: str) -> dict[str, Any]:
-        """A proposal and all that an approval is for: its "terms", and the "promise" in words."""
+        """A proposal and all that an approval is for: its "publication", and the "promise" in words."""
         return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
@@ -266,12 +276,18 @@ class RemoteLedger:
         Args:
             proposal: the name of the approved proposal, where the service asks for one.
         """
-        at = level(epsilon, alpha)
-        terms = Terms(promise, dataset, independent)
+        asked = PublishRequest(
+            name=name,
+            promise=promise,
+            level=level(epsilon, alpha),
+            dataset=name if dataset is None else dataset,
+            version=version,
+            request=None,
+            independent=independent,
+        )
         promise.check(table)
-        body = {"name": name, "epsilon": level_text(at), "terms": terms.facts(), "version": version}
-        answer = self._post("/v1/releases", request, {**body, "proposal": proposal, **as_sent(table)})
-        return Release(self, name, answer["version"], table, (at, table_in(answer, table)))
+        answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
+        return Release(self, name, answer["version"], table, (asked.level, table_in(answer, table)))
 
     def relax(
         self,
@@ -289,7 +305,7 @@ class RemoteLedger:
         Args:
             proposal: as for `publish`.
         """
-        body = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
+        body = {"level": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
         relaxed: AnswerTable = table_in(answer, table)
         return relaxed
@@ -312,14 +328,7 @@ class RemoteLedger:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
         requests = shared_requests(tables, shared, epsilon, alpha, dataset=dataset, independent=independent)
-        bodies = [
-            {
-                "name": one.name,
-                "epsilon": level_text(one.level),
-                "terms": Terms(one.promise, one.dataset, one.independent).facts(),
-            }
-            for one in requests
-        ]
+        bodies = list(map(_sent, requests))
         return self._together("publications", request, tables, bodies, proposals or {})
 
     def relax_shared(
@@ -338,7 +347,7 @@ class RemoteLedger:
             proposals: as for `publish_shared`.
         """
         _, levels = levels_of_tables(tables, shared, epsilon, alpha)
-        bodies = [{"name": name, "epsilon": level_text(at)} for name, at in levels.items()]
+        bodies = [{"name": name, "level": level_text(at)} for name, at in levels.items()]
         return self._together("relaxations", request, tables, bodies, proposals or {})
 
     def _together(
@@ -504,3 +513,10 @@ class RemoteLedger:
                     return facts_in(answer)
             time.sleep(_FIRST_WAIT * 2**turn)
         raise AssertionError
+
+
+def _sent(request: PublishRequest) -> dict[str, Any]:
+    """A request as it is sent: its own name travels as the idempotency key."""
+    facts = served(request).facts()
+    del facts["request"]
+    return facts
