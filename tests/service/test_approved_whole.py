@@ -291,9 +291,14 @@ def test_every_field_of_a_release_that_is_relaxed_is_shown(service, who, publish
     words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
     assert {"admitted", "department", "admissions", "3"} <= {*words}
     before = json.dumps([shown.kept()])
-    for field, other in (("columns", ("zq",)), ("public", ("zq",)), ("dataset", "zq"), ("rows", 77),
-                         ("part", ("zq", "b")), ("rows_from", "observed"), ("id_column", "zq")):  # fmt: skip
-        assert json.dumps([of_release(replace(release, **{field: other}), ONE).kept()]) != before, field
+    promise, words = release.promise, {"columns": "admitted", "public": "department", "unit": Unit(1, 1)}
+    promises = [Promise(**words | changes) for changes in (
+        {"columns": "zq"}, {"public": "zq"}, {"rows": "observed"}, {"id_column": "zq"}, {"part": ("zq", "b")},
+    )]  # fmt: skip
+    assert Promise(**words) == promise
+    others = [replace(release.request, promise=other) for other in promises] + [replace(release.request, dataset="zq")]
+    for other in (replace(release, rows=77), *(replace(release, request=request) for request in others)):
+        assert json.dumps([of_release(other, ONE).kept()]) != before, other
 
 
 def test_another_person_withdraws_nothing(service, who, published, grace, bearer):

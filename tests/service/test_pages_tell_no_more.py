@@ -9,7 +9,7 @@ from service.test_pages import plan_and_table
 from service.visiting import Visitor
 from utmost.exact import level
 from utmost.interfaces.service.app import application
-from utmost.interfaces.service.pages.page_counted import brought_counted, plan_terms, planned
+from utmost.interfaces.service.pages.page_counted import brought_counted, planned
 from utmost.service import Grant, Service
 from utmost.testing import seeded_ledger
 
@@ -43,7 +43,7 @@ def seen_of(folder, clock, cells, numbers):
         publish_by(service, curator, "p", "people", table, level("1/4"), TERMS)
         relax_by(service, curator, "r", "people", table, level(2))
         (_, plan, _), (_, counted, _) = plan_and_table(cells=numbers)
-        terms = plan_terms(planned(plan), None, False)
+        terms = Terms(planned(plan)[0])
         publish_by(service, curator, "s", "applicants", brought_counted(counted), level("1/4"), terms)
         presented = service.bearers.make(None, "b", "Bo", "recipient", GRANTS)[1]
         bo = Visitor(application(service, OPEN), presented)

@@ -179,7 +179,7 @@ def test_a_part_is_approved_or_not_published(service, who):
         name, terms = f"r{number}", Terms.read({"strategy": PLAN, "dataset": "people", "part": said})
         proposal = propose_by(service, curator, f"p{number}", "publish", name, ONE, terms=terms)
         service.proposals.decide(approver, proposal.name, "approved")
-        assert service.proposals.one(approver, proposal.name)[1].get("part") == shown
+        assert service.proposals.one(approver, proposal.name)[1]["promise"].get("part") == shown
         bring = {"proposal": proposal.name}
         return lambda terms=terms: publish_by(service, curator, f"k{number}", name, table, ONE, terms, **bring)
 

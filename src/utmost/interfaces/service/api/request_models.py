@@ -17,6 +17,7 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -223,6 +224,18 @@ class Proposed(Asked):
     relaxation: Annotated[AnswerShape | None, Field(examples=[{"name": "admissions", "level": "1"}])] = None
     reason: Annotated[str, Field(max_length=1000)] = ""
     anyone: bool = False
+
+    @model_validator(mode="after")
+    def _check_one(self) -> "Proposed":
+        if (self.publication is None) == (self.relaxation is None):
+            raise PydanticCustomError("proposal", "a proposal is a publication or a relaxation, one of the two")
+        return self
+
+    def read(self) -> PublishRequest | AnswerRequest:
+        """The proposed request."""
+        proposed = self.relaxation if self.publication is None else self.publication
+        assert proposed is not None, "one of the two"
+        return proposed.read()
 
 
 class Decided(Asked):

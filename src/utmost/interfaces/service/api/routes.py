@@ -304,11 +304,7 @@ def proposals(service: Served, who: Who, after: Following = "", most: Most = MOS
 @router.post("/proposals", summary="Propose to publish or to relax")
 def propose(service: Served, who: Who, key: Key, body: Proposed) -> Proposal:
     """The public facts alone; the table comes once it is approved."""
-    if (body.publication is None) == (body.relaxation is None):
-        raise OutOfRange("a proposal must be a publication or a relaxation, one of the two", where="publication")
-    proposed = body.relaxation if body.publication is None else body.publication
-    assert proposed is not None, "one of the two"
-    return service.proposals.propose(who, key, proposed.read(), reason=body.reason, anyone=body.anyone)
+    return service.proposals.propose(who, key, body.read(), reason=body.reason, anyone=body.anyone)
 
 
 @router.get("/proposals/{name}", summary="A proposal: all that an approval is for")
