@@ -3,10 +3,26 @@
 from utmost.publish.counting.cell_tables import cells_table
 from utmost.publish.counting.contributions import count_contributions
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.counting.counted_events import count_table
+from utmost.publish.counting.counted_events import count_measures, count_table
+from utmost.publish.counting.counted_measures import MeasureSpec, count, distinct, sum
+from utmost.publish.counting.counting import Counting
 from utmost.publish.counting.key_counts import count_keys
+from utmost.tables.cells.spelling import Spelling
 
-__all__ = ["CountedTable", "cells_table", "count_contributions", "count_keys", "count_table"]
+__all__ = [
+    "CountedTable",
+    "Counting",
+    "MeasureSpec",
+    "Spelling",
+    "cells_table",
+    "count",
+    "count_contributions",
+    "count_keys",
+    "count_measures",
+    "count_table",
+    "distinct",
+    "sum",
+]
 
 
 def __dir__() -> list[str]:
