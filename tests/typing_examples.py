@@ -18,7 +18,10 @@ from utmost.ledger import Budget, Release
 from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
-from utmost.publish.releases.table import ReleasedOnce
+from utmost.publish.releases.clean_release import CleanTable
+from utmost.publish.releases.released_once import ReleasedOnce
+from utmost.publish.releases.withheld import WithheldTable
+from utmost.releases import Answer
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
@@ -28,7 +31,11 @@ def a_release() -> None:
     """One table, once and at several levels."""
     unit = ut.Unit(1, cells=1)
     once = ut.release_table(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2")
-    assert_type(once, ReleasedOnce)
+    assert_type(once, ReleasedOnce[dict[str, list[Any]]])
+    assert_type(once.table, dict[str, list[Any]])
+    assert_type(once.total(), Answer)
+    assert_type(once.clean(), CleanTable)
+    assert_type(once.withhold(below=90), WithheldTable[dict[str, list[Any]]])
     promise = ut.Promise("admitted", public="department", unit=unit)
     assert_type(promise, Promise)
     release = ut.release(TABLE, promise, epsilon=Fraction(1, 2))

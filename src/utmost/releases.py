@@ -18,7 +18,6 @@ from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.table import rehearse_table, release_table
-from utmost.publish.releases.together import release_together
 from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -52,7 +51,6 @@ __all__ = [
     "release_detailed",
     "release_shared",
     "release_table",
-    "release_together",
     "release_workload",
     "select_keys",
     "statement",

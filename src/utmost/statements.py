@@ -1,13 +1,13 @@
 """What is said publicly of a release, and its check: built again from its facts and compared."""
 
-from utmost.publish.statements.comparisons import change, trend
+from utmost.interfaces.documents.published_files import read_release
+from utmost.interfaces.documents.statement_readers import stated_release
+from utmost.publish.promises.statement_check import check_statement
+from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.statements.contribution_costs import bound_costs
 from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.printed_statement import statement_page
-from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
-from utmost.publish.statements.statement_check import check_statement
-from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.statements.yaml_writing import yaml_text

@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options.shared_options import told
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, named_cell_noise
-from utmost.publish.statements.promise_files import PROMISE_FORM
+from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.releases import Texts, rehearse_table
 from utmost.tables.files import files
 

@@ -12,8 +12,8 @@ from goodness import LEVEL
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.answers import saved_mechanism
-from utmost.publish.statements import codec
 from utmost.spaces import grid
+from utmost.tables.files.json_files import encoded
 from utmost.testing import seeded_draw
 
 TOWNS = Path(__file__).parents[2] / "examples" / "towns.csv"
@@ -34,7 +34,7 @@ def saved(tmp_path_factory):
     """A design for 36 towns, read back from a document."""
     found = ut.optimal_mechanism(*towns(36), method="columns")
     path = tmp_path_factory.mktemp("towns") / "design.json"
-    path.write_bytes(codec.encoded(designs.document(found, "distance")))
+    path.write_bytes(encoded(designs.document(found, "distance")))
     return saved_mechanism(path).mechanism
 
 

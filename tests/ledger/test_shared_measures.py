@@ -11,10 +11,10 @@ from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRa
 from utmost.publish.ledger import publishing, relaxing
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.requests import AnswerRequest
-from utmost.publish.statements.codec import write
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.tables.files.atomic import write_together
+from utmost.tables.files.json_files import write_json
 
 ONE_STORE = True
 
@@ -186,7 +186,7 @@ def test_shares_by_which_a_measure_has_spent_more_are_refused(place, tables, sha
 def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, table in tables.items():
-        write_together({tmp_path / f"counted-{name}.json": partial(write, COUNTED_FORM.document(table))})
+        write_together({tmp_path / f"counted-{name}.json": partial(write_json, COUNTED_FORM.document(table))})
         assert run("plan", f"counted-{name}.json", "--want", "shop", "--epsilon", 1, "--out", f"{name}.json")[0] == 0
     plans = [f"{name}.json" for name in tables]
     kept = ["--up-to", 2, "--ledger", "releases.db"]

@@ -20,10 +20,10 @@ from utmost.privacy import Amount, Unit
 from utmost.promises import Promise
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.workloads.measuring.forms import selected
 from utmost.tables.cells.event_amounts import rounded_amounts
 from utmost.workloads import Strategy, Workload

@@ -18,7 +18,7 @@ from utmost.publish.counting.bounding import Pairs, framed, text_identifiers
 from utmost.publish.counting.contribution_selection import least_in_all
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.ledger.state import bound_facts
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload

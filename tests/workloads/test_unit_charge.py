@@ -17,7 +17,7 @@ from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload

@@ -29,8 +29,8 @@ from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable, PromiseBroken, UtmostError
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.statement_check import check_statement
 from utmost.publish.releases.table import release_table
-from utmost.publish.statements.statement_check import check_statement
 from utmost.tables.admissions import ADMISSIONS
 
 _DRAWS = 200_000
@@ -153,7 +153,7 @@ def check_ledger() -> None:
             ledger.view("check", epsilon="1/2")
         with Ledger.open(place) as ledger:
             again = ledger.view("check", epsilon=1)
-            same = list(again["admitted"]) == list(sharper["admitted"])
+            same = bool(again["admitted"] == sharper["admitted"])
             _require(holds=same, what="a ledger must repeat what it said")
             _require(holds=ledger.spent("check") == level(1), what="answers together must cost the largest level")
             verification = ledger.verify()

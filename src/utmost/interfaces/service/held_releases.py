@@ -26,6 +26,7 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.releases.table import checked_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 
 _DAY, _FAILED_A_DAY = 86_400, 5
@@ -327,7 +328,7 @@ class Releases:
         for request in requests:
             if self.may_know(token, "publish", request.dataset, request.name):
                 continue
-            request.promise.checked(tables[request.name], request.level)
+            checked_table(tables[request.name], request.promise, request.level)
             if self._is_spent(request.dataset):
                 raise _others_dataset()
 

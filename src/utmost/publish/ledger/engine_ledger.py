@@ -31,10 +31,10 @@ from utmost.publish.releases.item_columns import (
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.tables.engines.engines import EngineFrame, engine_frame
-from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.adapters import LabelledTable, check_there
 
 
-def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tuple[int, Any]:
+def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tuple[int, LabelledTable]:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
@@ -69,7 +69,7 @@ def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tu
 
 def relax_frame(
     items: LedgerItems, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
-) -> Any:
+) -> LabelledTable:
     """The release at another level, of the frame that was published, or of a frame of its responses.
 
     Args:
@@ -84,7 +84,8 @@ def relax_frame(
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
-    return frame.noised(release, margin_of(known, at), answer)
+    noised: LabelledTable = frame.noised(release, margin_of(known, at), answer)
+    return noised
 
 
 def frame_difference(items: LedgerItems, name: str, table: Any, version: int | None) -> str | None:
@@ -94,7 +95,9 @@ def frame_difference(items: LedgerItems, name: str, table: Any, version: int | N
     return items.difference(name, _committed_again(items, known, frame, None), version=known.version)
 
 
-def view_frame(items: LedgerItems, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
+def view_frame(
+    items: LedgerItems, name: str, table: Any, table_at: Level, at: Level, version: int | None
+) -> LabelledTable:
     """The release at a level up to the loosest, from a frame of its responses at another.
 
     Args:
@@ -108,7 +111,8 @@ def view_frame(items: LedgerItems, name: str, table: Any, table_at: Level, at: L
     frame = checked_responses(items, known, table, table_at)
     frame.check_room(known.noise.by_item(), at)
     release = items.view(name, epsilon=at, version=known.version)
-    return frame.noised(release, margin_of(known, at), Moving(table_at, at))
+    noised: LabelledTable = frame.noised(release, margin_of(known, at), Moving(table_at, at))
+    return noised
 
 
 def checked_responses(items: LedgerItems, known: Published, table: Any, table_at: Level) -> ReleasableFrame:

@@ -17,6 +17,7 @@ from utmost.core.exact.shown import Shown
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication, ledger_facts
 from utmost.publish.ledger.book import Book, Page
@@ -53,7 +54,7 @@ from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.saving import Publication, check_destination_free, saved
-from utmost.tables.frames.adapters import engine_door
+from utmost.tables.frames.adapters import is_engine_table
 
 
 class Ledger(Responding, Accounts, Shown):
@@ -192,8 +193,8 @@ class Ledger(Responding, Accounts, Shown):
             independent=independent,
         )
         rows = fitting(promise, table).rows_of(table)
-        if (door := engine_door(rows, "engine_ledger")) is not None:
-            made, frame = door.publish_frame(self.items, asked, rows)
+        if is_engine_table(rows):
+            made, frame = engine_ledger.publish_frame(self.items, asked, rows)
             return Release(self, name, made, table, (asked.level, frame))
         source = new_source(rows, promise)
         promise.noise.warn(asked.level)
@@ -234,11 +235,10 @@ class Ledger(Responding, Accounts, Shown):
         Warns:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
-        at, door = level(epsilon, alpha), engine_door(table, "engine_ledger")
-        if door is not None:
+        at = level(epsilon, alpha)
+        if is_engine_table(table):
             held = None if table_at is None else level(table_at)
-            frame: AnswerTable = door.relax_frame(self.items, name, table, held, at, version)
-            return frame
+            return engine_ledger.relax_frame(self.items, name, table, held, at, version)
         if table_at is not None:
             raise Unsupported(
                 "only a frame that an engine evaluates may hold responses in place of values",
@@ -273,9 +273,8 @@ class Ledger(Responding, Accounts, Shown):
         Raises:
             NotPublished, BadTable: as for `relax`.
         """
-        if (door := engine_door(table, "engine_ledger")) is not None:
-            where: str | None = door.frame_difference(self.items, name, table, version)
-            return where
+        if is_engine_table(table):
+            return engine_ledger.frame_difference(self.items, name, table, version)
 
         def look(page: Page) -> str | None:
             release = page.state.release(name, version)
@@ -304,9 +303,8 @@ class Ledger(Responding, Accounts, Shown):
             NotPublished, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
         at = level(epsilon, alpha)
-        if (door := engine_door(table, "engine_ledger")) is not None:
-            frame: AnswerTable = door.view_frame(self.items, name, table, level(table_at), at, version)
-            return frame
+        if is_engine_table(table):
+            return engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
         request = AnswerRequest(name, at, version)
         known = known_release(self._book.seen, request)
         release, response, labels, remembered = self._book.answer(
@@ -348,12 +346,11 @@ class Ledger(Responding, Accounts, Shown):
         >>> from tempfile import TemporaryDirectory
         >>> from utmost.ledger import Ledger
         >>> from utmost.workloads import Workload, strategy
-        >>> from utmost.publish.counting.counted_measures import count, sum
-        >>> from utmost.counting import count_table
+        >>> from utmost.counting import Counting, count, count_measures, sum
         >>> from utmost.workloads import share_level
         >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
         >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
-        >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)
+        >>> tables = count_measures(sales, {"shop": ["A", "B"]}, Counting("user", at_most=2), measures)
         >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
         >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
         >>> shared = share_level(plans, epsilon=1)

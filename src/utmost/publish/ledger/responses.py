@@ -26,6 +26,7 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
+from utmost.publish.releases.answer_tables import answer_table
 from utmost.tables.frames.adapters import adapter_of, table_of
 
 Progress = Callable[[int, int], None]
@@ -245,9 +246,8 @@ def answer_alone(
         margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))))
         return adapter_of(shown).with_columns(shown, margins, after)
 
-    answer: AnswerTable = noise.handed(
-        level, noise.written(level, response), release.kind, release.part, table, remembered
-    )
+    written = noise.written(level, response)
+    answer: AnswerTable = answer_table(noise, level, written, release.kind, release.part, table, remembered)
     return answer
 
 

@@ -10,7 +10,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.tables.frames.adapters import engine_door
+from utmost.tables.frames.adapters import is_engine_table
 
 
 def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
@@ -22,7 +22,7 @@ def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
 
 def at_hand(table: Any) -> Any:
     """A table whose noise the ledger draws itself."""
-    if engine_door(table, "engine_ledger") is not None:
+    if is_engine_table(table):
         remedy = "Count it by ut.count_table, which the engine does where the rows are."
         raise Unsupported("measures are published of tables at hand", came="an engine's frame", remedy=remedy)
     return table

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,20 +32,14 @@ from utmost.publish.promises.declared_columns import check_no_copy, chosen_colum
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Response
+from utmost.publish.releases.answer_tables import answer_table
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
-from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of
+from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter, adapter_of
 from utmost.tables.frames.arrow_identifiers import text_identifiers
 
-
-class Table(Protocol):
-    """A table of any kind, which gives its columns by name: a dict of columns, a dataframe, an engine's frame."""
-
-    def __getitem__(self, name: str, /) -> Any: ...
-
-
-AnswerTable = Table | WorkloadRelease
+AnswerTable = LabelledTable | WorkloadRelease
 """An answer at one level: the released table; the measured sums, where the promise is over the sums of a plan."""
 
 
@@ -118,9 +112,8 @@ class Source:
             margins, after = noise.with_bars(level, tuple(response), self.rows)
             return self.with_released({**columns, **margins}, after)
 
-        answer: AnswerTable = noise.handed(
-            level, noise.written(level, response), self.kind, self.promise.part, table, remembered
-        )
+        part, written = self.promise.part, noise.written(level, response)
+        answer: AnswerTable = answer_table(noise, level, written, self.kind, part, table, remembered)
         return answer
 
     def check_distinct(self, tags: Tags | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable
-from utmost.publish.statements.codec import Form
+from utmost.publish.promises.codec import Form
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import read_wanted
 from utmost.publish.workloads.workload import Workload
