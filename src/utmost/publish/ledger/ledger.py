@@ -383,6 +383,7 @@ class Ledger(Responding, Accounts, Shown):
         for request in requests:
             rows = fitting(request.promise, tables[request.name]).rows_of(at_hand(tables[request.name]))
             wanted.append((request, new_source(rows, request.promise)))
+            warn_of_rows(request.promise.rows)
         loosest = max(requests, key=lambda request: request.level)
         loosest.promise.noise.warn(loosest.level)
         releases = dict[str, Release]()
