@@ -208,10 +208,11 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
             lambda rows: [json.loads(body) for _, body, _ in rows.events()], write=False
         )
         facts = next(event["facts"] for event in events if event["kind"] == "published")
-        plan = json.loads(facts["promise"]["strategy"])
-        plan["unit"]["in_all"] = str(Fraction(plan["unit"]["in_all"]) + 1)
-        promise = {**facts["promise"], "strategy": json.dumps(plan)}
-        assert bound_facts({**facts, "promise": promise}) != bound_facts(facts)
+        kept, unit = ut.Promise.of_facts(facts["promise"]), table.unit
+        assert kept.unit == unit
+        wider = Unit(unit.sensitivity, unit.cells, unit.neighbours, in_all=unit.in_all + 1, amount=unit.amount)
+        other = ut.Promise(noise=Strategy(plan.domain, wider, plan.shares))
+        assert bound_facts({**facts, "promise": other.facts()}) != bound_facts(facts)
     with ut.Ledger.open(tmp_path / "ledger.db") as again:
         assert again.view("sales", epsilon=2).statement["families"] == looser.statement["families"]
 
@@ -246,9 +247,7 @@ def test_what_needs_each_cell_by_itself_is_refused():
     assert table.unit.in_all == 7
     for call in (
         lambda: ut.release_table(table, ut.Promise.of_counted(table), epsilon=1),
-        lambda: ut.release_table(
-            table, ut.Promise.of_counted(table, noise=ut.CellNoise(table.unit, half_step=True)), epsilon=1
-        ),
+        lambda: ut.Promise.of_counted(table, noise=ut.CellNoise(table.unit, half_step=True)),
         lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
     ):
         with pytest.raises(Unsupported, match="bounded in all need geometric noise"):

@@ -17,7 +17,8 @@ from utmost.core.exact.levels import Level
 from utmost.core.privacy.unit import Unit
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import Written
-from utmost.interfaces.service.approvals import terms_digest
+from utmost.interfaces.service.approvals import request_digest
+from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
@@ -51,7 +52,7 @@ class PromiseShown(Written):
         guarantee: in one sentence; or that it cannot be read.
         first: whom it protects, what it assumes, and whose budget it spends.
         lists: columns, what is measured, and every label.
-        digest: of the whole, see `terms_digest`.
+        digest: of the whole, see `request_digest`.
     """
 
     guarantee: Annotated[str, Field(examples=["Whatever anyone concludes from the released columns, ..."])]
@@ -60,40 +61,37 @@ class PromiseShown(Written):
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
 
 
-def of_terms(facts: Mapping[str, Any], release: str, level: Level) -> PromiseShown:
-    """The terms of a publication.
+def of_request(facts: Mapping[str, Any]) -> PromiseShown:
+    """A proposed request to publish.
 
     Args:
-        facts: the terms as they are kept, see `Terms.facts`; of others as much as can be read.
-        release: that is to be published.
-        level: at which.
+        facts: The request as it is kept, see `approved_facts`; of others as much as can be read.
     """
+    promise = facts.get("promise")
     try:
-        words = {name: fact for name, fact in facts.items() if name not in ("dataset", "independent")}
-        guarantee = Promise.of_facts(words).guarantee(level)
+        request = read_request(facts)
+        guarantee = request.promise.guarantee(request.level)
     except (UtmostError, *_UNREADABLE):
-        guarantee = "These terms cannot be read: nothing is promised by them, and they cannot be approved."
-    return _shown(guarantee, facts, release)
+        guarantee = "This request cannot be read: nothing is promised by it, and it cannot be approved."
+    beside = {name: fact for name, fact in facts.items() if name != "promise"}
+    said = dict(promise) if isinstance(promise, Mapping) else {"promise": promise}
+    return _shown(guarantee, {**{name: said[name] for name in said if name not in beside}, **beside}, facts)
 
 
 def of_release(release: Published, level: Level) -> PromiseShown:
     """The promise of a release that is to be relaxed to a level."""
     facts = {
-        "columns": list(release.columns),
-        "public": list(release.public),
-        "rows": release.rows_from,
-        "id_column": release.id_column,
-        "part": None if release.part is None else list(release.part),
-        "noise": release.noise.facts(),
+        **release.promise.facts(),
+        "name": release.name,
         "dataset": release.dataset,
         "number of rows": release.rows,
     }
-    return _shown(release.noise.guarantee(level, release.columns), facts, release.name)
+    return _shown(release.noise.guarantee(level, release.columns), facts, facts)
 
 
-def _shown(guarantee: str, facts: Mapping[str, Any], release: str) -> PromiseShown:
-    whole = _with_plan(facts)
-    noise = dict(whole.pop("noise")) if isinstance(whole.get("noise"), Mapping) else {}
+def _shown(guarantee: str, said: Mapping[str, Any], whole: Mapping[str, Any]) -> PromiseShown:
+    left = _with_plan(said)
+    noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
     plan = dict(noise.pop("strategy")) if isinstance(noise.get("strategy"), Mapping) else {}
     unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _taken(noise, json_forms(Unit))
     for name in ("nonnegative", "exactly"):  # a plan repeats them beside its unit
@@ -101,12 +99,16 @@ def _shown(guarantee: str, facts: Mapping[str, Any], release: str) -> PromiseSho
             del plan[name]
     kind = noise.get("kind")
     drawn = kind_named(kind) if isinstance(kind, str) and kind in KINDS else Noise
-    rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_whose(whole, release)]
-    rows += [*_rows(Promise, whole), *_rows(drawn, noise), *_measured(plan)]
+    rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_whose(left)]
+    beside = {_BESIDE.get(name, name): left.pop(name) for name in [*left] if name not in json_forms(Promise)}
+    rows += [*_rows(Promise, left), *_rows(drawn, noise), *_rows(Promise, beside), *_measured(plan)]
     rows += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
     lines = tuple(row for row in rows if isinstance(row, Line))
     lists = tuple(row for row in rows if isinstance(row, Listed))
-    return PromiseShown(guarantee, lines, lists, terms_digest(facts))
+    return PromiseShown(guarantee, lines, lists, request_digest(whole))
+
+
+_BESIDE = {"name": "release", "version": "version of the data", "level": "epsilon"}
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,8 +134,10 @@ def _rows(kind: type, facts: Mapping[str, Any]) -> Iterator[Line | Listed]:
 
 
 def exact_text(facts: Mapping[str, Any]) -> str:
-    """Terms letter for letter, a line for each part; a plan, which they hold as text, as what that text says."""
-    return "\n".join(map(visible_line, json.dumps(_with_plan(facts), indent=1, ensure_ascii=False).split("\n")))
+    """A request letter for letter, a line for each part; a plan, which it holds as text, as what that text says."""
+    promise = facts.get("promise")
+    whole = {**facts, "promise": _with_plan(promise)} if isinstance(promise, Mapping) else dict(facts)
+    return "\n".join(map(visible_line, json.dumps(whole, indent=1, ensure_ascii=False).split("\n")))
 
 
 def visible(text: object) -> str:
@@ -165,11 +169,9 @@ def _parsed(strategy: Any) -> Any:
     return parsed
 
 
-def _whose(left: dict[str, Any], release: str) -> Iterator[Line]:
-    dataset, part = left.pop("dataset", None), left.pop("part", None)
-    yield Line(
-        "spends the budget of", f"{visible(release)}, a dataset of its own" if dataset is None else _said(dataset)
-    )
+def _whose(left: dict[str, Any]) -> Iterator[Line]:
+    name, dataset, part = left.get("name"), left.pop("dataset", None), left.pop("part", None)
+    yield Line("spends the budget of", f"{_said(dataset)}, a dataset of its own" if dataset == name else _said(dataset))
     if "independent" in left:
         yield Line("declared: none of these individuals is in another dataset", _said(left.pop("independent")))
     if isinstance(part, list) and len(part) == 2:
