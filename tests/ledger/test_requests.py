@@ -94,7 +94,7 @@ def test_both_doors_write_the_same_facts(tmp_path):
     assert differ == {"name", "commitment", "kind", "request", "values", "items", "promise", "parts", "root"}
     assert {name for name, fact in facts[0]["promise"].items() if fact != facts[1]["promise"].get(name)} == {
         "drop",
-        "noise",
+        "keyed_by_id",
     }
 
 
