@@ -11,9 +11,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import mapping, optional, sequence, text, wrong_kind
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination, missed_by_each
@@ -42,7 +41,6 @@ class Trend(Shown):
     confidence: Fraction
 
 
-@checked
 def change(
     later: Release,
     earlier: Release,
@@ -83,7 +81,6 @@ def change(
     return first.less(second).answer(_confidence(confidence, later))
 
 
-@checked
 def trend(
     releases: Sequence[Release],
     where: Mapping[str, Any] | None = None,
@@ -105,11 +102,11 @@ def trend(
 
     Cost: that of each sum, twice.
     """
-    if len(releases) < 2:
+    if len(sequence(releases, "releases")) < 2:
         raise OutOfRange("a trend needs at least two releases", came=len(releases), where="releases")
     _check_apart(releases)
     sure = _confidence(confidence, releases[0])
-    chosen = [where] * len(releases) if each_where is None else each_where
+    chosen = [where] * len(releases) if each_where is None else sequence(each_where, "each_where")
     if len(chosen) != len(releases):
         raise OutOfRange("there must be a selection for each release", came=len(chosen), where="each_where")
     sums = [_Sum.of(release, selection, column) for release, selection in zip(releases, chosen, strict=True)]
@@ -173,7 +170,8 @@ class _Sum:
 
     @classmethod
     def of(cls, release: Release, where: Mapping[str, Any] | None, column: str | None) -> "_Sum":
-        chosen = {} if where is None else where
+        chosen = {} if where is None else mapping(where, "where")
+        optional(column, text, "column")
         if isinstance(release, WorkloadRelease):
             return cls(release.total(chosen).exact, release.noise(release.form(chosen)))
         rows = release.rows_where(chosen)

@@ -12,9 +12,8 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, wrong_kind
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.shown import Shown
@@ -114,7 +113,6 @@ class ReleasedTable(Shown):
         return cls.of(table, stated)
 
     @classmethod
-    @checked
     def of(cls, table: Any, stated: dict[str, Any]) -> "ReleasedTable":
         """A released table at hand, checked against its statement but for the digest of its file.
 
@@ -122,7 +120,7 @@ class ReleasedTable(Shown):
             BadTable: where the statement does not follow from itself, or is about another table.
             Unsupported: as `read`.
         """
-        _check_independent(stated)
+        _check_independent(instance(stated, dict, "stated"))
         plan = stated_plan(stated)
         check_statement(stated, table, digested=False)
         return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated))
@@ -261,7 +259,6 @@ class ReleasedTable(Shown):
         shared = len(rows & over) if above == below else 0
         return self.bars.ratio(*sums, above=len(rows), below=len(over), shared=shared, confidence=confidence)
 
-    @checked
     def withhold(
         self,
         *,
