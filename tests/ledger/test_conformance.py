@@ -29,8 +29,6 @@ from utmost.errors import (
     UtmostError,
 )
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger, Release
 from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
 from utmost.publish.promises import noise_kinds
@@ -39,7 +37,7 @@ from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
 from utmost.releases import Texts, rehearse_table
-from utmost.service import Grant, Service, connect
+from utmost.service import Grant, Service, Settings, application, connect
 from utmost.statements import read_release, registry_entry, stated_release, statement_page
 from utmost.workloads import Domain, Strategy, bins
 

@@ -13,8 +13,7 @@ from service.conftest import TABLE, TERMS, publish
 from utmost.errors import OutOfRange, UtmostError
 from utmost.exact import level
 from utmost.interfaces.service.notices import SENTENCES, Notices
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
+from utmost.service import Grant, Settings
 
 ONE_STORE = True
 

@@ -7,10 +7,9 @@ from service.test_description import OPEN
 from service.test_pages import plan_and_table
 from service.visiting import Visitor
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.pages.page_counted import brought_counted, plan_terms, planned
 from utmost.interfaces.service.terms import Terms
-from utmost.service import Grant, Service
+from utmost.service import Grant, Service, application
 from utmost.testing import seeded_ledger
 
 TERMS = Terms.read({"columns": "n", "public": "p", "sensitivity": 1, "cells": 1, "largest": 10**40})

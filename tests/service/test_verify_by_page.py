@@ -10,13 +10,12 @@ import utmost as ut
 from service.test_pages import Visitor
 from utmost.counting import CountedTable
 from utmost.interfaces.cli.main import main
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.statements.statement_readers import READERS
 from utmost.releases import ProcessedRelease, release_detailed, release_together, select_keys
+from utmost.service import Settings, application
 from utmost.workloads import Strategy
 
 TABLE, UNIT = {"n": [70, 900], "m": [1, 2]}, {"sensitivity": 1, "cells": 1}

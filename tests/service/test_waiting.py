@@ -8,8 +8,7 @@ from service.conftest import TABLE, TERMS, publish, relax
 from service.visiting import Visitor
 from utmost.errors import LedgerUnavailable, NotAllowed, UtmostError
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
+from utmost.service import Settings, application
 
 QUARTER, ONE = level("1/4"), level(1)
 
