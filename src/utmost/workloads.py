@@ -1,5 +1,7 @@
 """What sums are wanted, and which strategy measures them."""
 
+from utmost.publish.statements.counted_files import read_domain
+from utmost.publish.statements.plan_files import read_plan, save_plan
 from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import check_lower_bounds
 from utmost.publish.workloads.measuring.cells_together import pair_noise, ways_together
@@ -36,6 +38,9 @@ __all__ = [
     "pair_noise",
     "periods",
     "plain",
+    "read_domain",
+    "read_plan",
+    "save_plan",
     "share_level",
     "strategy",
     "tree_estimate",

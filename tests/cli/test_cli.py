@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from running import python, utmost_command
-from utmost.interfaces.cli.main import COMMANDS, RESEARCH_COMMANDS, command_named, every_command
+from running import COMMANDS, RESEARCH_COMMANDS, command_named, every_command, python, utmost_command
 from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]

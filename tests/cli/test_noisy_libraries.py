@@ -10,7 +10,7 @@ import yaml
 
 from command_lines import FILES, JSON, PIPE, READY
 from noisy import NOISE, noisy_libraries
-from utmost.interfaces.cli.main import every_command
+from running import every_command
 
 TABLES = {
     "count",

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+from running import main
 from utmost.channels import Channel, geometric_channel
 from utmost.errors import BadTable, NotAChannel, OutOfRange
-from utmost.interfaces.cli.main import main
 from utmost.interfaces.documents import channel_files
 
 THIRDS = [["1/3", "2/3"], ["1/2", "1/2"]]

@@ -24,12 +24,12 @@ from utmost.interfaces.documents.surveys import SURVEY, Survey
 from utmost.local import BlockSelection, balanced_family
 from utmost.publish import statements
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import Form
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.promise_files import PROMISE_FORM
 from utmost.publish.statements.statement_readers import READERS
+from utmost.statements import check_clean
 from utmost.testing import seeded_workload_release
 
 AMOUNTS = ut.Domain(county=["A", "B"], sex=["men", "women"])

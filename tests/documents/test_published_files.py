@@ -11,10 +11,8 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.publish.statements import published_files
-from utmost.publish.statements.published_files import PublishedTable
-from utmost.publish.statements.released_table import ReleasedTable
 from utmost.releases import WorkloadRelease, release_together
-from utmost.statements import read_release
+from utmost.statements import PublishedTable, ReleasedTable, read_release
 from utmost.workloads import Domain, Strategy, bins
 
 

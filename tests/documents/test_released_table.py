@@ -12,9 +12,9 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.noise import Combination, RepeatedSum
 from utmost.privacy import Amount, Unit
 from utmost.publish.releases.cell_bars import CellBars
-from utmost.publish.statements.released_table import ReleasedTable
 from utmost.releases import plan_release, release_together
 from utmost.sampling import sample
+from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy
 
 LAWS = {

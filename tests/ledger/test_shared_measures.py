@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from functools import partial
 
 import pytest
 
@@ -12,10 +11,7 @@ from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.relaxing import ToRelax
 from utmost.publish.ledger.requests import Brought
-from utmost.publish.statements.codec import write
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.workload_files import check_workload
-from utmost.tables.files.atomic import write_together
+from utmost.statements import check_workload
 
 ONE_STORE = True
 
@@ -187,7 +183,7 @@ def test_shares_by_which_a_measure_has_spent_more_are_refused(place, tables, sha
 def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, table in tables.items():
-        write_together({tmp_path / f"counted-{name}.json": partial(write, COUNTED_FORM.document(table))})
+        table.save(tmp_path / f"counted-{name}.json")
         assert run("plan", f"counted-{name}.json", "--want", "shop", "--epsilon", 1, "--out", f"{name}.json")[0] == 0
     plans = [f"{name}.json" for name in tables]
     kept = ["--up-to", 2, "--ledger", "releases.db"]

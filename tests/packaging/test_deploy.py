@@ -94,7 +94,7 @@ def test_the_proxy_alone_is_believed_about_who_asks():
 
 def test_the_command_line_takes_what_the_service_is_started_with(monkeypatch):
     """The options that compose and systemd pass are ones that `utmost serve` knows."""
-    from utmost.interfaces.cli.main import command_named
+    from running import command_named
 
     known = {option for one in command_named("serve").params for option in (*one.opts, *one.secondary_opts)}
     unit = (DEPLOY / "utmost.service").read_text(encoding="utf-8")

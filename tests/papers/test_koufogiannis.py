@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from utmost.interfaces.cli.main import main
+from running import main
 from utmost.interfaces.figures.koufogiannis_pictures import layout
 from utmost.interfaces.figures.paper_pictures import pictures
 from utmost.interfaces.papers import koufogiannis_applications

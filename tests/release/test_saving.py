@@ -14,8 +14,6 @@ from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
 from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.publish.statements import statement_files
-from utmost.publish.statements.together_check import check_together
-from utmost.publish.statements.workload_files import check_workload_table
 from utmost.releases import (
     GradualRelease,
     PlanarRelease,
@@ -25,7 +23,7 @@ from utmost.releases import (
     release_workload,
     select_keys,
 )
-from utmost.statements import check_statement, read_workload, stated_release
+from utmost.statements import check_statement, check_together, check_workload_table, read_workload, stated_release
 from utmost.tables.files import files
 from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Strategy

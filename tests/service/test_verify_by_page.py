@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from running import main
 from service.test_pages import Visitor
 from utmost.counting import CountedTable
-from utmost.interfaces.cli.main import main
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND

@@ -17,7 +17,7 @@ from utmost.promises import Promise
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.distinct_values import ValuesSeen
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.statements.released_table import ReleasedTable
+from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy, Workload
 
 pa = pytest.importorskip("pyarrow")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.workloads import bins, hierarchy, periods
 
 KEY = bytes(range(32))
@@ -54,7 +53,7 @@ def written(events, domain):
     """Every table of a counting, as its file has it."""
     measures = {name: of for name, of in MEASURES.items() if name != "bought" or "age" not in domain.columns}
     tables = ut.count_table(events, person="user", domain=domain, at_most=3, key=KEY, measures=measures)
-    return {name: json.dumps(COUNTED_FORM.document(table), sort_keys=True) for name, table in tables.items()}
+    return {name: json.dumps(table.facts(), sort_keys=True) for name, table in tables.items()}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.statements.workload_files import check_workload
+from utmost.statements import check_workload
 from utmost.workloads import Domain, Strategy, Workload
 
 KEY = bytes(range(32))
