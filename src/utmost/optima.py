@@ -1,18 +1,25 @@
 """Consumers meet channels: remaps, optimal mechanisms, and certificates of how near the best they are."""
 
 from utmost.design.optima.attacks import attack
-from utmost.design.optima.beyond_oblivious import CountQuery, averaged
+from utmost.design.optima.beyond_oblivious import (
+    CountQuery,
+    averaged,
+)
 from utmost.design.optima.constrained import Constraint
+from utmost.design.optima.loss_curves import LossCurve, loss_curve
 from utmost.design.optima.minimax import minimax_mechanism
 from utmost.design.optima.nearly_private import repair
+from utmost.design.optima.noise_program import least_noise, noise_bound
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
 from utmost.design.optima.policy_designs import policy_mechanism
 from utmost.design.optima.reading import (
     bayes_remap,
+    equivalent_response,
     expected_loss,
     face_value_loss,
     face_value_of_noise,
     folded_channel,
+    folded_responses,
     posterior,
     read,
 )
@@ -29,6 +36,7 @@ from utmost.design.optima.unavoidable_loss import gradual_loss
 __all__ = [
     "Constraint",
     "CountQuery",
+    "LossCurve",
     "Optimum",
     "attack",
     "averaged",
@@ -37,12 +45,17 @@ __all__ = [
     "check_lemmas",
     "constraint_matrix",
     "derivation",
+    "equivalent_response",
     "expected_loss",
     "face_value_loss",
     "face_value_of_noise",
     "folded_channel",
+    "folded_responses",
     "gradual_loss",
+    "least_noise",
+    "loss_curve",
     "minimax_mechanism",
+    "noise_bound",
     "optimal_mechanism",
     "policy_mechanism",
     "posterior",

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.capacities import capacity, policy_capacity
+from utmost.capacities import CapacityCertificate, capacity, policy_capacity
 from utmost.channels import geometric_channel, randomized_response
-from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, ProductDual, UniformDual
+from utmost.design.capacities.capacity_evidence import PairMultipliers, ProductDual, UniformDual
 from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     LatticeMechanism,

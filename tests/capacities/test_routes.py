@@ -14,10 +14,9 @@ from utmost.design.capacities.capacity_of import ROUTES
 from utmost.design.capacities.packing import packing
 from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program
 from utmost.design.capacities.similarity import Similarity
-from utmost.design.geometry.symmetries import Automorphisms
 from utmost.errors import NotAChannel
 from utmost.exact import Surd
-from utmost.geometry import vertices
+from utmost.geometry import Automorphisms, vertices
 from utmost.optima import optimal_mechanism
 from utmost.programs import LinearProgram, solve_exactly
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, product

@@ -17,14 +17,14 @@ from utmost.channels import (
     geometric_channel,
     laplace_channel,
     randomized_response,
+    renormalised_epsilon,
+    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
-from utmost.design.optima.reading import folded_responses
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.noise import Geometric
-from utmost.optima import between_levels, folded_channel
+from utmost.optima import between_levels, folded_channel, folded_responses
 from utmost.spaces import counts
 from utmost.testing import strategies
 

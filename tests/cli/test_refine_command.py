@@ -8,7 +8,7 @@ import pytest
 
 from running import called
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry.refinement_proofs import prefers
+from utmost.geometry import prefers
 from utmost.interfaces.documents import channel_files
 from utmost.spaces import Consumer
 

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from utmost import priors
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry.orders import induced_ratios
-from utmost.design.geometry.refinement_proofs import prefers
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.exact import as_array
-from utmost.geometry import earth_move, refines
+from utmost.geometry import earth_move, induced_ratios, prefers, refines
 from utmost.leakage import hyper
 from utmost.spaces import Space
 from utmost.testing import strategies

@@ -15,10 +15,10 @@ from utmost.core.exact.arrays import as_integers
 from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.design.geometry import remaps
 from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
-from utmost.design.geometry.refinement_proofs import is_remap_between, prefers
+from utmost.design.geometry.refinement_proofs import is_remap_between
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
 from utmost.exact import to_floats
-from utmost.geometry import refines
+from utmost.geometry import prefers, refines
 from utmost.spaces import Consumer
 from utmost.testing import strategies
 

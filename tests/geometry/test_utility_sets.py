@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from utmost import losses
 from utmost.capacities import capacity
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry.decomposition import is_kernel
-from utmost.design.geometry.impossibility import trivial_action
 from utmost.errors import OutOfRange, Unsupported
 from utmost.geometry import (
     UtilitySet,
     blurred_pair,
     decompose,
     distinguishing_mechanism,
+    is_kernel,
     kernels,
     refines,
+    trivial_action,
     universal_mechanism,
     universality,
     unserved_consumer,

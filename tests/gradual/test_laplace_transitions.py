@@ -7,16 +7,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from utmost.core.gradual.laplace_steps import (
-    LaplaceBridge,
-    LaplaceRelaxing,
-    LaplaceTightening,
-    laplace_expected_jumps,
-    laplace_jump_intensity,
-)
+from utmost.core.gradual.laplace_steps import LaplaceBridge, LaplaceRelaxing, LaplaceTightening
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.gradual import Bridge, Relaxing, Tightening
+from utmost.gradual import Bridge, Relaxing, Tightening, laplace_expected_jumps, laplace_jump_intensity
 
 PAIRS = [
     (level(epsilon=1), level(epsilon=2)),

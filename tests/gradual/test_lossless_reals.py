@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 from utmost.core.exact.levels import integer_root
 from utmost.core.gradual import lossless_reals
 from utmost.core.gradual.laplace_steps import LaplaceTightening
-from utmost.core.gradual.lossless import (
+from utmost.errors import OutOfRange, Unsupported
+from utmost.gradual import (
     DiscontinuousDensity,
     IrrationalSteps,
     LargerCharacteristic,
+    NegativeMass,
     SmallerVariance,
     UnmatchedZero,
+    losslessness,
 )
-from utmost.errors import OutOfRange, Unsupported
-from utmost.gradual import NegativeMass, losslessness
 from utmost.noise import Geometric, Laplace, Staircase, costs
 
 LEVELS = ("1/10", "1/4", "1/2", "1", "3/2", "2", "3", "5", "8")

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
-from utmost.core.gradual.process import correlation
 from utmost.errors import UtmostError
+from utmost.gradual import correlation
 from utmost.interfaces.interop.measurements import level_within
 
 LAWS = [

@@ -14,7 +14,7 @@ from utmost import losses, priors
 from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
 from utmost.design.leakage.channel_capacity import best_subset, corner_priors
-from utmost.design.leakage.entropies import bounds_at, shannon_capacity
+from utmost.design.leakage.entropies import bounds_at
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
 from utmost.exact import as_array
 from utmost.geometry import universal_mechanism, universality
@@ -24,6 +24,7 @@ from utmost.leakage import (
     g_vulnerability,
     guessing_entropy,
     l_uncertainty,
+    shannon_capacity,
     shannon_entropy,
 )
 from utmost.spaces import Space, counts

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel, unbounded_geometric_channel
-from utmost.design.leakage.hypers import Hyper, hyper_of
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.exact import as_array, is_exact, matrix_product
-from utmost.leakage import hyper
+from utmost.leakage import Hyper, hyper, hyper_of
 from utmost.spaces import Consumer, Space
 from utmost.testing import strategies
 from utmost.types import PrivacyType

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from utmost.core.noise.few_periods import FewPeriods
-from utmost.core.noise.staircase import gamma_bracket, optimal_gamma
+from utmost.core.noise.staircase import gamma_bracket
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level
-from utmost.noise import Staircase, costs
+from utmost.noise import Staircase, costs, optimal_gamma
 
 # Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
 STEPS = [

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.core.noise.folded import Folded
-from utmost.core.noise.staircase import gamma_bracket, heuristic_gamma, optimal_gamma
+from utmost.core.noise.staircase import gamma_bracket
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level, nearest
-from utmost.noise import Laplace, Staircase, costs
+from utmost.noise import Laplace, Staircase, costs, heuristic_gamma, optimal_gamma
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 25, 50])
 

@@ -7,11 +7,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from utmost.core.noise.discrete_staircase import optimal_step, step_bracket
+from utmost.core.noise.discrete_staircase import step_bracket
 from utmost.core.noise.integer_periods import IntegerPeriods
 from utmost.errors import NotALoss, Unsupported
 from utmost.exact import Level
-from utmost.noise import DiscreteStaircase, Geometric, costs
+from utmost.noise import DiscreteStaircase, Geometric, costs, optimal_step
 
 # Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
 STEPS = [

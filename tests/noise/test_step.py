@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from utmost.core.noise.discrete_staircase import optimal_step, step_bracket
+from utmost.core.noise.discrete_staircase import step_bracket
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Staircase, costs
+from utmost.noise import DiscreteStaircase, Staircase, costs, optimal_step
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
@@ -87,7 +87,7 @@ def _moment_interval(law, m):
 
 def test_the_step_follows_gamma():
     """(r - 1/2)/D approaches gamma* of the same cost as D grows."""
-    from utmost.core.noise.staircase import optimal_gamma
+    from utmost.noise import optimal_gamma
 
     for cost in (costs.absolute, costs.squared, costs.moment(3)):
         r = optimal_step(2, 10**9, cost)

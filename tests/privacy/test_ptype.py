@@ -15,9 +15,9 @@ from utmost.channels import (
     geometric_channel,
     laplace_channel,
     randomized_response,
+    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.design.channels.on_counts import renormalised_geometric_channel
 from utmost.errors import NotAChannel, NotALevel, OutOfRange
 from utmost.exact import Level, Surd, level
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming

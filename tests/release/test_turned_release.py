@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.core.noise.joint_cells import RotatedPair
 from utmost.counting import CountedTable, count_table, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
-from utmost.noise import Geometric
+from utmost.noise import Geometric, RotatedPair
 from utmost.privacy import Unit
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.releases import WorkloadRelease, release_workload

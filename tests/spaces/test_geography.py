@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.design.spaces.distance_units import distance_in
 from utmost.design.spaces.space import TableMetric
 from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
 from utmost.interfaces.documents.consumer_files import consumer_of
 from utmost.interfaces.documents.space_names import space_named
-from utmost.spaces import places
+from utmost.spaces import distance_in, places
 
 NORDIC = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07), "Tromsø": (69.65, 18.96)}
 

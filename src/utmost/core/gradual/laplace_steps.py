@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.levels import Level
 from utmost.core.gradual.quantities import plain
 from utmost.core.gradual.steps import Pieces
@@ -219,6 +220,7 @@ def laplace_jump_intensity(level: Level) -> Fraction | float:
 
     A jump at epsilon has density (epsilon/2) exp(-epsilon |x|).
     """
+    instance(level, Level, "level")
     return 2 / level.epsilon if isinstance(level.epsilon, Fraction) else 2 / level.epsilon_float
 
 
@@ -229,6 +231,8 @@ def laplace_expected_jumps(strict: Level, loose: Level) -> float:
     >>> laplace_expected_jumps(level(epsilon=1), level(epsilon=3))
     2.1972245773362196
     """
+    instance(strict, Level, "strict")
+    instance(loose, Level, "loose")
     if loose < strict:
         raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, remedy="Swap the levels.")
     return float(2 * np.log(float(_ratio(loose, strict))))
