@@ -10,9 +10,6 @@ from scipy.stats import binomtest, chisquare
 import utmost as ut
 from goodness import LEVEL
 from utmost.design.optima.column_generation import certificate_of_rays
-from utmost.interfaces.documents import designs
-from utmost.interfaces.documents.answers import saved_mechanism
-from utmost.publish.statements import codec
 from utmost.spaces import grid
 from utmost.testing import seeded_draw
 
@@ -34,8 +31,8 @@ def saved(tmp_path_factory):
     """A design for 36 towns, read back from a document."""
     found = ut.optimal_mechanism(*towns(36), method="columns")
     path = tmp_path_factory.mktemp("towns") / "design.json"
-    path.write_bytes(codec.encoded(designs.document(found, "distance")))
-    return saved_mechanism(path).mechanism
+    ut.save_design(found, path)
+    return ut.read_design(path)
 
 
 def test_towns_far_apart_are_designed_to_the_gap_that_is_asked_for(saved):

@@ -8,7 +8,6 @@ import pytest
 import utmost as ut
 from running import python
 from utmost.errors import NotDeclared, OutOfRange, Unsupported, WrongKind
-from utmost.interfaces.interop.frame_verbs import FrameVerbs
 from utmost.interop import register_frames
 
 VALUES = {"department": ["A", "B"], "admitted": [601, 370]}
@@ -69,7 +68,7 @@ def test_refusals_are_those_of_the_verb_and_draw_nothing(frames):
 def test_the_frame_stays_what_it_was(frames):
     """Looking at the verbs changes no values, and copies and pickles carry nothing of ours."""
     frame = frames.DataFrame(VALUES)
-    assert type(frame.utmost) is FrameVerbs
+    assert type(frame.utmost).__name__ == "FrameVerbs"
     again = pickle.loads(pickle.dumps(copy.deepcopy(frame)))
     assert again.equals(frame)
     assert again.to_dict().keys() == VALUES.keys()
