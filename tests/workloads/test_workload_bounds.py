@@ -29,7 +29,7 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
 )
 from utmost.publish.workloads.bounds.workload_evidence import exact_spectrum, matrix_parts
 from utmost.publish.workloads.measuring.unit_charge import charge_of
-from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.planning.share_exchange import WeighedError
 from utmost.workloads import (
     Domain,
@@ -42,6 +42,7 @@ from utmost.workloads import (
     hierarchy,
     strategy,
 )
+from workload_cases import precision
 
 ONE = Unit(1, 1)
 DEPARTMENTS = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])
