@@ -360,7 +360,7 @@ MADE |= {
     "SmallerVariance",
     "Trend",
 }
-MADE |= {"UnmatchedZero"}
+MADE |= {"UnmatchedZero", "Bounds", "UniformDual", "DetailedSums", "WithheldTable", "CellBars"}
 MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 

@@ -18,7 +18,7 @@ from utmost.ledger import Budget, Release
 from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
-from utmost.publish.releases.table import ReleasedOnce
+from utmost.releases import ReleasedOnce
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}

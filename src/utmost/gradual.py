@@ -1,7 +1,13 @@
 """Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
 
-from utmost.core.gradual.euclidean_noise import EuclideanLaplace
-from utmost.core.gradual.laplace_steps import laplace_expected_jumps, laplace_jump_intensity
+from utmost.core.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening
+from utmost.core.gradual.laplace_steps import (
+    LaplaceBridge,
+    LaplaceRelaxing,
+    LaplaceTightening,
+    laplace_expected_jumps,
+    laplace_jump_intensity,
+)
 from utmost.core.gradual.lossless import (
     BoundedSupport,
     DiscontinuousDensity,
@@ -12,6 +18,7 @@ from utmost.core.gradual.lossless import (
     UnmatchedZero,
 )
 from utmost.core.gradual.lossless_reals import losslessness
+from utmost.core.gradual.prices import read_prices, step_price
 from utmost.core.gradual.process import (
     Jump,
     Path,
@@ -34,8 +41,12 @@ __all__ = [
     "Bridge",
     "DiscontinuousDensity",
     "EuclideanLaplace",
+    "EuclideanTightening",
     "IrrationalSteps",
     "Jump",
+    "LaplaceBridge",
+    "LaplaceRelaxing",
+    "LaplaceTightening",
     "LargerCharacteristic",
     "NegativeMass",
     "Path",
@@ -58,6 +69,8 @@ __all__ = [
     "largest_ratio",
     "losslessness",
     "no_jump_probability",
+    "read_prices",
+    "step_price",
 ]
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from utmost import losses, priors
 from utmost.channels import Channel
-from utmost.design.optima.checker import Multipliers, edge_slacks
+from utmost.design.optima.checker import edge_slacks
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.interfaces.documents.consumer_files import prior_file
-from utmost.optima import optimal_mechanism
+from utmost.optima import Multipliers, optimal_mechanism
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming
 from utmost.types import PrivacyType, smallest_epsilon
 

@@ -7,10 +7,10 @@ import pytest
 
 from utmost import losses, priors
 from utmost.design.optima.column_generation import searched
-from utmost.design.optima.loss_curves import designs_in_turn, even_levels_between
+from utmost.design.optima.loss_curves import designs_in_turn
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
-from utmost.optima import LossCurve, loss_curve, optimal_mechanism
+from utmost.optima import LossCurve, even_levels_between, loss_curve, optimal_mechanism
 from utmost.spaces import Consumer, Space, counts, discrete, grid, hamming, places
 from utmost.types import PrivacyType
 

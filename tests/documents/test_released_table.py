@@ -11,8 +11,7 @@ from asking import asked
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.noise import Combination, RepeatedSum
 from utmost.privacy import Amount, Unit
-from utmost.publish.releases.cell_bars import CellBars
-from utmost.releases import plan_release, release_together
+from utmost.releases import CellBars, plan_release, release_together
 from utmost.sampling import sample
 from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy

@@ -11,7 +11,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.releases.withheld import WithheldTable
+from utmost.releases import WithheldTable
 from utmost.statements import check_withheld, read_release
 from utmost.workloads import Domain, Strategy
 

@@ -19,7 +19,7 @@ from utmost.core.exact.shown import LONGEST, Shown, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card
 from utmost.interfaces.figures.plots import DRAWN
-from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.releases import GradualTogether
 from utmost.spaces import counts
 
 TRUE = [918273645564738, 564738291827364, 827364519182736]

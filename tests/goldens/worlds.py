@@ -31,7 +31,7 @@ from utmost.channels import geometric_channel
 from utmost.core.sampling import random_bits
 from utmost.promises import together_noise
 from utmost.publish.promises import partition_selection as keys
-from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.releases import GradualTogether
 
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from utmost.core.gradual.euclidean_noise import EuclideanTightening, gamma_quantile, joint_characteristic
-from utmost.core.gradual.laplace_steps import LaplaceTightening
+from utmost.core.gradual.euclidean_noise import gamma_quantile, joint_characteristic
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.gradual import EuclideanLaplace
+from utmost.gradual import EuclideanLaplace, EuclideanTightening, LaplaceTightening
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from utmost.core.exact.levels import integer_root
 from utmost.core.gradual import lossless_reals
-from utmost.core.gradual.laplace_steps import LaplaceTightening
 from utmost.errors import OutOfRange, Unsupported
 from utmost.gradual import (
     DiscontinuousDensity,
     IrrationalSteps,
+    LaplaceTightening,
     LargerCharacteristic,
     NegativeMass,
     SmallerVariance,

@@ -17,8 +17,8 @@ from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.publish.promises.sum_noise import noise_laws
-from utmost.publish.releases.detailed_release import DetailedSums, detailed_unit, rehearse_detailed
-from utmost.releases import DetailRule, release_detailed
+from utmost.publish.releases.detailed_release import detailed_unit, rehearse_detailed
+from utmost.releases import DetailedSums, DetailRule, release_detailed
 from utmost.statements import check_clean, check_detailed
 from utmost.workloads import Domain, Strategy, bins
 

@@ -10,12 +10,12 @@ import pytest
 import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
-from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
-from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.publish.statements import statement_files
 from utmost.releases import (
     GradualRelease,
+    GradualTogether,
+    KeySelection,
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,

@@ -22,8 +22,7 @@ from utmost.promises import Promise
 from utmost.publish.promises.noise_together import once_together
 from utmost.publish.promises.rotated_sums import read_off, signed_sums, turned, turned_back
 from utmost.publish.promises.together_plan import plan_together
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.releases import relax, release_together
+from utmost.releases import GradualTogether, relax, release_together
 from utmost.testing import SeededRandomness
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}

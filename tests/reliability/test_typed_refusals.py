@@ -21,8 +21,7 @@ from utmost.privacy import Amount
 from utmost.promises import key_noise, named_cell_noise
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.rotated_sums import turned
-from utmost.publish.releases.withholding import WithholdingRule
-from utmost.releases import PlanarRelease, Texts
+from utmost.releases import PlanarRelease, Texts, WithholdingRule
 from utmost.spaces import Consumer, Policy, counts, places
 from utmost.statements import ReleasedTable
 from utmost.types import PrivacyType

@@ -17,9 +17,7 @@ import utmost as ut
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import Unsupported
 from utmost.local import PermanentResponses
-from utmost.publish.promises.partition_selection import KeySelection
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.releases import ProcessedRelease
+from utmost.releases import GradualTogether, KeySelection, ProcessedRelease
 
 TREE = Path(ut.__file__).parent
 PAIR = {"men": np.arange(40), "women": np.arange(40)}

@@ -39,6 +39,8 @@ class LaplaceTightening:
     loose: Level
 
     def __post_init__(self) -> None:
+        instance(self.strict, Level, "strict")
+        instance(self.loose, Level, "loose")
         if self.loose < self.strict:
             raise OutOfRange(f"to tighten, the new level must not be looser than {self.loose}", came=self.strict)
 
@@ -100,6 +102,8 @@ class LaplaceRelaxing:
     loose: Level
 
     def __post_init__(self) -> None:
+        instance(self.strict, Level, "strict")
+        instance(self.loose, Level, "loose")
         if not self.strict < self.loose:
             raise OutOfRange(f"to relax, the new level must be looser than {self.strict}", came=self.loose)
 
@@ -182,6 +186,9 @@ class LaplaceBridge:
     loose: Level
 
     def __post_init__(self) -> None:
+        instance(self.strict, Level, "strict")
+        instance(self.loose, Level, "loose")
+        instance(self.at, Level, "at")
         if not self.strict < self.at < self.loose:
             raise OutOfRange(
                 f"the level of a bridge must lie strictly between {self.strict} and {self.loose}", came=self.at
