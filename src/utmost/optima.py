@@ -10,7 +10,6 @@ from utmost.design.optima.constrained import Constraint
 from utmost.design.optima.loss_curves import LossCurve, even_levels_between, loss_curve
 from utmost.design.optima.minimax import minimax_mechanism
 from utmost.design.optima.nearly_private import repair
-from utmost.design.optima.noise_program import least_noise, noise_bound
 from utmost.design.optima.optimum import Certificate, Optimum, optimal_mechanism
 from utmost.design.optima.policy_designs import policy_mechanism
 from utmost.design.optima.reading import (
@@ -57,10 +56,8 @@ __all__ = [
     "folded_channel",
     "folded_responses",
     "gradual_loss",
-    "least_noise",
     "loss_curve",
     "minimax_mechanism",
-    "noise_bound",
     "optimal_mechanism",
     "policy_mechanism",
     "posterior",

@@ -8,7 +8,7 @@ from utmost.publish.promises.plan import CellsAt, guarantee, plan_release, state
 from utmost.publish.promises.planar_law import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
 from utmost.publish.promises.values import add_noise
-from utmost.publish.promises.vast_domains import Texts, name_cells
+from utmost.publish.promises.vast_domains import Texts, Tuples, name_cells
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, release_detailed
 from utmost.publish.releases.gradual_release import GradualRelease, path
@@ -46,6 +46,7 @@ __all__ = [
     "TangentPlane",
     "Texts",
     "TrustRelease",
+    "Tuples",
     "WithheldTable",
     "WithholdingRule",
     "WorkloadRelease",

@@ -2,10 +2,10 @@ from fractions import Fraction
 
 import pytest
 
+from utmost.design.optima.noise_program import least_noise, noise_bound
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates
 from utmost.errors import OutOfRange
 from utmost.noise import DiscreteStaircase, Geometric, costs
-from utmost.optima import least_noise, noise_bound
 
 ALPHAS = ["1/10", "1/3", "1/2", "4/5"]
 EPSILONS = ["0.3", "1", "2", "3.5"]

@@ -18,11 +18,22 @@ from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
-from utmost.publish.workloads.measuring.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
+from utmost.publish.workloads.measuring.unit_charge import is_exact, is_total, room_of_rows, rooms
 from utmost.publish.workloads.measuring.ways_to_measure import TurnedSums
 from utmost.publish.workloads.planning.choose_families import cells_alone
 from utmost.statements import check_workload
-from utmost.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, read_plan, save_plan, strategy
+from utmost.workloads import (
+    Domain,
+    Strategy,
+    Workload,
+    bins,
+    bounds_of,
+    charge_of,
+    hierarchy,
+    read_plan,
+    save_plan,
+    strategy,
+)
 from workload_cases import precision, workloads
 
 PLACES = hierarchy({"N": [1], "S": [2, 3]}, names=["state", "county"])

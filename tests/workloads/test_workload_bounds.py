@@ -28,7 +28,6 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
     variance_below,
 )
 from utmost.publish.workloads.bounds.workload_evidence import exact_spectrum, matrix_parts
-from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.planning.share_exchange import WeighedError
 from utmost.workloads import (
@@ -38,6 +37,7 @@ from utmost.workloads import (
     bins,
     bounds_of,
     certified_shares,
+    charge_of,
     check_lower_bounds,
     hierarchy,
     strategy,
