@@ -7,10 +7,11 @@ from utmost.design.optima.beyond_oblivious import (
 )
 from utmost.design.optima.checker import Bounds, Multipliers
 from utmost.design.optima.constrained import Constraint
+from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.loss_curves import LossCurve, even_levels_between, loss_curve
 from utmost.design.optima.minimax import minimax_mechanism
 from utmost.design.optima.nearly_private import repair
-from utmost.design.optima.optimum import Certificate, Optimum, optimal_mechanism
+from utmost.design.optima.optimum import Optimum, optimal_mechanism
 from utmost.design.optima.policy_designs import policy_mechanism
 from utmost.design.optima.reading import (
     bayes_remap,

@@ -21,6 +21,8 @@ from utmost.capacities import (
     policy_capacity,
 )
 from utmost.channels import geometric_channel, randomized_response
+
+# Each route to a capacity is compared with the others; `capacity` takes one of them.
 from utmost.design.capacities.pair_program import by_edge_program
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import as_array

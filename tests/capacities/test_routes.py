@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.capacities import capacity
 from utmost.channels import Channel
+
+# Each route to a capacity is compared with the others; `capacity` takes one of them.
 from utmost.design.capacities.capacity_of import ROUTES
 from utmost.design.capacities.packing import packing
 from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program

@@ -6,6 +6,8 @@ import re
 import pytest
 
 import utmost as ut
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima import search_for_rays
 from utmost.interfaces.cli.screens import screen
 

@@ -10,6 +10,8 @@ import pytest
 
 import utmost as ut
 from utmost.errors import UtmostError
+
+# Documents are forged field by field and read by their own readers.
 from utmost.interfaces.documents.space_names import space_facts, space_named, stated_space
 
 PARIS = Path(__file__).parents[2] / "examples" / "paris.csv"

@@ -11,6 +11,8 @@ import pytest
 import utmost as ut
 from running import called
 from utmost.geometry import kernel_sizes, vertices
+
+# Screens and options have no public name.
 from utmost.interfaces.cli import kernel_files
 from utmost.spaces import counts, grid, hamming
 

@@ -18,6 +18,8 @@ import pytest
 
 from running import COMMANDS, PLAIN, called, every_command, python
 from utmost.errors import BadTable, OutOfRange
+
+# Screens and options have no public name.
 from utmost.interfaces.cli.main import in_words
 from utmost.interfaces.papers import contents
 

@@ -11,6 +11,8 @@ import pytest
 from running import every_command
 from utmost import read_promise
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
+
+# Screens and options have no public name.
 from utmost.interfaces.cli.commands.release_command import ELSEWHERE
 from utmost.interfaces.cli.options.promise_options import Promised
 from utmost.interfaces.cli.options.release_options import AskedPromise, ReleaseOptions

@@ -7,6 +7,8 @@ import pytest
 
 from utmost import losses, priors
 from utmost.channels import Remap
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.checker import check_private, edge_bound, edge_slacks
 from utmost.errors import PromiseBroken
 from utmost.optima import Bounds, optimal_mechanism

@@ -9,6 +9,8 @@ import pytest
 
 from utmost import losses, priors
 from utmost.channels import Channel
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.checker import edge_slacks
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.interfaces.documents.consumer_files import prior_file

@@ -11,6 +11,8 @@ import pytest
 
 from utmost import losses, priors
 from utmost.channels import fair_channel, geometric_channel
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.constrained import constraint_rows, read_constraints
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.optima import Bounds, Constraint, optimal_mechanism

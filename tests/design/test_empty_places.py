@@ -6,6 +6,8 @@ import pytest
 from design.interruptions import check_interrupted
 from utmost import losses
 from utmost.channels import Channel
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima import search_for_rays
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, short_places
 from utmost.errors import Infeasible

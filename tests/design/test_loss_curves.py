@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from utmost import losses, priors
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.column_generation import searched
 from utmost.design.optima.loss_curves import designs_in_turn
 from utmost.errors import NotALevel, OutOfRange

@@ -6,6 +6,8 @@ import pytest
 from design.interruptions import check_interrupted
 from utmost import losses, priors
 from utmost.channels import Channel
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima import column_generation
 from utmost.design.optima.near_places import added_up, circles, shared_out
 from utmost.design.optima.search_for_rays import Program

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.linear_algebra import table_product
 from utmost.errors import OutOfRange, SolverFailed
 from utmost.exact import as_array, independent, is_exact, matrix_product, solve_lifted

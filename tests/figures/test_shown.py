@@ -15,6 +15,8 @@ import pytest
 import utmost as ut
 from asking import asked
 from utmost import losses, priors
+
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.shown import LONGEST, Shown, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.channels import Channel
+
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry import kernel_search
 from utmost.design.geometry.decomposition import null_vector, solve_columns
 from utmost.design.geometry.kernel_search import kernel_blocks, kernels_by_double_description

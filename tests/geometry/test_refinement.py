@@ -13,6 +13,8 @@ from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.core.exact.arrays import as_integers
 from utmost.core.programs.integer_tableau import IntegerTableau
+
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry import remaps
 from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
 from utmost.design.geometry.refinement_proofs import is_remap_between

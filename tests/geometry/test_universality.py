@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
 from utmost.core.exact.arrays import as_integers
+
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
 from utmost.design.geometry.universal_optima import LeastLoss
 from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported

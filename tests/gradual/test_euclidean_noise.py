@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
+# The laws of single steps and the series behind a verdict are proved apart from their use.
 from utmost.core.gradual.euclidean_noise import gamma_quantile, joint_characteristic
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+# The laws of single steps and the series behind a verdict are proved apart from their use.
 from utmost.core.gradual import lossless
 from utmost.core.gradual.series import Series, convolve, inverse, series
 from utmost.errors import NotANumber, OutOfRange

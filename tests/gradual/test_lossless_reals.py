@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.levels import integer_root
 from utmost.core.gradual import lossless_reals
 from utmost.errors import OutOfRange, Unsupported

@@ -6,6 +6,8 @@ from importlib.util import find_spec
 import pytest
 
 import utmost as ut
+
+# The numbers behind a neighbour's object are compared without that package.
 from utmost.interfaces.interop.accounting import worst_pair
 from utmost.sampling import on_grid
 

@@ -8,6 +8,8 @@ import pytest
 import utmost as ut
 from utmost.errors import UtmostError
 from utmost.gradual import correlation
+
+# The numbers behind a neighbour's object are compared without that package.
 from utmost.interfaces.interop.measurements import level_within
 
 LAWS = [

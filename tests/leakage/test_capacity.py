@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
+
+# Inner steps of a capacity are compared with enumeration.
 from utmost.design.leakage.channel_capacity import best_subset, corner_priors
 from utmost.design.leakage.entropies import bounds_at
 from utmost.errors import NotAChannel, OutOfRange, Unsupported

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.folded import Folded
 from utmost.core.noise.quadrature import integer_sum, integral
 from utmost.errors import NotALoss, NotMonotone, Unsupported

@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.few_periods import FewPeriods
 from utmost.core.noise.staircase import gamma_bracket
 from utmost.errors import OutOfRange, Unsupported

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.folded import Folded
 from utmost.core.noise.staircase import gamma_bracket
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported

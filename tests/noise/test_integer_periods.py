@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.discrete_staircase import step_bracket
 from utmost.core.noise.integer_periods import IntegerPeriods
 from utmost.errors import NotALoss, Unsupported

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.discrete_staircase import step_bracket
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level

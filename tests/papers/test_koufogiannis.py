@@ -11,6 +11,8 @@ import pytest
 from running import main
 from utmost.interfaces.figures.koufogiannis_pictures import layout
 from utmost.interfaces.figures.paper_pictures import pictures
+
+# The comparisons with the papers are run by a command and have no public name.
 from utmost.interfaces.papers import koufogiannis_applications
 from utmost.interfaces.papers.comparison import Comparison
 from utmost.interfaces.papers.contents import PAPERS

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from privacy.finite_pairs import integer_pair, real_pair
 from privacy.strategies import alphas, integer_laws, laws, staircases
+
+# An enclosure is compared with the float that is reported.
 from utmost.design.types.curves import curve_of
 from utmost.errors import NotALevel
 from utmost.exact import Level, level

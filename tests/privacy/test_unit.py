@@ -10,6 +10,8 @@ from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
+
+# The law behind a promise is compared with what is released.
 from utmost.publish.promises.lattice import lattice_of
 from utmost.releases import (
     GradualRelease,

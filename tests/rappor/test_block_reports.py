@@ -7,6 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
+# The law of one step is compared with the law of the whole, in rationals.
 from utmost.design.local.category_reports import coupling_of
 from utmost.design.local.common_members import CommonMembers
 from utmost.errors import OutOfRange, Unsupported, UtmostError

@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import nnls
 from scipy.stats import chisquare
 
+# The law of one step is compared with the law of the whole, in rationals.
 from utmost.design.local import bits as bit_responses
 from utmost.design.local.bits import draw_bits
 from utmost.design.local.decoding import nonnegative_least_squares

@@ -14,6 +14,8 @@ from auditing import epsilon_refuted
 from goodness import LEVEL, Written
 from utmost import losses, priors
 from utmost.channels import GeometricMatrix, geometric_channel, randomized_response
+
+# The sampler of a channel reads bits that the test wrote.
 from utmost.design.channels.channel_draws import ManyOutcomes
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 from utmost.optima import repair

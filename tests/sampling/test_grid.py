@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.grid import (
     FARTHEST,
     chosen_exponent,

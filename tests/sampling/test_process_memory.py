@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import Unsupported
 from utmost.local import PermanentResponses

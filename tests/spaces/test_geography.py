@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
+
+# Distances are compared before they are rounded into a space.
 from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
 from utmost.interfaces.documents.consumer_files import consumer_of

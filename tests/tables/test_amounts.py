@@ -17,6 +17,8 @@ from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.promises import Promise
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.releases.withheld import table_bias

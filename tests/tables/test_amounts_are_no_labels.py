@@ -10,6 +10,8 @@ import pytest
 import utmost as ut
 from running import called
 from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
+
+# Parts behind the application are tried without a server.
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.releases import WorkloadRelease
 from utmost.statements import change, check_workload, check_workload_table, trend

@@ -15,6 +15,8 @@ from utmost.core.sampling.item_words import item_tags
 from utmost.counting import read_counted
 from utmost.errors import NothingCounted, OutOfRange, Unsupported
 from utmost.privacy import Unit
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, framed, text_identifiers
 from utmost.publish.counting.contribution_selection import least_in_all
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets

@@ -11,6 +11,8 @@ import pytest
 from utmost.counting import count_contributions, count_table
 from utmost.errors import BadTable, NotDeclared, NothingCounted, OutOfRange, WrongKind
 from utmost.privacy import Unit
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.contributions import MORE, _Sized
 from utmost.publish.counting.counted_measures import Measure, MeasureSpec

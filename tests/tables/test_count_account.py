@@ -23,6 +23,8 @@ from utmost import count, distinct
 from utmost import sum as total
 from utmost.counting import count_contributions, count_table
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
+
+# Screens and options have no public name.
 from utmost.interfaces.cli.options.people_options import show_account
 from utmost.ledger import Ledger
 from utmost.publish.counting.counting_report import CountAccount

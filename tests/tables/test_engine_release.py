@@ -11,6 +11,8 @@ from asking import asked
 from utmost.core.sampling.item_words import item_tags
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.noise import Geometric, costs
+
+# Parts of a release are forced or compared from inside.
 from utmost.publish.releases import engine_release, item_columns
 from utmost.releases import ItemResponder, rehearse_table, release_table
 from utmost.sampling import Identifiers

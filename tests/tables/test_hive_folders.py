@@ -21,6 +21,8 @@ from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.ledger import Ledger
 from utmost.releases import release_table
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import files, parquet_pieces
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.item_words import compound_tags, item_tags
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable

@@ -10,6 +10,8 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, WrongKind
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.axes.clock import shown_time
 from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.odd_cells import odd_number

@@ -12,6 +12,8 @@ import pytest
 from asking import asked
 from running import called
 from utmost.errors import BadTable, NotDeclared, Unsupported
+
+# Parts of a release are forced or compared from inside.
 from utmost.publish.releases import streamed
 from utmost.publish.releases.streamed import StreamedTable
 from utmost.releases import rehearse_table, release_table

@@ -12,6 +12,8 @@ import utmost as ut
 from utmost.errors import OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.statements import check_workload
 from utmost.workloads import Domain, Strategy, Workload

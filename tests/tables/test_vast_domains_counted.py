@@ -6,6 +6,8 @@ import pytest
 import utmost as ut
 from utmost.counting import count_table
 from utmost.errors import OutOfRange, Unsupported
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting import counting_plan
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.tables.axes.few_cells import FewCells

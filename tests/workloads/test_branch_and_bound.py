@@ -7,6 +7,8 @@ import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.planning.branch_and_bound import Box, Search
 from utmost.publish.workloads.planning.share_exchange import WeighedError

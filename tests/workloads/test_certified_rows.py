@@ -10,6 +10,8 @@ import pytest
 from utmost.core.noise.signed_cells import charge_of_rows
 from utmost.errors import OutOfRange, Unsupported
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.planning.levels_of_rows import changes_of
 from utmost.publish.workloads.planning.signed_search import signed_rows
 from utmost.workloads import Domain, Workload, bounds_of, certified_rows

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.workload_evidence import family_blocks
 from utmost.publish.workloads.measuring.axis_sums import Runs
 from utmost.publish.workloads.measuring.spectra import row_spectrum, runs_spectrum

@@ -19,6 +19,8 @@ from utmost.privacy import Unit
 from utmost.publish.counting import added_cells, counted_events
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.workload_statements import sums_digest
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels
 from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals

@@ -14,6 +14,8 @@ from utmost.errors import NotDetermined, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import is_listed, is_tents, load_of, measured_family
 from utmost.publish.workloads.planning.product_search import product_rows, product_variances

@@ -13,6 +13,8 @@ import utmost as ut
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, WrongKind
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.planning.shared_level import _least
 from utmost.workloads import AxisRows, Domain, ProductRows, SharedLevel, Strategy, Workload, share_level, strategy
 

@@ -14,6 +14,8 @@ from goodness import LEVEL, as_often
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.workloads import AxisRows, Domain, ProductRows, SignedAxis, Strategy, Workload, strategy, values_alone

@@ -16,6 +16,8 @@ from utmost.errors import PromiseBroken
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.bound_inequalities import (
     ChordShares,
     Directions,

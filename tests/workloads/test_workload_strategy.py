@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.exact import level
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, precision, two_way, workloads

@@ -72,7 +72,7 @@ def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
     >>> step_price(prices, None, level(1)), step_price(prices, level("1/4"), level(1))
     (Fraction(35, 1), Fraction(25, 1))
     """
-    prices = read_prices(prices)
+    mapping(prices, "prices")
     instance(to, Level, "to")
     if held is not None:
         instance(held, Level, "held")
