@@ -44,7 +44,7 @@ def count(size):
     path = Path(tempfile.mkdtemp(dir=FOLDER)) / "events.parquet"
     pq.write_table(pa.table({"user": persons, "page": draw.integers(0, 1200, size)}), path)
     domain = ut.Domain(page=list(range(1200)))
-    return lambda: ut.count_table(path, person="user", domain=domain, at_most=10)
+    return lambda: ut.count_table(path, domain, ut.Counting("user", at_most=10))
 
 
 def clean(size):

@@ -7,20 +7,21 @@ import utmost as ut
 
 events, folder = Path(__file__).with_name("departures.csv.gz"), Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
-age = ut.workloads.bins([0, 5, 10, 15, 20, None], missing="not stated")
-delay = ut.workloads.bins([None, 0, 15, 60, None], missing="cancelled")
+age = ut.workloads.edges([0, 5, 10, 15, 20, None], missing="not stated")
+delay = ut.workloads.edges([None, 0, 15, 60, None], missing="cancelled")
 domain = ut.Domain(date=ut.workloads.periods("2013", "2014", every="quarter"), age=age, delay=delay)
-who = {"person": "aircraft", "key": bytes(32)}  # each aircraft is protected, with all its flights
-few = {"at_most": 1, "values": "distance", "each": (0, 3000), "most_events": 100}
+aircraft = ut.Counting("aircraft", key=bytes(32))  # each aircraft is protected, with all its flights
+once = ut.Counting("aircraft", at_most=1, key=bytes(32))
+distance = ut.sum("distance", each=(0, 3000), most_events=100)
 spent = {"dataset": "aircraft"}
 
 with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
-    often = ut.count_contributions(events, person="aircraft", domain=domain, in_all=[50, 100, 200, 300, 500])
+    often = ut.count_contributions(events, domain, ut.Counting("aircraft"), "in_all", [50, 100, 200, 300, 500])
     plan = ut.workloads.Strategy(often.domain, often.unit, {"in_all": 1})
     needed = ledger.publish("often", often, ut.Promise(strategy=plan), epsilon="1/5", **spent).table
     costs = ut.statements.bound_costs(needed, domain, epsilon=2)
-    flights = ut.count_table(events, domain=domain, in_all=costs.best, **who)
-    miles = ut.count_table(events, domain={"age": age}, **few, **who)
+    flights = ut.count_table(events, domain, aircraft, measure=ut.count(in_all=costs.best))
+    miles = ut.count_table(events, {"age": age}, once, measure=distance)
     print(costs, flights.account, sep="\n")  # the account is for the curator's eyes alone
 
     wanted = ut.Workload(domain, {"date age": 1, "age delay": 2, "delay": 1, "": 1})

@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 
 import utmost as ut
+from counting_words import counted_with
 from spark import SETTINGS, Losses, on, started
 
 KEY = bytes(range(32))
@@ -83,7 +84,7 @@ def lose_executors(spark, folder):
 
 def everything(spark, folder):
     """Through all doors: counted, its keys, published, relaxed, viewed, kept; and what is refused, by its error."""
-    from utmost.counting import count_keys, count_table
+    from utmost.counting import count_keys
     from utmost.errors import UtmostError
     from utmost.ledger import ResponseFolder
     from utmost.releases import release_table
@@ -91,7 +92,7 @@ def everything(spark, folder):
 
     domain, frame = Domain(visits=plain(list(range(97)))), on(spark, wards())
     found = answers(spark, folder)
-    found["counted"] = count_table(frame, domain=domain, **COUNTED).cells.tolist()
+    found["counted"] = counted_with(frame, domain=domain, **COUNTED).cells.tolist()
     found["keys"] = [str(one) for one in count_keys(frame, column="visits", **COUNTED)]
     made = release_table(frame, ut.Promise(**PROMISE), epsilon=1).table
     found["same twice"] = by_ward(made) == by_ward(made.repartition(2))
@@ -112,7 +113,7 @@ def everything(spark, folder):
             refused(lambda: ledger.relax("visits", frame.limit(399), epsilon=3)),
             refused(lambda: ledger.relax("visits", frame.union(frame.limit(1)), epsilon=3)),
             refused(lambda: ledger.relax("visits", frame.drop("visits"), epsilon=3)),
-            refused(lambda: count_table(nobody, domain=domain, **COUNTED)),
+            refused(lambda: counted_with(nobody, domain=domain, **COUNTED)),
             refused(lambda: release_table(nobody, ut.Promise(**PROMISE), epsilon=1)),
         ]
     return found

@@ -76,7 +76,7 @@ with ut.Ledger.open(mkdtemp() + "/l.db", create=True) as ledger:
     "counted events and a plan": """
 events = {"who": ["x", "y", "y"], "ward": ["a", "b", "a"]}
 domain = ut.Domain(ward=["a", "b"])
-counted = ut.count_table(events, person="who", domain=domain, at_most=2)
+counted = ut.count_table(events, domain, ut.Counting("who", at_most=2))
 plan = ut.strategy(ut.Workload(domain, {"ward": 1}), counted.unit, epsilon=1)
 released = ut.release_workload(counted, plan, epsilon=1)
 released.clean()

@@ -47,17 +47,13 @@ def a_release() -> None:
 def a_count() -> None:
     """One table, or one for each measure, or for each part: three types."""
     domain = ut.Domain(page=["A", "B"])
-    table = ut.count_table(EVENTS, person="user", domain=domain, at_most=1)
+    table = ut.count_table(EVENTS, domain, ut.Counting("user", at_most=1))
     assert_type(table, CountedTable)
-    both = ut.count_table(
-        EVENTS,
-        person="user",
-        domain=domain,
-        at_most=1,
-        measures={"visits": ut.count(), "money": ut.sum("amount", per_cell=10)},
+    both = ut.count_measures(
+        EVENTS, domain, ut.Counting("user", at_most=1), {"visits": ut.count(), "money": ut.sum("amount", per_cell=10)}
     )
     assert_type(both, dict[str, CountedTable])
-    parts = ut.count_table(EVENTS, person="user", domain=domain, at_most=1, part={"amount": [3, 4]})
+    parts = ut.count_table(EVENTS, domain, ut.Counting("user", at_most=1), part={"amount": [3, 4]})
     assert_type(parts, dict[str | int | bool, CountedTable])
     assert_type(count_keys(EVENTS, person="user", column="page", at_most=1), dict[str, int])
     assert_type(count_keys(EVENTS, person="user", column="page", at_most=1, shares=60), dict[str, KeyShares])

@@ -23,6 +23,7 @@ from comparison.file_lines import COMMAND
 from comparison.lines import OURS, Line, is_installed
 
 import utmost as ut
+from counting_words import counted_with
 from utmost.design.optima.consumer_program import user_program
 from utmost.design.spaces import losses
 from utmost.programs import solve
@@ -149,7 +150,7 @@ def counting(folder: Path) -> Iterator[Ratio]:
         said = f"SELECT page, country, count(*) FROM ({each}) GROUP BY ALL"
         theirs["parquet"] = (DUCKDB, lambda: con.execute(said).fetchall(), 10)
     for ending, (who, call, limit) in theirs.items():
-        ours = lambda path=paths[ending]: ut.count_table(path, **COUNTED)  # noqa: E731
+        ours = lambda path=paths[ending]: counted_with(path, **COUNTED)  # noqa: E731
         yield Ratio(f"count_table of a {ending} file", ours, who, call, limit)
 
 

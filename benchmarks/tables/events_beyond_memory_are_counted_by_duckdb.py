@@ -46,7 +46,7 @@ def one_size(count, folder):
     con, persons = limited(folder), max(1, count // EACH)
     start = perf_counter()
     events = con.sql(f"SELECT * FROM '{folder}/events-*.parquet'")
-    counted = ut.count_table(events, person="person", domain=DOMAIN, at_most=10, key=b"k" * 32)
+    counted = ut.count_table(events, DOMAIN, ut.Counting("person", at_most=10, key=b"k" * 32))
     took = perf_counter() - start
     assert 0 < counted.cells.sum() <= min(count, 10 * persons)
     print(f"counted  {took:8.1f} s, {1e9 * took / count:6.0f} ns an event, {peak():5.2f} GB", flush=True)

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from utmost.counting import count_table
+from counting_words import counted_with
 from utmost.workloads import Domain
 
 DOMAIN = Domain(page=list(range(400)), country=["A", "B", "C"])
@@ -40,7 +40,7 @@ def events(count, seed=0):
 
 def timed(name, table):
     start, cpu = perf_counter(), process_time()
-    found = count_table(table, **SAY)
+    found = counted_with(table, **SAY)
     wall, cpu = perf_counter() - start, process_time() - cpu
     print(f"{name:<16} {wall:6.2f} s, {cpu:6.2f} s of processor; {int(found.cells.sum()):,} kept", flush=True)
 

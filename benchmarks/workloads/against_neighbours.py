@@ -27,6 +27,8 @@ from pathlib import Path
 
 import numpy as np
 
+from utmost import Counting
+
 HERE = Path(__file__).resolve()
 EXAMPLES = HERE.parents[2] / "examples"
 AIRLINES = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]
@@ -213,7 +215,7 @@ def ours(people, columns, axes, bound, repeats):
 
     domain = Domain({name: list(labels) for name, labels in axes.items()})
     started = time.process_time()
-    counted = count_table({"person": people, **columns}, person="person", domain=domain, at_most=bound)
+    counted = count_table({"person": people, **columns}, domain, Counting("person", at_most=bound))
     counting = time.process_time() - started
     *names, total = [domain.family_name(family) for family in wanted(domain)]
     started = time.process_time()

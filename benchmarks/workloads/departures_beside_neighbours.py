@@ -28,6 +28,8 @@ from pathlib import Path
 
 import numpy as np
 
+from counting_words import counted_with
+
 HERE = Path(__file__).resolve()
 AGES = ["0 to 4", "5 to 9", "10 to 14", "15 to 19", "20+", "not stated"]
 DELAYS = ["under 0", "0 to 14", "15 to 59", "60+", "cancelled"]
@@ -128,9 +130,9 @@ def ours_counts(columns, bound):
     import utmost as ut
 
     flights = {name: columns[name] for name in ("aircraft", "age", "delay")}
-    late = ut.workloads.bins([None, 0, 15, 60, None], missing="cancelled")
+    late = ut.workloads.edges([None, 0, 15, 60, None], missing="cancelled")
     domain = ut.Domain(age=AGES, delay=late)
-    counted = ut.count_table(flights, person="aircraft", domain=domain, in_all=bound)
+    counted = ut.count_table(flights, domain, ut.Counting("aircraft"), measure=ut.count(in_all=bound))
     plan = ut.workloads.Strategy(domain, counted.unit, {"age delay": 1})
     table = ut.release_workload(counted, plan, epsilon=2)["age delay"]
     return dict(zip(EVERY, table["estimate"], strict=True))
@@ -141,7 +143,7 @@ def ours_means(columns, bound):
 
     miles = {name: columns[name] for name in ("aircraft", "age", "miles")}
     words = {"values": "miles", "each": (0, 3000), "most_events": bound}
-    counted = ut.count_table(miles, person="aircraft", domain={"age": AGES}, at_most=1, **words)
+    counted = counted_with(miles, person="aircraft", domain={"age": AGES}, at_most=1, **words)
     plan = ut.workloads.Strategy(counted.domain, counted.unit, {"age miles": 1})
     both = ut.releases.SumsAndCounts(ut.release_workload(counted, plan, epsilon="4/5"))
     table = both["age"]

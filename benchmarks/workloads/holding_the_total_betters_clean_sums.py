@@ -15,6 +15,7 @@ import csv
 import numpy as np
 from against_neighbours import EXAMPLES, berkeley, flights, wanted
 
+from utmost import Counting
 from utmost.counting import count_table
 from utmost.programs import LinearProgram, solve
 from utmost.releases import release_workload
@@ -76,7 +77,7 @@ def main():
     for title, data in (("flights", flights), ("flights by month", months), ("berkeley", berkeley)):
         people, columns, axes, most = data()
         domain = Domain({name: list(labels) for name, labels in axes.items()})
-        counted = count_table({"person": people, **columns}, person="person", domain=domain, at_most=most)
+        counted = count_table({"person": people, **columns}, domain, Counting("person", at_most=most))
         names = [domain.family_name(family) for family in wanted(domain)]
         choices = {
             "cells alone": Strategy(domain, counted.unit, {domain.finest: 1}),

@@ -55,7 +55,7 @@ def line(sizes):
             for epsilon in LEVELS:
                 plain = strategy(wanted, Unit(1, 1), epsilon=epsilon).value
                 started = time.process_time()
-                chosen = strategy(wanted, Unit(1, 1), epsilon=epsilon, rows=True)
+                chosen = strategy(wanted, Unit(1, 1), epsilon=epsilon, method="rows")
                 seconds = time.process_time() - started
                 real = laplace * 2 / epsilon**2
                 rows = "no rows" if chosen.rows is None else f"{len(chosen.rows.axes[0].rows)} rows"

@@ -85,7 +85,7 @@ def dimension(domain, space):
 def release(columns, sizes=ADULT):
     domain, draw, lap = Domain({name: range(size) for name, size in sizes.items()}), np.random.default_rng(0), Lap()
     people = {name: draw.integers(0, size, 48_842) for name, size in sizes.items()}
-    counted = ut.count_table(people, each_row=True, domain=domain)
+    counted = ut.count_table(people, domain, ut.Counting(each_row=True))
     lap(f"counted {len(counted.cells)} cells of {float(domain.size):.3g}")
     wanted = Workload(domain, marginals(domain, columns), per_answer=True)
     chosen = strategy(wanted, counted.unit, epsilon=1)

@@ -21,10 +21,11 @@ import numpy as np
 from against_neighbours import flights, true_cells
 from holding_the_total_betters_clean_sums import errors
 
+from utmost import Counting
 from utmost.counting import CountedTable, count_table
 from utmost.privacy import Unit
 from utmost.releases import release_detailed, release_workload
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import Domain, Strategy, edges
 
 
 def crowded():
@@ -42,7 +43,7 @@ def compare(people, columns, axes, most, repeats):
     texts = [f"{one}|{other}" for one, other in zip(columns[group], columns[cell], strict=True)]
     truth = true_cells(people, texts, [f"{one}|{other}" for one in groups for other in cells])
     truth, events = truth.reshape(domain.shape), {"person": people, **columns}
-    counted = count_table(events, person="person", domain=domain, at_most=most)
+    counted = count_table(events, domain, Counting("person", at_most=most))
     coarse = counted.cells.sum(axis=1)  # one person changes at most as much in all as in the cells
     plan = Strategy(domain, counted.unit, {group: "1/4", f"{group} {cell}": "3/4"})
     alone, first_plan = (
@@ -56,7 +57,7 @@ def compare(people, columns, axes, most, repeats):
         sums = first.measured[coarse_domain.finest]
         chosen = [label for label, value in zip(groups, sums.tolist(), strict=True) if value >= least]
         keys = Domain.listed([(label, other) for label in chosen for other in cells], names=[group, cell])
-        fine = count_table(events, person="person", domain=keys, at_most=most)
+        fine = count_table(events, keys, Counting("person", at_most=most))
         second = release_workload(fine, Strategy(keys, fine.unit, {keys.finest: 1}), epsilon="3/4")
         tables["two stages"].append(spread(sums, sums >= least, second.measured[keys.finest], truth.shape))
         whole = release_workload(counted, plan, epsilon=1)
@@ -80,7 +81,7 @@ def details():
     """Root mean square errors of the rows of each breakdown, by what measured them."""
     draw = np.random.default_rng(3)
     sizes = (10 ** draw.uniform(0.5, 4, 300)).astype(int)
-    ages, sexes = bins([*range(0, 120, 5), None], groups={"band": [0, 30, 60, 90, None]}), ["men", "women"]
+    ages, sexes = edges([*range(0, 120, 5), None], groups={"band": [0, 30, 60, 90, None]}), ["men", "women"]
     domain = Domain(group=[f"g{i}" for i in range(sizes.size)], age=ages, sex=sexes)
     cells = np.array([draw.multinomial(size, np.full(48, 1 / 48)) for size in sizes]).reshape(domain.shape)
     counted, rule = CountedTable(domain, cells, Unit(1, 1)), {"sex": 20, "band": 100, "age sex": 1000}

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from utmost.interfaces.figures.plots import plot as plot
     from utmost.interfaces.service.client import connect as connect
     from utmost.publish.counting.contributions import count_contributions as count_contributions
+    from utmost.publish.counting.counted_events import count_measures as count_measures
     from utmost.publish.counting.counted_events import count_table as count_table
     from utmost.publish.counting.counted_measures import count as count
     from utmost.publish.counting.counted_measures import distinct as distinct
     from utmost.publish.counting.counted_measures import sum as sum
+    from utmost.publish.counting.counting import Counting as Counting
     from utmost.publish.ledger.ledger import Ledger as Ledger
     from utmost.publish.ledger.process_release import release as release
     from utmost.publish.promises.accuracy import epsilon_for as epsilon_for
@@ -49,15 +51,18 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.planning.choose_strategy import strategy as strategy
     from utmost.publish.workloads.workload import Workload as Workload
     from utmost.tables.axes.domain import Domain as Domain
+    from utmost.tables.cells.spelling import Spelling as Spelling
 
 _HOMES = {
     "Consumer": "utmost.design.spaces.consumer:Consumer",
+    "Counting": "utmost.publish.counting.counting:Counting",
     "Domain": "utmost.tables.axes.domain:Domain",
     "GradualRelease": "utmost.publish.releases.gradual_release:GradualRelease",
     "Ledger": "utmost.publish.ledger.ledger:Ledger",
     "PlanarRelease": "utmost.publish.releases.planar:PlanarRelease",
     "PrivacyType": "utmost.design.types.privacy_type:PrivacyType",
     "Promise": "utmost.publish.promises.promise:Promise",
+    "Spelling": "utmost.tables.cells.spelling:Spelling",
     "Unit": "utmost.core.privacy.unit:Unit",
     "Workload": "utmost.publish.workloads.workload:Workload",
     "capacity": "utmost.design.capacities.capacity_of:capacity",
@@ -66,6 +71,7 @@ _HOMES = {
     "connect": "utmost.interfaces.service.client:connect",
     "count": "utmost.publish.counting.counted_measures:count",
     "count_contributions": "utmost.publish.counting.contributions:count_contributions",
+    "count_measures": "utmost.publish.counting.counted_events:count_measures",
     "count_table": "utmost.publish.counting.counted_events:count_table",
     "distinct": "utmost.publish.counting.counted_measures:distinct",
     "epsilon_for": "utmost.publish.promises.accuracy:epsilon_for",

@@ -20,7 +20,7 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis, hierarchy, plain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.listed_keys import listed
-from utmost.tables.axes.ordered_axes import bins
+from utmost.tables.axes.ordered_axes import bins, edges
 from utmost.tables.axes.time_axes import periods
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "certified_shares",
     "charge_of",
     "check_lower_bounds",
+    "edges",
     "hierarchy",
     "listed",
     "marginals",

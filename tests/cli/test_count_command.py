@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from utmost import Counting
 from utmost.counting import count_table, read_counted
 from utmost.errors import BadTable, UtmostError
 from utmost.privacy import Unit
@@ -38,7 +39,7 @@ def test_a_count_is_for_its_owner_alone_and_says_so(run, files, tmp_path):
     if os.name == "posix":
         assert stat.S_IMODE(out.stat().st_mode) == 0o600
     counted = read_counted(out)
-    same = count_table(events, person="user", at_most=2, domain=Domain.of_facts(FACTS))
+    same = count_table(events, Domain.of_facts(FACTS), Counting("user", at_most=2))
     assert counted.unit == same.unit == Unit(1, 2)
     assert counted.domain.same_as(same.domain)
     assert counted.cells.tolist() == same.cells.tolist() == [[1, 1], [0, 1], [1, 0]]
@@ -288,7 +289,7 @@ def test_no_message_quotes_an_event(run, files):
 
 
 def test_a_file_of_counts_is_read_as_it_was_written(tmp_path):
-    counted = count_table({"user": ["a"], "page": ["A"]}, person="user", domain=Domain(page=["A"]), at_most=1)
+    counted = count_table({"user": ["a"], "page": ["A"]}, Domain(page=["A"]), Counting("user", at_most=1))
     counted.save(tmp_path / "good.json")
     good = json.loads((tmp_path / "good.json").read_text())
     changes = {"cells": [1, 2]}, {"cells": [1.5]}, {"cells": [True]}, {"unit": {}}, {"part": 3}, {"domain": 1}

@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
 from utmost.exact import level
@@ -30,7 +31,7 @@ def made(tmp_path_factory):
     """The applicants counted; a plan to measure the cells; their release at 20, where noise is rarer than 1e-7."""
     folder = tmp_path_factory.mktemp("made")
     domain = read_domain(DOMAIN)
-    counted = count_table(EXAMPLES / "berkeley_applicants.csv", person="applicant", domain=domain, at_most=1)
+    counted = count_table(EXAMPLES / "berkeley_applicants.csv", domain, Counting("applicant", at_most=1))
     wanted = Workload(domain, {"department sex outcome": 1, "sex": 2, "": 1})
     plan = Strategy(domain, counted.unit, {"department sex outcome": 1}, wanted, level(1))
     counted.save(folder / "counted.json")
@@ -375,8 +376,8 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
         "kind",
         ["region, differences of kind", "region"],
     )
-    assert json.loads(run(*say, "--noise", "independent", "--json")[1])["together"] is None
-    shares = ["--share", "region kind=1", "--share", "region=3/4", "--share", "=1/4", "--noise", "rotated"]
+    assert json.loads(run(*say, "--method", "independent", "--json")[1])["together"] is None
+    shares = ["--share", "region kind=1", "--share", "region=3/4", "--share", "=1/4", "--method", "rotated"]
     assert json.loads(run(*say, *shares, "--json")[1])["together"] == "kind"
     assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out)[0] == 0
     code, shown, _ = run("verify", out)
@@ -405,7 +406,7 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert "must be proved to be whole rows along 'kind'" in err
     for words, said in (
         (["plan", counted, "--want", "kind", "--together", "kind"], "that was proved"),
-        (["plan", counted, "--want", "kind", "--noise", "rotated"], "with --together"),
+        (["plan", counted, "--want", "kind", "--method", "rotated"], "no --together"),
         (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
         (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
     ):
@@ -506,13 +507,13 @@ def test_a_level_is_shared_by_plans(run, tmp_path):
 
 
 def test_rows_are_planned_released_and_verified(run, tmp_path):
-    """`plan --rows` for prefixes: the plan, its release and its answers are read back and verified; no clean table."""
+    """`plan --method rows` for prefixes: plan, release and answers are read back and verified; no clean table."""
     domain, table, plan, out = (tmp_path / name for name in ("domain.json", "ages.csv", "plan.json", "release.json"))
     domain.write_text(json.dumps({"age": {"bins": [0, 16], "width": 1}}))
     rows = [[f"p{place}", place % 16] for place in range(200)]
     table.write_text("\n".join(["person,age", *(",".join(map(str, row)) for row in rows)]))
     want = ["--want", "prefixes of age", "--epsilon", 1, "--at-most", 1]
-    code, shown, err = run("plan", domain, *want, "--rows", "--out", plan)
+    code, shown, err = run("plan", domain, *want, "--method", "rows", "--out", plan)
     assert (code, err) == (0, "")
     assert "row of age" in shown
     planned = read_plan(plan)

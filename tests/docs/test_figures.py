@@ -85,7 +85,7 @@ def aircraft():
     (airlines,) = re.findall(r'airlines = "(.*)"\.split', page)
     domain = ut.Domain(carrier=airlines.split(), month=ut.workloads.bins(1, 13, width=3))
     events = ROOT / "examples" / "flights.csv"
-    counted = ut.count_table(events, person="aircraft", domain=domain, at_most=4, key=bytes(32))
+    counted = ut.count_table(events, domain, ut.Counting("aircraft", at_most=4, key=bytes(32)))
     wanted = ut.Workload(domain, {"carrier month": 1, "carrier": 1, "month": 1, "": 1})
     cells = {"carrier month": 20, "carrier": 2, "month": 1, "": 1}
     plan = ut.strategy(wanted, counted.unit, epsilon=1, up_to=3)

@@ -29,10 +29,10 @@ COUNTED = histogram([100, 40, 30, 20, 10])
 def test_what_is_cut_is_what_the_counting_drops():
     """The other way: of the real flights each bound drops so many cells of persons, as the account says."""
     bounds = range(1, 13)
-    counted = ut.count_contributions(FLIGHTS, person="aircraft", domain=DOMAIN, at_most=bounds)
+    counted = ut.count_contributions(FLIGHTS, DOMAIN, ut.Counting("aircraft"), "at_most", bounds)
     costs = bound_costs(counted, DOMAIN, epsilon=1, public=True)
     for row in costs.rows[::4]:
-        account = ut.count_table(FLIGHTS, person="aircraft", domain=DOMAIN, at_most=row.bound).account
+        account = ut.count_table(FLIGHTS, DOMAIN, ut.Counting("aircraft", at_most=row.bound)).account
         assert (row.lost.value, row.lost.margin) == (account.dropped, 0)
     assert [row.bound for row in costs.rows] == list(bounds)
     assert costs.paid is None
@@ -158,7 +158,7 @@ def test_amounts_are_in_their_own_unit():
         (histogram([1, 1], [3], "per_cell"), {"public": True, "per_cell": 2}, OutOfRange),
         (histogram([1, 1], [3], "hour"), {"public": True}, OutOfRange),
         (
-            ut.count_table({"p": [1], "sex": ["m"]}, each_row=True, domain=ut.Domain(sex=["m"])),
+            ut.count_table({"p": [1], "sex": ["m"]}, ut.Domain(sex=["m"]), ut.Counting(each_row=True)),
             {"public": True},
             OutOfRange,
         ),

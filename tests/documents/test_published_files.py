@@ -13,7 +13,7 @@ from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.publish.statements import published_files
 from utmost.releases import WorkloadRelease, release_together
 from utmost.statements import PublishedTable, ReleasedTable, read_release
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import Domain, Strategy, edges
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def folder(tmp_path):
 
 
 def _plan(cells=(90, 10, 20, 30)):
-    domain = Domain(age=bins([0, 15, 25, 65, 100]), sex=["men", "women"])
+    domain = Domain(age=edges([0, 15, 25, 65, 100]), sex=["men", "women"])
     counts = np.array([[cell, 2 * cell] for cell in cells])
     return ut.release_workload(counts, Strategy(domain, ut.Unit(1, 1), {"age sex": 1}), epsilon=1)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.releases import WithheldTable
 from utmost.statements import check_withheld, read_release
@@ -183,7 +184,7 @@ def test_amounts_are_said_as_decimals(tmp_path, run):
     """Of three thousand amounts of up to 250.25 each."""
     events = {"who": range(3000), "place": ["a", "b", "c"] * 1000, "paid": [12.25, 250.25, 7.0] * 1000}
     domain, options = Domain(place=["a", "b", "c"]), {"step": "0.01", "each": (0, "250.25"), "per_cell": (0, "250.25")}
-    paid = ut.count_table(events, person="who", domain=domain, at_most=1, values="paid", **options)
+    paid = counted_with(events, person="who", domain=domain, at_most=1, values="paid", **options)
     strategy = ut.strategy(ut.Workload(domain, {"place": 1}), paid.unit, epsilon=1)
     release = ut.release_workload(paid, strategy, epsilon=1)
     withheld = release.withhold(["place"], below="18073.125")["place"]

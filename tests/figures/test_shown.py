@@ -346,7 +346,7 @@ def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
 
 def test_the_card_of_a_strategys_release_fetches_no_table(monkeypatch):
     """Its promise and levels, and nothing that would have to be estimated first."""
-    counted = ut.count_table({"sex": ["m", "w"]}, each_row=True, domain=ut.Domain(sex=["m", "w"]))
+    counted = ut.count_table({"sex": ["m", "w"]}, ut.Domain(sex=["m", "w"]), ut.Counting(each_row=True))
     plan = ut.strategy(ut.Workload(counted.domain, {"sex": 1}), counted.unit, epsilon=1)
     made = ut.release(counted, ut.Promise(strategy=plan), epsilon="1/2")
     monkeypatch.setattr(ut.ledger.Release, "at", None)

@@ -135,7 +135,7 @@ def counted_table():
         "sex": ["women" if k % 3 else "men" for k in range(30)],
         "outcome": ["admitted" if k % 5 else "rejected" for k in range(30)],
     }
-    return ut.count_table(events, person="person", domain=domain, at_most=1, key=KEY)
+    return ut.count_table(events, domain, ut.Counting("person", at_most=1, key=KEY))
 
 
 def counted_release():

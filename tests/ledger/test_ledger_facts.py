@@ -131,7 +131,7 @@ def test_measures_keep_their_names_in_files(tmp_path):
     """Two counts have one column; their files say which is which."""
     events = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     measures = {"visits": ut.count(2), "days": ut.count(1)}
-    tables = ut.count_table(events, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)
+    tables = ut.count_measures(events, {"shop": ["A", "B"]}, ut.Counting("user", at_most=2), measures)
     for name, table in tables.items():
         assert table.save(tmp_path / f"{name}.json")["measure"] == name
         assert table.save(tmp_path / f"{name}.csv")["measure"] == name
@@ -145,5 +145,5 @@ def test_measures_keep_their_names_in_files(tmp_path):
         assert again.measure == name
         facts = {fact.label: fact.value for fact in stated_release(again.facts()).first}
         assert facts["released"].startswith(f"{name}: ")
-    alone = ut.count_table(events, person="user", domain={"shop": ["A", "B"]}, at_most=2, per_cell=2)
+    alone = ut.count_table(events, {"shop": ["A", "B"]}, ut.Counting("user", at_most=2), measure=ut.count(2))
     assert alone.measure is None

@@ -5,7 +5,7 @@ import pytest
 import utmost as ut
 from ledger.test_conformance import MEMORIES
 from utmost.errors import Unsupported
-from utmost.workloads import Strategy, bins
+from utmost.workloads import Strategy, edges
 
 TABLE = {"town": ["Å", "B", "B"], "ill": [601, 370, 12], "old": [90, 80, 7]}
 PROMISE = ut.Promise(["ill", "old"], public="town", unit=ut.Unit(1, 2))
@@ -30,11 +30,12 @@ def test_a_table_at_hand_says_what_its_file_says(tmp_path, memory):
 
 
 def test_sums_of_a_plan_answer_themselves():
-    domain = ut.Domain(sex=["men", "women"], age=bins([0, 15, 65, 100]))
+    domain = ut.Domain(sex=["men", "women"], age=edges([0, 15, 65, 100]))
     counted = ut.count_table(
         {"who": [1, 2, 3, 4], "sex": ["men", "men", "women", "men"], "age": [3, 70, 20, 16]},
-        person="who", domain=domain, at_most=1,
-    )  # fmt: skip
+        domain,
+        ut.Counting("who", at_most=1),
+    )
     release = ut.release(counted, ut.Promise(strategy=Strategy(domain, counted.unit, {"sex age": 1})), epsilon=40)
     answer = release.read()
     assert release.total({"sex": "men"}).value == answer.total({"sex": "men"}).value == 3

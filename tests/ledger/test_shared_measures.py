@@ -30,7 +30,7 @@ MEASURES = {
 
 
 def counted(events=SALES):
-    return ut.count_table(events, person="user", domain=DOMAIN, at_most=2, key=KEY, measures=MEASURES)
+    return ut.count_measures(events, DOMAIN, ut.Counting("user", at_most=2, key=KEY), MEASURES)
 
 
 def shared_of(tables, epsilon=1):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from goodness import LEVEL, no_more_often
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, BudgetExceeded, NotDetermined, OutOfRange, Unsupported
@@ -20,9 +21,9 @@ from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.detailed_release import detailed_unit, rehearse_detailed
 from utmost.releases import DetailedSums, DetailRule, release_detailed
 from utmost.statements import check_clean, check_detailed
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import Domain, Strategy, edges
 
-DOMAIN = Domain(county=["A", "B", "C"], age=bins([0, 15, 65, None], groups={"broad": [0, 15, None]}), sex=["m", "w"])
+DOMAIN = Domain(county=["A", "B", "C"], age=edges([0, 15, 65, None], groups={"broad": [0, 15, None]}), sex=["m", "w"])
 CELLS = np.array([[90, 80, 70, 60, 50, 40], [9, 8, 0, 1, 0, 2], [0, 0, 1, 0, 0, 0]]).reshape(3, 3, 2)
 TABLE = CountedTable(DOMAIN, CELLS, Unit(1, 1))
 DETAILS = {"sex": 30, "broad sex": 200, "age": 300}
@@ -296,7 +297,7 @@ def test_in_a_ledger_both_are_published_and_relaxed_and_their_levels_add_up(tmp_
 def test_amounts_and_parts_and_texts(tmp_path):
     events = {"id": [*"aabbc"], "town": [*"XXXYY"], "kind": [*"pqpqq"], "paid": [1.5, 2, 3.25, 4, 0.75]}
     words = {"person": "id", "domain": {"town": ["X", "Y"], "kind": ["p", "q"]}, "at_most": 2, "key": bytes(32)}
-    table = ut.count_table(events, **words, values="paid", step="0.01", per_cell=5)
+    table = counted_with(events, **words, values="paid", step="0.01", per_cell=5)
     with pytest.warns(ut.errors.LittleProtection):
         release = release_detailed(table, "town", {"kind": "5.5"}, epsilon=10**6)
     assert release.tables[1]["estimate"].tolist() == [4.75, 2.0]

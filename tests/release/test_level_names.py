@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
+from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import OutOfRange
 from utmost.ledger import Ledger, release
@@ -30,7 +32,7 @@ def test_nothing_is_drawn_for_it(name, others, monkeypatch):
 def test_no_ledger_spends_for_it(tmp_path):
     name = "estimate"
     domain = Domain({name: ["x", "y"]})
-    counted = count_table(events(name), person="person", domain=domain, at_most=1)
+    counted = count_table(events(name), domain, Counting("person", at_most=1))
     plan = strategy(Workload(domain, {name: 1}), counted.unit, epsilon=1)
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(OutOfRange, match="Rename it"):
@@ -44,11 +46,11 @@ def test_no_ledger_spends_for_it(tmp_path):
 def test_sums_and_counts_add_more_columns(name):
     domain = Domain({name: ["x", "y"]})
     words = {"values": "paid", "each": (0, 9), "most_events": 2}
-    counted = count_table(events(name), person="person", domain=domain, at_most=1, **words)
+    counted = counted_with(events(name), person="person", domain=domain, at_most=1, **words)
     plan = strategy(Workload(counted.domain, {f"{name} paid": 1}), counted.unit, epsilon=1)
     with pytest.raises(OutOfRange, match="Rename it"):
         release_workload(counted, plan, epsilon=1)
-    alone = count_table(events(name), person="person", domain=domain, at_most=1)
+    alone = count_table(events(name), domain, Counting("person", at_most=1))
     plan = strategy(Workload(domain, {name: 1}), alone.unit, epsilon=1)
     assert release_workload(alone, plan, epsilon=1)[name][name].tolist() == ["x", "y"]
 
@@ -58,7 +60,7 @@ def test_no_labels_are_lost_below_numbers_of_the_same_name():
     domain = Domain(clean=["yes", "no"], sex=["men", "women"])
     plan = Strategy(domain, Unit(1, 1), {domain.finest: 1})
     clean = release_workload(np.ones(domain.shape, int), plan, epsilon=9).clean()
-    counted = count_table({"clean": ["yes"], "sex": ["men"]}, domain=domain, each_row=True)
+    counted = count_table({"clean": ["yes"], "sex": ["men"]}, domain, Counting(each_row=True))
     for table in (lambda: clean["clean sex"], lambda: counted.table("sex", column="sex")):
         with pytest.raises(OutOfRange, match=r"beside it; got '(clean|sex)'"):
             table()

@@ -12,7 +12,7 @@ from utmost.errors import LittleProtection, OutOfRange
 from utmost.testing import seeded_workload_release
 from utmost.workloads import Strategy
 
-AGES = ut.workloads.bins([16, 25, 45, 65, 85, None], groups={"broad": [16, 65, None]}, missing="not stated")
+AGES = ut.workloads.edges([16, 25, 45, 65, 85, None], groups={"broad": [16, 65, None]}, missing="not stated")
 COUNTS = np.array([100, 200, 300, 100, 30, 70])
 MIDDLES = [20, 34.5, 54.5, 74.5]
 

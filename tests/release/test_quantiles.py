@@ -14,7 +14,7 @@ from utmost.publish.releases.quantiles import quantile_bar
 from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.workloads.measuring.forms import selected
 from utmost.releases import release_workload
-from utmost.workloads import Domain, Strategy, bins, plain
+from utmost.workloads import Domain, Strategy, bins, edges, plain
 
 EDGES = [0, 5, 15, 25, 65, None]
 SURE = Fraction(9, 10)
@@ -48,7 +48,7 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
     """Of 800 releases: the share of those that hold both cells is not below the confidence, up to chance."""
-    domain, counts = Domain(age=bins(EDGES)), np.array(TABLES[name])
+    domain, counts = Domain(age=edges(EDGES)), np.array(TABLES[name])
     margins: dict[tuple[int, ...], Fraction] = {}
     lower, upper = true_cells(counts, q)
     rng, held = np.random.default_rng(7), 0
@@ -77,7 +77,7 @@ def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
 def test_a_quiet_release_answers_with_the_cells_themselves():
     """At a large level the answer is the true cells: of groups, of a selection, of a level above."""
     counts = np.array([[5, 1], [9, 2], [3, 30], [20, 4], [8, 8]])
-    domain = Domain(age=bins(EDGES, groups={"broad": [0, 15, 65, None]}), sex=["men", "women"])
+    domain = Domain(age=edges(EDGES, groups={"broad": [0, 15, 65, None]}), sex=["men", "women"])
     released = release_workload(counts, Strategy(domain, Unit(1, 1), {"age sex": 1}), epsilon=60)
     labels, broad = (domain.axes[0].labels[level] for level in (0, 1))
     for where, chosen in (
@@ -145,7 +145,7 @@ def test_bounds_by_the_variance_spare_most_laws_and_change_no_answer(monkeypatch
 
 
 def test_what_has_no_order_has_no_quantile():
-    domain = Domain(place=["a", "b"], age=bins([0, 5, 9], other="else"), year=bins(4))
+    domain = Domain(place=["a", "b"], age=edges([0, 5, 9], other="else"), year=bins(4))
     released = release_workload(np.zeros((2, 3, 4), int), Strategy(domain, Unit(1, 1), {"year": 1}), epsilon=1)
     for name, q in (("place", "1/2"), ("age", "1/2"), ("year", 0), ("year", 1), ("year", "3/2"), ("month", "1/2")):
         with pytest.raises(OutOfRange):

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange
 from utmost.noise import RatioBar
 from utmost.privacy import Unit
 from utmost.publish.releases.spread import deviation_bar, variance_bar
-from utmost.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.workloads import Domain, Strategy, Workload, bins, edges, strategy
 
-AGE = bins([0, 10, 20, 30, 50])
+AGE = edges([0, 10, 20, 30, 50])
 DOMAIN = Domain(age=AGE, sex=["men", "women"])
 POINTS = [Fraction("4.5"), Fraction("14.5"), Fraction("24.5"), Fraction("39.5")]
 
@@ -125,21 +126,21 @@ def test_what_cannot_be_said():
     assert not release.variance("age").determined
     assert str(release.spread("age")) == "not determined"
     with pytest.raises(OutOfRange, match="no midpoint"):
-        released([5, 6], domain=Domain(age=bins([0, 10, None])), shares={"age": 1}).variance("age")
+        released([5, 6], domain=Domain(age=edges([0, 10, None])), shares={"age": 1}).variance("age")
     words = {"values": "paid", "per_cell": 9}
-    spent = ut.count_table({"age": [3], "paid": [4]}, each_row=True, domain=Domain(age=AGE), **words)
+    spent = counted_with({"age": [3], "paid": [4]}, each_row=True, domain=Domain(age=AGE), **words)
     sums = ut.release_workload(spent, Strategy(spent.domain, spent.unit, {"age": 1}), epsilon=1)
     with pytest.raises(OutOfRange, match="over individuals that are counted"):
         sums.variance("age")
     point = RatioBar(0.0, 0.0, 0.0, Fraction(19, 20))
     assert deviation_bar(point) == point
-    one = released([[40, 40]], domain=Domain(age=bins([0, 10]), sex=["men", "women"]))
+    one = released([[40, 40]], domain=Domain(age=edges([0, 10]), sex=["men", "women"]))
     assert (one.variance("age").lower, one.variance("age").upper) == (0, 0)
 
 
 def test_labels_without_a_number_need_none_where_the_selection_leaves_them_out():
     """Ages with an open top, a missing label and one for others: the closed bins are as if there were no more."""
-    axis = bins([0, 10, 20, 30, 50, None], below="younger", other="elsewhere", missing="not stated")
+    axis = edges([0, 10, 20, 30, 50, None], below="younger", other="elsewhere", missing="not stated")
     domain, closed = Domain(age=axis), ["0 to 9", "10 to 19", "20 to 29", "30 to 49"]
     counts = [31, 44, 27, 11]
     with pytest.warns(ut.errors.LittleProtection):

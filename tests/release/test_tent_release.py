@@ -36,7 +36,7 @@ COUNTS = np.random.default_rng(3).poisson(8, 40)
 def test_from_a_strategy_to_answers_with_bars():
     """`strategy` chooses tents for ranges; a release by it answers every range, near the truth."""
     wanted = Workload.ranges(AGES, "age")
-    chosen = strategy(wanted, ONE, epsilon=1, tents=True)
+    chosen = strategy(wanted, ONE, epsilon=1, method="hat functions")
     assert any(family[0] < 0 for family in chosen.shares)
     released = release_workload(COUNTS, chosen, epsilon=1)
     answer = released.total({"age": slice(7, 30)}, confidence="0.999999999999")

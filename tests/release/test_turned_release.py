@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.counting import CountedTable, count_table, read_counted
+from counting_words import counted_with
+from utmost.counting import CountedTable, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.noise import Geometric, RotatedPair
@@ -169,18 +170,18 @@ def test_counting_by_rows_keeps_both_cells_or_neither():
             "row": [list("ABCx")[i] for i in random.integers(0, 4, size)],
         }
         asked = {"person": "who", "domain": PLACES, "at_most": 2, "per_cell": 2, "together": "column", "key": b"k"}
-        counted = count_table(events, **asked)
+        counted = counted_with(events, **asked)
         assert (counted.unit, counted.together) == (Unit(2, 2), "column")
         for person in set(events["who"]):
             kept = [i for i, who in enumerate(events["who"]) if who != person]
             without = {name: [column[i] for i in kept] for name, column in events.items()}
-            rows, most = rows_kept(counted, count_table(without, **asked))
+            rows, most = rows_kept(counted, counted_with(without, **asked))
             assert rows <= 1
             assert most <= 2
             attained += rows == 1 and most == 2
     assert attained > 3
     with pytest.raises(OutOfRange, match="whole rows"):
-        count_table(events, **{**asked, "at_most": 3})
+        counted_with(events, **{**asked, "at_most": 3})
 
 
 def test_documents_keep_what_is_together(tmp_path):

@@ -79,7 +79,7 @@ def test_counting_events_that_wait_on_the_disk(here, monkeypatch, at):
     table = pa.table({"user": pa.array([f"user {k % 3000}" for k in rows]), "page": rows % 5})
     pq.write_table(table, source, row_group_size=2000)
     monkeypatch.setattr(persons_in_buckets.PersonsInBuckets.__init__, "__defaults__", (1000, 2000, 1 << 24))
-    count = lambda: ut.count_table(source, person="user", domain=DOMAIN, at_most=2)  # noqa: E731
+    count = lambda: ut.count_table(source, DOMAIN, ut.Counting("user", at_most=2))  # noqa: E731
     before = files_in(here)
     pressed_while(count, monkeypatch, SetAside, "add" if at < 300 else "of", min(at, 200))
     assert files_in(here) == before

@@ -25,7 +25,7 @@ from utmost.releases import PlanarRelease, Texts, WithholdingRule
 from utmost.spaces import Consumer, Policy, counts, places
 from utmost.statements import ReleasedTable
 from utmost.types import PrivacyType
-from utmost.workloads import bins
+from utmost.workloads import edges
 
 
 class Unconvertible:
@@ -129,7 +129,7 @@ OF_LONG = {
     "per": lambda long: ut.Promise(["x", "y"], per=long).guarantee(epsilon=1),
     "delta": lambda long: key_noise(["w", "n"], delta=long),
     "false names": lambda long: named_cell_noise(["w", "n"], Texts("ab", most=3), false_names=long),
-    "an edge": lambda long: ut.Domain(a=bins([0, long])),
+    "an edge": lambda long: ut.Domain(a=edges([0, long])),
     "a step": lambda long: Amount("paid", long),
     "ends": lambda long: Amount("paid", 1, (0, long)),
     "below": lambda long: WithholdingRule.of(below=long),

@@ -16,14 +16,14 @@ from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 from utmost.releases import DetailRule, Texts, Tuples, name_cells, release_detailed
 from utmost.spaces import Policy
 from utmost.types import PolicyType
-from utmost.workloads import SharedLevel, bins, share_level
+from utmost.workloads import SharedLevel, edges, share_level
 
 ODD = ["1e-400", "1e-49", "1e400", 0, -1, 10**30, 1.5, Fraction(1, 3), "x", "", None, True, float("nan"), float("inf")]
 ODD += [[], {}, "county", "age sex", "zzz"]
 PLAIN = [odd for odd in ODD if not isinstance(odd, list | dict)]
 DOMAIN = ut.Domain(county=["A", "B"], age=["young", "old"], sex=["men", "women"])
 TABLE = CountedTable(DOMAIN, np.array([900, 800, 700, 600, 3, 0, 2, 4]).reshape(2, 2, 2), ut.Unit(1, 1))
-AGES = ut.Domain(age=bins([0, 18, 65, None]), sex=["men", "women"])
+AGES = ut.Domain(age=edges([0, 18, 65, None]), sex=["men", "women"])
 
 
 def ends(call, *arguments, **named):

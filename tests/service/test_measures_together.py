@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from service.conftest import ALL, TABLE, TERMS
 from service.test_client import Inside
 from service.visiting import Visitor
@@ -36,7 +37,7 @@ MEASURES = {"visits": ut.count(2), "spent": ut.sum("paid", per_cell=20)}
 
 def counted(**changed):
     words = {"person": "user", "domain": ut.Domain(shop=["A", "B"]), "at_most": 2, "key": KEY, "measures": MEASURES}
-    return ut.count_table(SALES | changed, **words)
+    return counted_with(SALES | changed, **words)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from utmost.releases import WorkloadRelease
 from utmost.service import Settings, application
 from utmost.statements import check_statement, read_workload
 from utmost.tables.files import files
-from utmost.workloads import Domain, Strategy, bins, periods
+from utmost.workloads import Domain, Strategy, edges, periods
 
 ONE_STORE = True
 
@@ -176,7 +176,7 @@ def _unpacked(content):
 def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who, unit):
     """On the page of a release by a plan: dates, quartiles where an axis has an order, small cells left out; and what
     bounds an individual in all."""
-    domain = Domain(age=bins([0, 18, 65, None]), month=periods("2013", "2014", every="month"))
+    domain = Domain(age=edges([0, 18, 65, None]), month=periods("2013", "2014", every="month"))
     strategy = Strategy(domain, unit, {"age month": 1})
     counted = CountedTable(domain, (100 * np.arange(domain.size)).reshape(domain.shape).tolist(), unit)
     terms, curator, approver = plan_terms(strategy, None, False), who("Ada", "curator"), who("Grace", "approver")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from table_doors import doors
 from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.ledger import Ledger
@@ -115,7 +116,7 @@ def test_every_door_gives_the_sums_of_the_definition(tmp_path, each_row):
     wanted, moved = by_hand(EVENTS, each_row=each_row)
     accounts = set()
     for name, events in doors(EVENTS, tmp_path):
-        counted = ut.count_table(events, domain=DOMAIN, **whose, **CENTS)
+        counted = counted_with(events, domain=DOMAIN, **whose, **CENTS)
         assert list(ut.tables.files.files.columns(counted.table("shop"))["paid"]) == wanted, name
         assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
         accounts.add(str(counted.account))
@@ -128,7 +129,7 @@ def test_floats_are_counted_alike_by_every_door(tmp_path):
     events = {**EVENTS, "paid": [float(cell) for cell in EVENTS["paid"]]}
     polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
     frames = [events, pa.table(events), pandas.DataFrame(events), polars.LazyFrame(events)]
-    tables = [ut.count_table(frame, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS) for frame in frames]
+    tables = [counted_with(frame, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS) for frame in frames]
     assert [table.table("shop")["paid"].to_list() for table in tables[2:3]] == [by_hand(events)[0]]
     assert len({tuple(table.cells.tolist()) for table in tables}) == 1
 
@@ -142,7 +143,7 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
     for most in (1, 2):
         reached = (0, 0)
         say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "values": "paid", "step": "0.01"}
-        alone = ut.count_table({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say, **bounds)
+        alone = counted_with({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say, **bounds)
         assert alone.unit.sensitivity == 5
         for (first, last), (shop, amount) in product(
             combinations_with_replacement(product("AB", paid), 2), product("ABC", paid[::2])
@@ -151,7 +152,7 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
             for before, after in ((first, last), (last, first))[: 2 if amount == "7" else 1]:
                 events = {"user": ["a", "b", "a", "a"], "shop": [before[0], "A", shop, after[0]]}
                 events["paid"] = list(map(Decimal, [before[1], "0.02", amount, after[1]]))
-                change = abs(ut.count_table(events, **say, **bounds).cells - alone.cells)
+                change = abs(counted_with(events, **say, **bounds).cells - alone.cells)
                 reached = max(reached[0], int((change != 0).sum())), max(reached[1], int(change.max()))
                 cells.add(tuple(change.tolist()))
             assert len(cells) == 1
@@ -171,11 +172,11 @@ REFUSED = {
 def test_bounds_that_make_no_sense_are_refused(case):
     words, text = REFUSED[case]
     with pytest.raises(OutOfRange, match=text):
-        ut.count_table(EVENTS, person="user", at_most=3, domain=DOMAIN, **{**CENTS, **words})
+        counted_with(EVENTS, person="user", at_most=3, domain=DOMAIN, **{**CENTS, **words})
 
 
 def counted():
-    return ut.count_table(EVENTS, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS)
+    return counted_with(EVENTS, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS)
 
 
 def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statement(tmp_path):
@@ -228,7 +229,7 @@ def test_everything_of_a_release_by_a_strategy_is_in_that_unit():
 
 def test_a_mean_is_of_a_sum_over_a_count():
     table = counted()
-    visits = ut.count_table(EVENTS, person="user", at_most=3, per_cell=9, domain=DOMAIN, key=KEY)
+    visits = ut.count_table(EVENTS, DOMAIN, ut.Counting("user", at_most=3, key=KEY), measure=ut.count(9))
     sums, counts = (
         ut.release_workload(one, Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000) for one in (table, visits)
     )
@@ -254,9 +255,9 @@ def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
     for cells, ends in [(EVENTS["paid"], CENTS), (huge, {**CENTS, "each": (0, 10**25), "per_cell": (-5, 10**25)})]:
         events = {**EVENTS, "paid": cells}
         say = {"person": "user", "at_most": 2, "domain": DOMAIN, "key": KEY, **ends}
-        here = ut.count_table(events, **say)
+        here = counted_with(events, **say)
         frame = pytest.importorskip("polars").DataFrame(pa.table(events)).lazy()
-        assert ut.count_table(frame, **say).cells.tolist() == here.cells.tolist()
+        assert counted_with(frame, **say).cells.tolist() == here.cells.tolist()
 
 
 @pytest.mark.parametrize("by_strategy", [False, True])
@@ -312,7 +313,7 @@ def test_measures_are_counted_in_one_pass_over_the_same_cells(tmp_path, monkeypa
         if name == "set aside":
             monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
             events = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()
-        tables = ut.count_table(events, **say)
+        tables = counted_with(events, **say)
         assert [table.cells.tolist() for table in tables.values()] == wanted, name
         assert tables["visits"].unit == Unit(2, most)
         assert tables["spent"].unit == Unit(5, most, amount=Amount("spent", "0.01"))
@@ -322,14 +323,14 @@ def test_measures_are_counted_in_one_pass_over_the_same_cells(tmp_path, monkeypa
 
 def test_measures_of_rows_and_of_parts(tmp_path):
     rows = {**EVENTS, "side": ["xy"[row % 2] for row in range(60)]}
-    alone = ut.count_table(rows, each_row=True, domain=DOMAIN, measures={"n": ut.count, "spent": BOTH["spent"]})
+    alone = ut.count_measures(rows, DOMAIN, ut.Counting(each_row=True), {"n": ut.count(), "spent": BOTH["spent"]})
     assert alone["n"].cells.tolist() == [EVENTS["shop"].count(shop) for shop in "ABC"]
     assert alone["spent"].unit == Unit(5, 1, amount=Amount("spent", "0.01"))
     words = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY, "part": {"side": ["x", "y"]}}
-    parts = ut.count_table(rows, **words, measures=BOTH)
+    parts = counted_with(rows, **words, measures=BOTH)
     assert list(parts) == ["x", "y"]
     assert {of["visits"].part[0] for of in parts.values()} == {of["spent"].part[0] for of in parts.values()}
-    lazy = ut.count_table(pytest.importorskip("polars").DataFrame(pa.table(rows)).lazy(), **words, measures=BOTH)
+    lazy = counted_with(pytest.importorskip("polars").DataFrame(pa.table(rows)).lazy(), **words, measures=BOTH)
     for label, tables in parts.items():
         for name, table in tables.items():
             assert lazy[label][name].cells.tolist() == table.cells.tolist()
@@ -338,12 +339,12 @@ def test_measures_of_rows_and_of_parts(tmp_path):
 def test_no_person_changes_more_of_any_measure_than_its_unit():
     """All small sets of two events of one person beside another: each measure within its unit, at the same cells."""
     say = {"person": "user", "domain": DOMAIN, "at_most": 1, "key": KEY, "measures": BOTH}
-    alone = ut.count_table({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say)
+    alone = counted_with({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say)
     reached = dict.fromkeys(BOTH, 0)
     for shops, amounts in product(product("ABC?", "ABC"), product(["-9", "0", "0.025", "7"], repeat=2)):
         events = {"user": ["a", "b", "a"], "shop": [shops[0], "A", shops[1]]}
         events["paid"] = list(map(Decimal, [amounts[0], "0.02", amounts[1]]))
-        tables = ut.count_table(events, **say)
+        tables = counted_with(events, **say)
         changes = {name: abs(tables[name].cells - alone[name].cells) for name in BOTH}
         assert (sum(changes.values()) != 0).sum() <= 1
         reached = {name: max(reached[name], int(change.max())) for name, change in changes.items()}
@@ -352,12 +353,11 @@ def test_no_person_changes_more_of_any_measure_than_its_unit():
 
 def test_measures_are_said_once_and_whole():
     say = {"person": "user", "domain": DOMAIN, "at_most": 1}
-    for words in ({"values": "paid", "measures": BOTH}, {"measures": {}}):
-        with pytest.raises(OutOfRange):
-            ut.count_table(EVENTS, **say, **words)
-    for measures in (["visits"], {"visits": 3}, {"": ut.count}):
+    with pytest.raises(OutOfRange):
+        counted_with(EVENTS, **say, measures={})
+    for measures in (["visits"], {"visits": 3}, {"": ut.count()}):
         with pytest.raises(WrongKind):
-            ut.count_table(EVENTS, **say, measures=measures)
+            counted_with(EVENTS, **say, measures=measures)
 
 
 def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from running import called
 from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
 
@@ -30,7 +31,7 @@ def counted(each=(0, 200), paid=30, **words):
         "paid": [paid] * 1000,
     }
     domain = ut.Domain(shop=SHOPS, region=REGIONS)
-    return ut.count_table(
+    return counted_with(
         sales, person="user", domain=domain, at_most=1, values="paid", each=each, most_events=1, **words
     )
 
@@ -198,12 +199,12 @@ def test_no_door_takes_the_parts_for_labels():
 def test_counts_weigh_means_and_quantiles_and_amounts_weigh_sums():
     """A mean of a level is over events; a mean by the sums of another release is over the events of this one."""
     sales = {"user": [*range(90)], "age": [10] * 60 + [30] * 30, "paid": [100] * 60 + [10] * 30}
-    domain = ut.Domain(age=ut.workloads.bins([0, 20, 40]))
+    domain = ut.Domain(age=ut.workloads.edges([0, 20, 40]))
     words = {"person": "user", "domain": domain, "at_most": 1, "values": "paid", "each": (0, 200)}
-    release = released(ut.count_table(sales, most_events=1, **words), {"age": 1})
+    release = released(counted_with(sales, most_events=1, **words), {"age": 1})
     assert release.mean("age").estimate == pytest.approx((60 * 9.5 + 30 * 29.5) / 90, abs=0.01)
     assert release.median("age").estimate == "0 to 19"
-    other = ut.count_table(sales, per_cell=(0, 200), **words)
+    other = counted_with(sales, per_cell=(0, 200), **words)
     sums = ut.release_workload(other, Strategy(other.domain, other.unit, {"age": 1}), epsilon=4000)
     assert release.mean(sums=sums).estimate == pytest.approx(70, abs=0.1)
     steps = release.cumulative("age")
@@ -305,9 +306,9 @@ def test_a_picture_is_of_the_amounts_or_of_the_counts():
 
 def test_sums_up_to_each_bin_are_asked_by_command(tmp_path):
     sales = {"user": [*range(90)], "age": [10] * 60 + [30] * 30, "paid": [100] * 60 + [10] * 30}
-    domain = ut.Domain(age=ut.workloads.bins([0, 20, 40]))
+    domain = ut.Domain(age=ut.workloads.edges([0, 20, 40]))
     words = {"values": "paid", "each": (0, 200), "most_events": 1}
-    released(ut.count_table(sales, person="user", domain=domain, at_most=1, **words), {"age": 1}).save(
+    released(counted_with(sales, person="user", domain=domain, at_most=1, **words), {"age": 1}).save(
         tmp_path / "r.json"
     )
     said = called("total", "r.json", "--cumulative", "age", "--json", cwd=tmp_path)

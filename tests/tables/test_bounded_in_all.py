@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from running import called
 from utmost.core.sampling.item_words import item_tags
 from utmost.counting import read_counted
@@ -39,7 +40,7 @@ ALL = {"counts": COUNTS, "few cells": {**COUNTS, "at_most": 2, "per_cell": 5}, "
 
 
 def counted(events=None, **words):
-    return ut.count_table(SALES if events is None else events, person="user", domain=DOMAIN, key=KEY, **words)
+    return counted_with(SALES if events is None else events, person="user", domain=DOMAIN, key=KEY, **words)
 
 
 def comb(user, sizes, most):
@@ -173,7 +174,7 @@ def test_several_measures_share_cells_and_have_bounds_of_their_own():
     assert [tables[name].unit.in_all for name in measures] == [7, 14]
     assert tables["visits"].cells.tolist() == by_hand(COUNTS)
     assert tables["spent"].cells.tolist() == by_hand(SUMS)
-    measures["persons"] = ut.count
+    measures["persons"] = ut.count()
     with pytest.raises(OutOfRange, match="no at_most"):
         counted(measures=measures)
     assert counted(measures=measures, at_most=3)["persons"].unit == Unit(1, 3)
@@ -183,7 +184,9 @@ def test_parts_are_bounded_each_by_itself():
     parts = counted(part="shop", **COUNTS)
     assert {table.unit for table in parts.values()} == {Unit(7, 1)}
     months = Domain(shop=["A", "B", "C"], paid=ut.workloads.bins(-3, 4))
-    parts = ut.count_table(SALES, person="user", domain=months, key=KEY, part="shop", in_all=3, neighbours="change-one")
+    parts = ut.count_table(
+        SALES, months, ut.Counting("user", neighbours="change-one", key=KEY), measure=ut.count(in_all=3), part="shop"
+    )
     assert parts["A"].unit == Unit(3, 3, "change-one", in_all=3)
     assert not parts["A"].unit.nonnegative
 
@@ -259,7 +262,7 @@ def test_what_needs_each_cell_by_itself_is_refused():
     with pytest.raises(OutOfRange, match="in_all must be at least the sensitivity"):
         Unit(5, 2, in_all=4)
     with pytest.raises(OutOfRange, match="each_row="):
-        ut.count_table(SALES, each_row=True, domain=DOMAIN, in_all=3)
+        ut.count_table(SALES, DOMAIN, ut.Counting(each_row=True), measure=ut.count(in_all=3))
     for wrong in (0, -1, "1/2"):
         with pytest.raises(OutOfRange):
             counted(in_all=wrong)
@@ -267,7 +270,7 @@ def test_what_needs_each_cell_by_itself_is_refused():
 
 def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
     """Persons by the sizes of all their sums; the margin is that of the noise that such a bound needs."""
-    contributions = ut.count_contributions(SALES, person="user", domain=DOMAIN, in_all=[10, 20, 30])
+    contributions = ut.count_contributions(SALES, DOMAIN, ut.Counting("user"), "in_all", [10, 20, 30])
     inside = [user for user, shop in zip(SALES["user"], SALES["shop"], strict=True) if shop != "?"]
     sizes = [inside.count(user) for user in dict.fromkeys(inside)]
     by_bound = [sum(low < size <= high for size in sizes) for low, high in ((0, 10), (10, 20), (20, 30), (30, 999))]
@@ -277,8 +280,8 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
         plan = Strategy(DOMAIN, Unit(row.bound, 3, in_all=row.bound), {"shop": 1})
         law = next(iter(noise_laws(plan, ut.level(1)).values()))
         assert row.margin == law.margin("0.95")
-    with pytest.raises(OutOfRange, match="at a time"):
-        ut.count_contributions(SALES, person="user", domain=DOMAIN, in_all=[1], at_most=[1])
+    with pytest.raises(OutOfRange, match="bound must be one of"):
+        ut.count_contributions(SALES, DOMAIN, ut.Counting("user"), "per_person", [1])
 
 
 def test_the_commands_take_the_same_words(tmp_path):
@@ -320,7 +323,7 @@ def test_amounts_beyond_int64_of_which_nothing_is_left():
     """All are moved to 0, and there is no pair to be bounded: it was an error of NumPy's."""
     events = {"user": ["ann"], "shop": ["A"], "paid": [-(2**62)]}
     bounds = {"values": "paid", "step": "1/2", "each": (0, 5), "in_all": 1}
-    assert ut.count_table(events, person="user", domain=DOMAIN, **bounds).cells.tolist() == [0, 0, 0]
+    assert counted_with(events, person="user", domain=DOMAIN, **bounds).cells.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
+from counting_words import contributions_with, counted_with
 from spark import on, session
-from utmost import count, distinct
+from utmost import Counting, count, distinct
 from utmost import sum as total
-from utmost.counting import count_contributions, count_table
+from utmost.counting import count_table
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
 
 # Screens and options have no public name.
@@ -79,7 +80,7 @@ def test_every_door_refuses_by_type_what_is_no_number(cells, listed, tmp_path):
         if listed and door == "csv":  # all its cells are text
             continue
         with pytest.raises(BadTable, match="column 'year'") as caught:
-            count_table(events, person="user", domain=domain, at_most=1)
+            count_table(events, domain, Counting("user", at_most=1))
         assert "unknown" not in str(caught.value), door
 
 
@@ -91,26 +92,26 @@ def test_a_type_is_refused_whatever_stands_in_the_column(column):
         frames += [pa.table(frames[0]), pl.from_arrow(pa.table(frames[0])).lazy()]
     for events in frames:
         with pytest.raises(BadTable, match="dates or times"):
-            count_table(events, person="user", domain=YEARS, at_most=1)
+            count_table(events, YEARS, Counting("user", at_most=1))
 
 
 @pytest.mark.parametrize("cell", [34, "34", 34.0, Decimal(34), np.float32(34), "34.0", None, "nan", float("inf")])
 def test_numbers_of_every_type_and_their_text_are_read(cell):
-    found = count_table({"user": ["a", "b"], "age": [34, cell]}, person="user", domain=Domain(age=bins(99)), at_most=1)
+    found = count_table({"user": ["a", "b"], "age": [34, cell]}, Domain(age=bins(99)), Counting("user", at_most=1))
     assert found.cells[34] == (1 if cell in (None, "nan", float("inf")) else 2)
 
 
 def test_an_other_takes_in_text_and_no_dates():
     domain = Domain(age=bins(99, other="else"))
-    assert count_table({"user": ["a"], "age": ["unknown"]}, person="user", domain=domain, at_most=1).cells[99] == 1
+    assert count_table({"user": ["a"], "age": ["unknown"]}, domain, Counting("user", at_most=1)).cells[99] == 1
     with pytest.raises(BadTable):
-        count_table({"user": ["a"], "age": DATES[:1]}, person="user", domain=domain, at_most=1)
+        count_table({"user": ["a"], "age": DATES[:1]}, domain, Counting("user", at_most=1))
 
 
 def test_a_category_that_no_event_has_is_not_refused():
     ages = pd.Categorical(["34", "34"], categories=["unknown", "34"])
     frame = pd.DataFrame({"user": ["a", "b"], "age": ages})
-    assert count_table(frame, person="user", domain=Domain(age=bins(99)), at_most=1).cells[34] == 2
+    assert count_table(frame, Domain(age=bins(99)), Counting("user", at_most=1)).cells[34] == 2
 
 
 EVENTS = {
@@ -149,7 +150,7 @@ def frames(tmp_path):
 
 def test_the_account_is_one_on_every_road(tmp_path):
     for events in frames(tmp_path):
-        assert count_table(events, **SAY).account == ACCOUNT, type(events)
+        assert counted_with(events, **SAY).account == ACCOUNT, type(events)
 
 
 @pytest.mark.slow
@@ -158,13 +159,13 @@ def test_the_account_is_one_on_every_road(tmp_path):
 def test_the_account_of_spark_is_the_same():
     """Equal events are grouped there, and each group counts for as many as it holds."""
     events = {**EVENTS, "age": [str(age) if age else None for age in EVENTS["age"]]}
-    assert count_table(on(session(), events), **SAY).account == count_table(events, **SAY).account == ACCOUNT
+    assert counted_with(on(session(), events), **SAY).account == counted_with(events, **SAY).account == ACCOUNT
 
 
 def test_parts_have_the_account_of_all():
     events = {**EVENTS, "age": list("112313999")}
     say = {"person": "user", "domain": Domain(page=["x", "y"]), "at_most": 1}
-    parts = count_table(events, part={"age": ["1", "2"]}, **say)
+    parts = counted_with(events, part={"age": ["1", "2"]}, **say)
     accounts = [table.account for table in parts.values()]
     assert accounts[0] == accounts[1]
     assert (accounts[0].events, list(accounts[0].outside)) == (9, ["age", "page"])
@@ -177,7 +178,7 @@ def test_events_outside_the_domain_are_warned_of_by_axis_and_without_numbers(tmp
     """On every road; a release of 100 of 182 patients was made without a word, as the account is for a terminal."""
     for events in frames(tmp_path):
         with pytest.warns(RowsLeftOut) as caught:
-            count_table(events, **SAY)
+            counted_with(events, **SAY)
         (told,) = [str(warning.message) for warning in caught if issubclass(warning.category, RowsLeftOut)]
         assert "outside the declared domain on 'page', 'age'" in told, type(events)
         assert "no value on 'page', 'age'" in told
@@ -187,17 +188,17 @@ def test_events_outside_the_domain_are_warned_of_by_axis_and_without_numbers(tmp
 
 @pytest.mark.filterwarnings("error")
 def test_what_is_meant_to_go_is_not_warned_of():
-    kept = count_table(EVENTS, **SAY, outside="leave out")
+    kept = counted_with(EVENTS, **SAY, outside="leave out")
     assert kept.account == ACCOUNT
     taken = {**SAY, "domain": Domain(page=plain(["x", "y", "z"], other="else"), age=bins(0, 10, other="else"))}
-    assert count_table(EVENTS, **taken).account.left_out == 0
+    assert counted_with(EVENTS, **taken).account.left_out == 0
     words = {"person": "user", "domain": DOMAIN}
-    assert count_contributions(EVENTS, **words, at_most=[1, 2], outside="leave out").account.kept_of is None
+    assert contributions_with(EVENTS, **words, at_most=[1, 2], outside="leave out").account.kept_of is None
     with pytest.warns(RowsLeftOut):
-        count_contributions(EVENTS, **words, at_most=[1, 2])
+        contributions_with(EVENTS, **words, at_most=[1, 2])
     for other in ("drop", ""):
         with pytest.raises(OutOfRange, match='outside="leave out"'):
-            count_table(EVENTS, **SAY, outside=other)
+            counted_with(EVENTS, **SAY, outside=other)
 
 
 @pytest.mark.filterwarnings("error")
@@ -222,7 +223,7 @@ def test_the_account_says_what_the_bounds_keep(bounds, share, is_cut):
     domain = Domain(page=["x", "y", "z"]) if "measures" not in bounds or "n" in bounds["measures"] else Domain(paid=[5])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = count_table(MANY, person="user", domain=domain, key=bytes(32), **bounds)
+        found = counted_with(MANY, person="user", domain=domain, key=bytes(32), **bounds)
     account = (next(iter(found.values())) if isinstance(found, dict) else found).account
     row = next(text for name, text in account.rows.items() if name.endswith(" kept"))
     assert share in row
@@ -250,7 +251,7 @@ def test_a_command_without_a_terminal_warns_on_standard_error(run, tmp_path):
 
 def test_a_table_all_of_whose_events_lie_outside_is_warned_of():
     with pytest.warns(NothingCounted, match="'page'"):
-        counted = count_table({"user": ["a"], "page": ["UA"]}, person="user", domain=Domain(page=["ua"]), at_most=1)
+        counted = count_table({"user": ["a"], "page": ["UA"]}, Domain(page=["ua"]), Counting("user", at_most=1))
     assert counted.account.left_out == 1
 
 
@@ -260,7 +261,7 @@ TELLING = ("730412599135721", "689710440213377", "events read", "Confidential, f
 @pytest.fixture
 def counted():
     """A table whose account has numbers that come up nowhere by chance."""
-    counted = count_table(EVENTS, **SAY)
+    counted = counted_with(EVENTS, **SAY)
     numbers = {"events": int(TELLING[0]), "left_out": int(TELLING[0]), "outside": {"page": int(TELLING[1])}}
     return replace(counted, account=replace(ACCOUNT, **numbers))
 
@@ -304,11 +305,11 @@ def test_nothing_that_is_written_has_the_account(counted, tmp_path, capsys):
 def test_integers_beside_a_missing_cell_name_the_cause_and_the_cast():
     frame = pd.DataFrame({"user": ["a", "b"], "page": [7, None]})
     with pytest.raises(BadTable, match="floats of integers beside a missing cell: cast it to a nullable integer"):
-        count_table(frame, person="user", domain=Domain(page=[7]), at_most=1)
+        count_table(frame, Domain(page=[7]), Counting("user", at_most=1))
 
 
 def test_a_counting_names_no_argument_that_it_has_not():
     events = {"user": ["a"], "page": ["x"], "amount": [1.5]}
     with pytest.raises(BadTable, match="step=") as caught:
-        count_table(events, person="user", domain=Domain(page=["x"]), at_most=1, values="amount")
+        count_table(events, Domain(page=["x"]), Counting("user", at_most=1), measure=ut.sum("amount"))
     assert "numbers=" not in str(caught.value)

@@ -18,7 +18,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 import utmost as ut
+from counting_words import counted_with
 from spark import on, session
+from utmost import Counting
 from utmost.counting import cells_table, count_table
 from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
 from utmost.privacy import Unit
@@ -106,10 +108,10 @@ def test_no_person_changes_more_than_the_unit_and_one_changes_as_much(sets, larg
         per_cell = (-s, s - 1) if trial % 4 == 1 else s
         events = random_events(rng)
         say = {"person": "user", "domain": PAGES, "at_most": k, "per_cell": per_cell, "values": values, "key": KEY}
-        full = count_table(events, **say)
+        full = counted_with(events, **say)
         assert full.unit == Unit(s, k, amount=values and {"name": values, "step": 1})
         for person in sorted(set(events["user"])):
-            change = full.cells - count_table(without(events, person), **say).cells
+            change = full.cells - counted_with(without(events, person), **say).cells
             reached = (int((change != 0).sum()), int(abs(change).max()))
             assert reached[0] <= k
             assert reached[1] <= s
@@ -126,14 +128,14 @@ def test_it_is_what_the_definition_says(low, high, values):
     for k in (1, 2, 3, 99):
         events = random_events(rng, events=120)
         say = {"person": "user", "domain": PAGES, "values": values, "key": KEY}
-        found = count_table(events, at_most=k, per_cell=(low, high), **say)
+        found = counted_with(events, at_most=k, per_cell=(low, high), **say)
         assert found.cells.tolist() == by_hand(events, places, k, low, high, values)
         assert found.unit == Unit(max(abs(low), high), min(k, 6), amount=values and {"name": values, "step": 1})
 
 
 def test_sums_are_clipped_after_they_are_summed():
     events = {"user": ["a", "a", "b"], "page": ["p0", "p0", "p1"], "amount": [100, -97, -5]}
-    found = count_table(events, person="user", domain=PAGES, at_most=1, per_cell=5, values="amount")
+    found = count_table(events, PAGES, Counting("user", at_most=1), measure=ut.sum("amount", per_cell=5))
     assert found.cells.tolist() == [3, 0, 0, 0, 0, 0]
 
 
@@ -141,7 +143,7 @@ def test_what_adds_nothing_takes_no_place():
     """A cell whose sum is 0 is not among those kept, so that it puts no other out."""
     events = {"user": ["a"] * 7, "page": [f"p{i}" for i in range(6)] + ["p9"], "amount": [0, -1, 0, 4, 0, -7, 1]}
     for key in (b"1", b"2", b"3"):
-        found = count_table(events, person="user", domain=PAGES, at_most=1, per_cell=5, values="amount", key=key)
+        found = count_table(events, PAGES, Counting("user", at_most=1, key=key), measure=ut.sum("amount", per_cell=5))
         assert found.cells.tolist() == [0, 0, 0, 4, 0, 0]
 
 
@@ -151,7 +153,7 @@ def test_a_constant_hash_keeps_exactly_k(monkeypatch):
         bounding, "pair_marks", lambda secret, persons, counts, cells: np.full(len(cells), 7, np.uint64)
     )
     events = {"user": ["a"] * 6 + ["b"] * 2, "page": [f"p{i}" for i in range(6)] + ["p4", "p5"]}
-    found = count_table(events, person="user", domain=PAGES, at_most=3)
+    found = count_table(events, PAGES, Counting("user", at_most=3))
     assert found.cells.tolist() == [1, 1, 1, 0, 1, 1]
 
 
@@ -162,7 +164,7 @@ def test_no_two_lists_of_parts_are_one():
 def test_names_of_all_kinds_are_persons_of_their_own():
     names = [name for name in NASTY if name]
     events = {"user": names * 6, "page": [f"p{i}" for i in range(6) for _ in names]}
-    found = count_table(events, person="user", domain=PAGES, at_most=2, key=KEY)
+    found = count_table(events, PAGES, Counting("user", at_most=2, key=KEY))
     assert found.cells.sum() == 2 * len(names)
 
 
@@ -173,9 +175,9 @@ def test_removing_a_person_moves_no_other():
     domain = Domain(page=PAGES.axes[0], user=[f"u{i}" for i in range(9)])
     with_user = {**events, "who": events["user"]}
     say = {"person": "who", "domain": domain, "at_most": 2, "key": KEY}
-    full = count_table(with_user, **say).cells
+    full = counted_with(with_user, **say).cells
     for place in range(9):
-        part = count_table(without(with_user, f"u{place}", "who"), **say).cells
+        part = counted_with(without(with_user, f"u{place}", "who"), **say).cells
         others = [other for other in range(9) if other != place]
         assert (part[:, others] == full[:, others]).all()
         assert not part[:, place].any()
@@ -184,10 +186,10 @@ def test_removing_a_person_moves_no_other():
 def test_the_same_key_keeps_the_same():
     events = random_events(np.random.default_rng(7), events=400)
     say = {"person": "user", "domain": PAGES, "at_most": 2}
-    first = count_table(events, key=KEY, **say).cells.tolist()
+    first = counted_with(events, key=KEY, **say).cells.tolist()
     backwards = {name: cells[::-1] for name, cells in events.items()}
-    assert count_table(backwards, key=KEY, **say).cells.tolist() == first
-    assert any(count_table(events, **say).cells.tolist() != first for _ in range(20))
+    assert counted_with(backwards, key=KEY, **say).cells.tolist() == first
+    assert any(counted_with(events, **say).cells.tolist() != first for _ in range(20))
 
 
 def test_each_cell_of_a_person_is_kept_equally_often():
@@ -196,7 +198,7 @@ def test_each_cell_of_a_person_is_kept_equally_often():
         pages = [f"p{i}" for i in range(6)] * persons
         events = {"user": [f"u{number // 6}" for number in range(6 * persons)], "page": pages}
         keys = (number.to_bytes(4, "big") for number in range(times))
-        total = sum(count_table(events, person="user", domain=PAGES, at_most=2, key=key).cells for key in keys)
+        total = sum(count_table(events, PAGES, Counting("user", at_most=2, key=key)).cells for key in keys)
         assert abs(total - times * persons / 3).max() < 5 * (times * persons * 2 / 9) ** 0.5
 
 
@@ -242,7 +244,7 @@ def test_all_frames_give_one_table(tmp_path, values, integers):
     if integers:
         events["user"] = [int(user[1:]) - 2 for user in events["user"]]
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
-    tables = {name: count_table(frame, **say) for name, frame in frames(events, tmp_path)}
+    tables = {name: counted_with(frame, **say) for name, frame in frames(events, tmp_path)}
     wanted = tables["dict"].cells.tolist()
     assert sum(map(sum, wanted))
     for name, table in tables.items():
@@ -257,27 +259,27 @@ def test_all_frames_give_one_table(tmp_path, values, integers):
 def test_columns_of_nullable_integers_are_what_the_frame_of_them_is(made):
     """NumPy makes floats of integers beside a missing one; the columns of a dict are read as they are."""
     events = {"user": made([1, 2, 2]), "page": made([7, None, 8])}
-    counted = count_table(events, person="user", domain=Domain(page=[7, 8]), at_most=2)
+    counted = count_table(events, Domain(page=[7, 8]), Counting("user", at_most=2))
     assert counted.cells.tolist() == [1, 1]
 
 
 def test_a_dict_is_counted_without_the_extras(monkeypatch):
     """A core installation has neither narwhals nor pyarrow."""
     monkeypatch.setattr("utmost.tables.cells.event_batches.extra", None)
-    found = count_table({"user": ["a", "b"], "page": ["p0", "p0"]}, person="user", domain=PAGES, at_most=1)
+    found = count_table({"user": ["a", "b"], "page": ["p0", "p0"]}, PAGES, Counting("user", at_most=1))
     assert found.table("page")["count"].tolist() == [2, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_the_table_is_of_the_kind_of_the_events(kind):
     events = kind({"user": ["a"], "page": ["p3"]})
-    assert type(count_table(events, person="user", domain=PAGES, at_most=1).table("page")) is type(events)
+    assert type(count_table(events, PAGES, Counting("user", at_most=1)).table("page")) is type(events)
 
 
 def test_integers_and_text_are_one_person_and_one_value():
     events = {"user": [7, "7", np.int64(7), 8, "07"], "year": [2024, "2024", np.int32(2024), 2025, "2025"]}
     domain = Domain(year=[2024, "2025"])
-    found = count_table(events, person="user", domain=domain, at_most=2, per_cell=1)
+    found = count_table(events, domain, Counting("user", at_most=2), measure=ut.count(1))
     assert found.cells.tolist() == [1, 2]
 
 
@@ -288,11 +290,11 @@ def test_bins_read_every_number_as_it_prints():
     cells = [0.3, Decimal("0.3"), "0.3", "3/10", 0.7, 0.1 + 0.2, 1, 1.0, float("nan"), None, -0.0, "x", 10**400]
     places = [3, 3, 3, 10, 7, 3, 10, 10, 10, 10, 0, 10, 10]
     for row, place in enumerate(places):
-        one = count_table({"user": ["a"], "share": [cells[row]]}, person="user", domain=domain, at_most=1)
+        one = count_table({"user": ["a"], "share": [cells[row]]}, domain, Counting("user", at_most=1))
         assert one.cells.argmax() == place == domain.axes[0].place(cells[row]), cells[row]
     floats = np.array([0.3, 0.7, 0.1 + 0.2, 1.0, np.nan, -0.0, np.inf, -np.inf, np.nextafter(0.3, 0)])
     user = np.arange(len(floats))
-    found = count_table({"user": user, "share": floats}, person="user", domain=domain, at_most=1)
+    found = count_table({"user": user, "share": floats}, domain, Counting("user", at_most=1))
     assert found.cells.tolist() == [1, 0, 1, 2, 0, 0, 0, 1, 0, 0, 4]
 
 
@@ -318,7 +320,7 @@ def test_a_tree_is_counted_by_its_finest_level():
     place = hierarchy({"N": ["N1", "N2"], "S": ["S1"]}, names=["region", "district"], other="abroad")
     domain = Domain(place=place, page=["p0", "p1"])
     events = {"user": list("abcd"), "district": ["N2", "S1", "X", None], "page": ["p0"] * 4}
-    found = count_table(events, person="user", domain=domain, by=["page", "district"], at_most=1)
+    found = count_table(events, domain, Counting("user", at_most=1), by=["page", "district"])
     assert found.domain.columns == ("page", "district")
     assert found.cells.tolist() == [[0, 1, 1, 2], [0, 0, 0, 0]]
     assert found.table("region")["count"].tolist() == [1, 1, 2]
@@ -330,12 +332,12 @@ HUGE = 2**63 - 1
 def test_huge_amounts_are_summed_exactly():
     events = {"user": ["a"] * 4 + ["b"], "page": ["p0"] * 4 + ["p1"], "amount": [HUGE, HUGE, HUGE, -HUGE, 10**40]}
     for at in (1, HUGE, 10**30, 10**50):
-        found = count_table(events, person="user", domain=PAGES, at_most=1, per_cell=at, values="amount")
+        found = count_table(events, PAGES, Counting("user", at_most=1), measure=ut.sum("amount", per_cell=at))
         assert found.cells.tolist() == [min(at, 2 * HUGE), min(at, 10**40), 0, 0, 0, 0]
         assert found.unit.sensitivity == at
     wide = {name: np.array(cells[:4]) for name, cells in events.items()}
     for frame in (wide, pd.DataFrame(wide), pl.DataFrame(wide), pa.table(wide)):
-        found = count_table(frame, person="user", domain=PAGES, at_most=1, per_cell=(-1, 2**64), values="amount")
+        found = count_table(frame, PAGES, Counting("user", at_most=1), measure=ut.sum("amount", per_cell=(-1, 2**64)))
         assert found.cells[0] == 2 * HUGE
 
 
@@ -345,7 +347,7 @@ def test_nobody_at_all():
         pd.DataFrame({"user": [], "page": []}, dtype=str),
         pl.LazyFrame({"user": [], "page": []}),
     ):
-        found = count_table(frame, person="user", domain=PAGES, at_most=9)
+        found = count_table(frame, PAGES, Counting("user", at_most=9))
         assert found.cells.tolist() == [0] * 6
         assert found.unit == Unit(1, 6)
 
@@ -354,9 +356,7 @@ def test_one_person_with_a_hundred_thousand_events_changes_k_cells():
     rng = np.random.default_rng(4)
     domain = Domain(a=list(range(300)), b=list(range(300)))
     a, b = rng.integers(0, 300, (2, 100_000))
-    found = count_table(
-        {"user": np.zeros(100_000, dtype=int), "a": a, "b": b}, person="user", domain=domain, at_most=10
-    )
+    found = count_table({"user": np.zeros(100_000, dtype=int), "a": a, "b": b}, domain, Counting("user", at_most=10))
     assert sorted(found.cells[found.cells > 0].tolist()) == [1] * 10
 
 
@@ -364,12 +364,12 @@ def test_batches_add_up(monkeypatch):
     """However the events are cut into batches and however often sums are drawn together, the table is one."""
     events = random_events(np.random.default_rng(8), events=3000, persons=50)
     say = {"person": "user", "domain": PAGES, "at_most": 2, "per_cell": 9, "values": "amount", "key": KEY}
-    whole, steps = count_table(events, **say).cells.tolist(), []
+    whole, steps = counted_with(events, **say).cells.tolist(), []
     monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
     tally = bounding.Tally(_limit=10)
     monkeypatch.setattr("utmost.publish.counting.persons_in_buckets.Tally", lambda: tally)
-    assert count_table(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
+    assert counted_with(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
     assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 
 
@@ -386,12 +386,12 @@ def test_parts_share_nobody():
     }
     for _ in range(50):
         events = random_events(rng) | {"land": list(rng.choice(list("ABCD"), 25))}
-        full = count_table(events, **say)
+        full = counted_with(events, **say)
         assert list(full) == ["A", "B", "C"]
         assert len({table.part[0] for table in full.values()}) == 1
         assert [table.part[1] for table in full.values()] == ["A", "B", "C"]
         for person in sorted(set(events["user"])):
-            rest = count_table(without(events, person), **say)
+            rest = counted_with(without(events, person), **say)
             changes = [full[label].cells - rest[label].cells for label in full]
             assert sum(change.any() for change in changes) <= 1
             assert max((change != 0).sum() for change in changes) <= 2
@@ -401,7 +401,7 @@ def test_parts_share_nobody():
             for label, change in zip(full, changes, strict=True):
                 assert not change.any() or np.count_nonzero(change) == min(2, held[label])
         assert full["A"].unit == Unit(2, 2)
-    assert not any(table.cells.any() for table in count_table(without_rows(events), **say).values())
+    assert not any(table.cells.any() for table in counted_with(without_rows(events), **say).values())
 
 
 @pytest.mark.parametrize("order", [("kind", "x", "y"), ("x", "kind", "y"), ("x", "y", "kind")])
@@ -412,14 +412,14 @@ def test_rows_are_kept_whole_wherever_their_axis_stands(order):
     events["who"] = [f"p{at}" for at in np.sort(rng.integers(0, 25, 90))]
     domain = Domain({name: labels[name] for name in order})
     words = {"person": "who", "domain": domain, "at_most": 4, "per_cell": 2, "together": "kind", "key": KEY}
-    whole, fewer = count_table(events, **words), 0
+    whole, fewer = counted_with(events, **words), 0
     for person in dict.fromkeys(events["who"]):
         cells = np.zeros(domain.shape, dtype=int)
         for who, *cell in zip(events["who"], *(events[name] for name in order), strict=True):
             if who == person:
                 cells[tuple(labels[name].index(label) for name, label in zip(order, cell, strict=True))] += 1
         rows = np.moveaxis(np.minimum(cells, 2), order.index("kind"), -1).reshape(-1, 2)
-        change = whole.cells - count_table(without(events, person, "who"), **words).cells
+        change = whole.cells - counted_with(without(events, person, "who"), **words).cells
         kept = np.moveaxis(change, order.index("kind"), -1).reshape(-1, 2)
         is_kept, held = kept.any(axis=1), np.count_nonzero(rows.any(axis=1))
         assert (kept[is_kept] == rows[is_kept]).all()
@@ -431,16 +431,16 @@ def test_rows_are_kept_whole_wherever_their_axis_stands(order):
 def test_a_part_is_an_axis_of_the_domain_or_listed():
     events = {"user": list("aabb"), "page": ["p0"] * 4, "land": ["A", "B", "B", "B"]}
     domain = Domain(page=PAGES.axes[0], land=["A", "B"])
-    by_axis = count_table(events, person="user", domain=domain, at_most=1, part="land", key=KEY)
-    listed = count_table(events, person="user", domain=PAGES, at_most=1, part={"land": ["A", "B"]}, key=KEY)
+    by_axis = count_table(events, domain, Counting("user", at_most=1, key=KEY), part="land")
+    listed = count_table(events, PAGES, Counting("user", at_most=1, key=KEY), part={"land": ["A", "B"]})
     assert by_axis["A"].domain.columns == ("page",)
     assert all((by_axis[label].cells == listed[label].cells).all() for label in "AB")
     assert by_axis["A"].part[0] != listed["A"].part[0]
-    alone = count_table(events, person="user", domain=Domain(land=["A", "B"]), at_most=1, part="land", key=KEY)
+    alone = count_table(events, Domain(land=["A", "B"]), Counting("user", at_most=1, key=KEY), part="land")
     assert sum(table.cells[0] for table in alone.values()) == 2
     assert alone["B"].domain.facts() == {"land": ["B"]}
     with pytest.raises(NotDeclared, match="parts must be declared"):
-        count_table(events, person="user", domain=PAGES, at_most=1, part="land")
+        count_table(events, PAGES, Counting("user", at_most=1), part="land")
 
 
 SECRET = "9876543"
@@ -469,7 +469,7 @@ BAD = {
 def test_bad_events_are_refused_and_never_quoted(change, said):
     events = {"user": [SECRET, "b"], "page": [SECRET, "p0"], "amount": [1, 2]} | change
     with pytest.raises(BadTable, match=said) as caught:
-        count_table(events, person="user", domain=PAGES, at_most=1, values="amount")
+        count_table(events, PAGES, Counting("user", at_most=1), measure=ut.sum("amount"))
     assert SECRET not in str(caught.value)
     assert caught.value.remedy
 
@@ -479,23 +479,23 @@ def test_bad_frames_are_refused_alike():
         for nobody in (None, "", " "):
             events = frame({"user": ["a", nobody], "page": ["p0", "p0"]})
             with pytest.raises(BadTable, match="must name its person"):
-                count_table(events, person="user", domain=PAGES, at_most=1)
+                count_table(events, PAGES, Counting("user", at_most=1))
         for cells in ([1.0, 2.0], [True, False], list(np.array([1, 2], dtype="M8[s]").tolist())):
             with pytest.raises(BadTable, match="text or integers"):
-                count_table(frame({"user": cells, "page": ["p0", "p0"]}), person="user", domain=PAGES, at_most=1)
+                count_table(frame({"user": cells, "page": ["p0", "p0"]}), PAGES, Counting("user", at_most=1))
         with pytest.raises(BadTable, match="no column 'pages'"):
-            count_table(frame({"user": ["a"], "page": ["p0"]}), person="user", domain=Domain(pages=["p0"]), at_most=1)
+            count_table(frame({"user": ["a"], "page": ["p0"]}), Domain(pages=["p0"]), Counting("user", at_most=1))
 
 
 def test_what_lies_outside_is_dropped_and_missing_values_too():
     nothing = [None, float("nan"), np.float32("nan"), Decimal("NaN"), "", " "]
     events = {"user": list("abcdefgh"), "page": ["p0", "elsewhere", *nothing]}
-    assert count_table(events, person="user", domain=PAGES, at_most=1).cells.sum() == 1
+    assert count_table(events, PAGES, Counting("user", at_most=1)).cells.sum() == 1
 
 
 def test_a_blank_label_is_refused_since_no_cell_would_be_counted_there():
     with pytest.raises(OutOfRange, match="a label must not be blank"):
-        count_table({"user": ["a"], "page": [" "]}, person="user", domain=Domain(page=["p0", " "]), at_most=1)
+        count_table({"user": ["a"], "page": [" "]}, Domain(page=["p0", " "]), Counting("user", at_most=1))
 
 
 WRONG = {
@@ -522,14 +522,14 @@ WRONG = {
 def test_wrong_questions_are_refused(change, kind, said):
     events = {"user": ["a"], "page": ["p0"], "amount": [1]}
     with pytest.raises(kind, match=said):
-        count_table(**{"events": events, "person": "user", "domain": PAGES, "at_most": 1} | change)
+        counted_with(**{"events": events, "person": "user", "domain": PAGES, "at_most": 1} | change)
 
 
 EVENTS = {"user": ["a", "a", "b"], "page": ["p0", "p1", "p0"]}
 
 
 def test_a_release_takes_the_unit_that_was_proved():
-    counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_cell=3)
+    counted = count_table(EVENTS, PAGES, Counting("user", at_most=2), measure=ut.count(3))
     release = release_table(counted, ut.Promise.of_counted(counted), epsilon=1)
     assert release.unit == counted.unit == Unit(3, 2)
     assert (release.columns, release.public, release.rows_from) == (("count",), ("page",), "declared")
@@ -547,16 +547,16 @@ def test_a_release_takes_the_unit_that_was_proved():
     [{"unit": Unit(3, 1)}, {"unit": Unit(2, 6)}, {"cells": 1}, {"sensitivity": 2}, {"neighbours": "add-remove"}],
 )
 def test_a_smaller_unit_is_refused(smaller):
-    counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_cell=3, neighbours="change-one")
+    counted = count_table(EVENTS, PAGES, Counting("user", at_most=2, neighbours="change-one"), measure=ut.count(3))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         release_table(counted, ut.Promise.of_counted(counted, **smaller), epsilon=1)
 
 
 def test_labels_that_happen_to_be_the_counts_are_labels():
     """Declared labels are public whatever the counts are: a refusal would tell of people."""
-    counted = count_table({"user": ["a"], "n": [0]}, person="user", domain=Domain(n=[1, 0]), at_most=1)
+    counted = count_table({"user": ["a"], "n": [0]}, Domain(n=[1, 0]), Counting("user", at_most=1))
     assert counted.cells.tolist() == [0, 1]
-    same = count_table({"user": ["a"], "n": [1]}, person="user", domain=Domain(n=[1, 0]), at_most=1)
+    same = count_table({"user": ["a"], "n": [1]}, Domain(n=[1, 0]), Counting("user", at_most=1))
     assert release_table(same, ut.Promise.of_counted(same), epsilon=400).table["count"].tolist() == [1, 0]
 
 
@@ -617,8 +617,8 @@ def test_duckdb_gives_the_same_table(tmp_path, values):
     kept = [row for row in range(150) if events["amount"][row] > -3]
     same = {name: [cells[row] for row in kept] for name, cells in events.items()}
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
-    found = count_table(relation, **say)
-    assert found.cells.tolist() == count_table(same, **say).cells.tolist()
+    found = counted_with(relation, **say)
+    assert found.cells.tolist() == counted_with(same, **say).cells.tolist()
     assert found.cells.any()
     assert type(found.table("page")) is pa.Table
 
@@ -631,7 +631,7 @@ def test_spark_gives_the_same_table():
     frame = on(session(), events)
     for values in (None, "amount"):
         say = {"person": "user", "domain": PAGES, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
-        found, same = count_table(frame, **say).cells, count_table(events, **say).cells
+        found, same = counted_with(frame, **say).cells, counted_with(events, **say).cells
         assert found.tolist() == same.tolist()
         assert found.any()
 
@@ -642,6 +642,6 @@ def test_two_tables_of_2_to_61_cells_are_counted_by_other_numbers_than_one():
     domain = Domain({axis: range(1 << size) for axis, size in sizes.items()})
     events = {"user": ["Ada"], **{axis: [1] for axis in sizes}}
     words = {"person": "user", "domain": domain, "key": KEY}
-    assert count_table(events, at_most=1, **words).cells.numbers.tolist() == [1]
-    both = count_table(events, at_most=1, measures={"once": ut.count, "again": ut.count}, **words)
+    assert counted_with(events, at_most=1, **words).cells.numbers.tolist() == [1]
+    both = counted_with(events, at_most=1, measures={"once": ut.count(), "again": ut.count()}, **words)
     assert [table.cells.places.tolist() for table in both.values()] == [[[1]] * 6] * 2

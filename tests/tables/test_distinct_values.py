@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from table_doors import doors
 from utmost.counting import CountedTable
 from utmost.errors import NotDetermined, NothingCounted, OutOfRange, WrongKind
@@ -43,7 +44,7 @@ def products(at_most=2, of=PRODUCTS):
 
 
 def counted(events=EVENTS, at_most=2, cells=2):
-    return ut.count_table(events, measures={"products": products(at_most)}, **{**WORDS, "at_most": cells})["products"]
+    return counted_with(events, measures={"products": products(at_most)}, **{**WORDS, "at_most": cells})["products"]
 
 
 def sets_of(events):
@@ -73,11 +74,11 @@ def test_without_a_cut_it_is_count_distinct():
 def test_every_door_gives_one_table_and_one_account(tmp_path, each_row):
     """Alone and beside a count and a sum; to the byte, as JSON has it."""
     whose = {"each_row": True, "domain": DOMAIN} if each_row else WORDS
-    both = {"products": products(1 if each_row else 2), "n": ut.count, "paid": ut.sum("paid", per_cell=4)}
+    both = {"products": products(1 if each_row else 2), "n": ut.count(), "paid": ut.sum("paid", per_cell=4)}
     for measures in ({"products": both["products"]}, both):
         tables, accounts = set(), set()
         for name, events in doors(EVENTS, tmp_path):
-            found = ut.count_table(events, measures=measures, **whose)
+            found = counted_with(events, measures=measures, **whose)
             tables.add(json.dumps({measure: table.cells.tolist() for measure, table in found.items()}))
             accounts.add(str(found["products"].account))
             assert len(tables) == len(accounts) == 1, name
@@ -109,13 +110,11 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours(cells, most, b
     for own in OWN:
         rows = [("a", *pair) for pair in own] + [("b", *pair) for pair in beside] + [("c", "A", "x")]
         events = dict(zip(("user", "shop", "product"), map(list, zip(*rows, strict=True)), strict=True))
-        table = ut.count_table(
+        table = ut.count_measures(
             events,
-            person="user",
-            domain={"shop": list(SHOPS)},
-            at_most=cells,
-            key=KEY,
-            measures={"v": ut.distinct("product", of=VALUES, at_most=most)},
+            {"shop": list(SHOPS)},
+            ut.Counting("user", at_most=cells, key=KEY),
+            {"v": ut.distinct("product", of=VALUES, at_most=most)},
         )["v"]
         assert table.unit == Unit(most, cells, amount=Amount("v", distinct=3))
         tables[own] = table.cells
@@ -161,11 +160,11 @@ def test_values_are_any_axis():
     events = {"user": list("aabbc"), "day": ["2024-01-01", "2024-01-02", "2024-02-01", "2024-01-01", "2024-01-01"]}
     events |= {"age": [3, 30, 4, 99, None], "code": [7, "7", "8", "strange", "odd"]}
     words = {"person": "user", "domain": ut.Domain(), "at_most": 1}
-    found = ut.count_table(
+    found = counted_with(
         events,
         measures={
             "days": ut.distinct("day", of=ut.workloads.periods("2024-01", "2024-03", every="month"), at_most=9),
-            "ages": ut.distinct("age", of=ut.workloads.bins([0, 10, 50, None]), at_most=9),
+            "ages": ut.distinct("age", of=ut.workloads.edges([0, 10, 50, None]), at_most=9),
             "codes": ut.distinct("code", of={"values": [7, 8], "other": "else"}, at_most=9),
             "numbers": ut.distinct("code", of=["7"], at_most=1),
         },
@@ -178,15 +177,15 @@ def test_values_are_any_axis():
 
 def test_parts_rows_and_other_measures_keep_their_own(tmp_path):
     """Parts count apart; beside a sum and a mean the same persons are kept in the same shops."""
-    parts = ut.count_table(EVENTS, part="shop", measures={"products": products()}, **WORDS)
+    parts = counted_with(EVENTS, part="shop", measures={"products": products()}, **WORDS)
     assert set(parts) == set("ABC")
     assert all(int(of["products"].cells.sum()) <= 5 for of in parts.values())
     beside = {"mean": ut.sum("paid", each=(0, 4), most_events=2), "products": products(), "n": ut.count(3)}
-    found = ut.count_table(EVENTS, measures=beside, **WORDS)
-    alone = ut.count_table(EVENTS, measures={"n": ut.count(3), "mean": beside["mean"]}, **WORDS)
+    found = counted_with(EVENTS, measures=beside, **WORDS)
+    alone = counted_with(EVENTS, measures={"n": ut.count(3), "mean": beside["mean"]}, **WORDS)
     assert found["n"].cells.tolist() == alone["n"].cells.tolist()
     assert found["mean"].cells.tolist() == alone["mean"].cells.tolist()
-    rows = ut.count_table(EVENTS, each_row=True, domain=DOMAIN, measures={"products": products(1)})["products"]
+    rows = ut.count_measures(EVENTS, DOMAIN, ut.Counting(each_row=True), {"products": products(1)})["products"]
     assert rows.unit.cells == 1
     assert rows.cells.tolist() == [
         len({v for (_, at), s in sets_of(EVENTS).items() if at == shop for v in s}) for shop in "ABC"
@@ -227,7 +226,7 @@ def test_what_adds_cells_is_refused(name):
 
 
 def test_quantiles_of_an_axis_are_refused():
-    domain = ut.Domain(age=ut.workloads.bins([0, 10, 50, None]))
+    domain = ut.Domain(age=ut.workloads.edges([0, 10, 50, None]))
     unit = Unit(2, 1, amount=Amount("products", distinct=5))
     release = ut.release_workload(np.array([3, 1, 2]), Strategy(domain, unit, {"age": 1}), epsilon=1)
     with pytest.raises(NotDetermined, match="do not add up"):
@@ -303,12 +302,12 @@ REFUSED = {
 def test_what_makes_no_sense_is_refused(case):
     measure, text = REFUSED[case]
     with pytest.raises((OutOfRange, WrongKind), match=text):
-        ut.count_table(EVENTS, measures={"v": measure}, **WORDS)
+        counted_with(EVENTS, measures={"v": measure}, **WORDS)
 
 
 def test_a_row_has_one_value_and_an_unit_of_sums_is_another():
     with pytest.raises(OutOfRange, match="of each row one value counts"):
-        ut.count_table(EVENTS, each_row=True, domain=DOMAIN, measures={"v": products(2)})
+        ut.count_measures(EVENTS, DOMAIN, ut.Counting(each_row=True), {"v": products(2)})
     for unit in (Unit(2, 2), Unit(2, 2, amount=Amount("products"))):
         with pytest.raises(OutOfRange, match="distinct counts are said to be such"):
             ut.release_table(counted(), ut.Promise(unit=unit), epsilon=1)
@@ -320,7 +319,7 @@ def test_a_row_has_one_value_and_an_unit_of_sums_is_another():
 
 def test_nothing_declared_is_told():
     with pytest.warns(NothingCounted, match="'product as v'"):
-        found = ut.count_table(EVENTS, measures={"v": ut.distinct("product", of=["nothing"])}, **WORDS)["v"]
+        found = counted_with(EVENTS, measures={"v": ut.distinct("product", of=["nothing"])}, **WORDS)["v"]
     assert not found.cells.any()
     assert found.account.left_out == ROWS
     assert isinstance(found, CountedTable)

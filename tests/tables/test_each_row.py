@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from running import called
 from utmost.errors import BadTable, NothingCounted, OutOfRange, WrongKind
 from utmost.privacy import Unit
-from utmost.workloads import bins
+from utmost.workloads import edges
 
-DOMAIN = ut.Domain(sex=["w", "m", "x"], age=bins([0, 15, 65, None]))
+DOMAIN = ut.Domain(sex=["w", "m", "x"], age=edges([0, 15, 65, None]))
 ROWS = {
     "sex": ["w", "m", "w", "?", "x", "w", "m", None, "w"],
     "age": [3, 70, 14, 30, 15, 14, 64, 20, None],
@@ -76,7 +77,7 @@ def doors(tmp_path):
 def test_every_reader_gives_what_a_loop_gives(tmp_path, options, bounds):
     accounts = set()
     for name, rows in doors(tmp_path):
-        counted = ut.count_table(rows, each_row=True, domain=DOMAIN, **options)
+        counted = counted_with(rows, each_row=True, domain=DOMAIN, **options)
         assert counted.cells.tolist() == looped(ROWS, **bounds), name
         accounts.add(str(counted.account))
     assert len(accounts) == 1
@@ -90,14 +91,14 @@ def test_every_reader_gives_what_a_loop_gives(tmp_path, options, bounds):
 def test_one_row_changes_what_the_unit_says_and_no_more(neighbours):
     """Every row taken out, and every row replaced by every other: brute force."""
     options = {"each_row": True, "domain": DOMAIN, "values": "pay", "per_cell": (-2, 9), "neighbours": neighbours}
-    whole = ut.count_table(ROWS, **options)
+    whole = counted_with(ROWS, **options)
     attained = 0
     for out in range(9):
         for other in range(9) if neighbours == "change-one" else [None]:
             rows = {name: [*column[:out], *column[out + 1 :]] for name, column in ROWS.items()}
             if other is not None:
                 rows = {name: [*column, ROWS[name][other]] for name, column in rows.items()}
-            moved = np.abs(ut.count_table(rows, **options).cells - whole.cells)
+            moved = np.abs(counted_with(rows, **options).cells - whole.cells)
             assert np.count_nonzero(moved) <= whole.unit.charged
             assert moved.max() <= whole.unit.sensitivity * (2 if neighbours == "change-one" else 1)
             attained = max(attained, int(moved.sum()))
@@ -106,7 +107,7 @@ def test_one_row_changes_what_the_unit_says_and_no_more(neighbours):
 
 
 def test_parts_of_rows_share_nobody():
-    parts = ut.count_table(ROWS, each_row=True, domain=DOMAIN, part="sex")
+    parts = ut.count_table(ROWS, DOMAIN, ut.Counting(each_row=True), part="sex")
     assert [parts[label].cells.tolist() for label in ("w", "m", "x")] == looped(ROWS)
     assert {part.unit for part in parts.values()} == {Unit(1, 1)}
     assert len({part.part[0] for part in parts.values()}) == 1
@@ -115,11 +116,14 @@ def test_parts_of_rows_share_nobody():
 def test_sums_stay_exact_beyond_64_bits_and_rows_may_be_many():
     huge = 2**61
     counted = ut.count_table(
-        {"a": ["p"] * 5 + ["q"], "n": [huge] * 6}, each_row=True, domain={"a": ["p", "q"]}, values="n", per_cell=2**62
+        {"a": ["p"] * 5 + ["q"], "n": [huge] * 6},
+        {"a": ["p", "q"]},
+        ut.Counting(each_row=True),
+        measure=ut.sum("n", per_cell=2**62),
     )
     assert counted.cells.tolist() == [5 * huge, huge]
     many = {"a": np.arange(2_500_000) % 3}
-    counted = ut.count_table(many, each_row=True, domain={"a": [0, 1]})
+    counted = ut.count_table(many, {"a": [0, 1]}, ut.Counting(each_row=True))
     assert counted.cells.tolist() == [833_334, 833_333]
     assert (counted.account.events, counted.account.left_out, counted.account.persons) == (
         2_500_000,
@@ -129,16 +133,20 @@ def test_sums_stay_exact_beyond_64_bits_and_rows_may_be_many():
 
 
 def test_no_rows_and_rows_outside():
-    none = ut.count_table({"a": [], "n": []}, each_row=True, domain={"a": ["p"]}, values="n", per_cell=2**70)
+    none = ut.count_table(
+        {"a": [], "n": []}, {"a": ["p"]}, ut.Counting(each_row=True), measure=ut.sum("n", per_cell=2**70)
+    )
     assert none.cells.tolist() == [0]
-    empty = ut.count_table({"a": []}, each_row=True, domain={"a": ["p"]})
+    empty = ut.count_table({"a": []}, {"a": ["p"]}, ut.Counting(each_row=True))
     assert (empty.cells.tolist(), empty.unit) == ([0], Unit(1, 1))
     with pytest.warns(NothingCounted):
-        ut.count_table({"a": ["z"]}, each_row=True, domain={"a": ["p"]})
+        ut.count_table({"a": ["z"]}, {"a": ["p"]}, ut.Counting(each_row=True))
     with pytest.raises(BadTable, match="column 'a'"):
-        ut.count_table({"a": [1.5]}, each_row=True, domain={"a": ["p"]})
+        ut.count_table({"a": [1.5]}, {"a": ["p"]}, ut.Counting(each_row=True))
     with pytest.raises(BadTable):
-        ut.count_table({"a": ["p"], "n": [Decimal("1.5")]}, each_row=True, domain={"a": ["p"]}, values="n")
+        ut.count_table(
+            {"a": ["p"], "n": [Decimal("1.5")]}, {"a": ["p"]}, ut.Counting(each_row=True), measure=ut.sum("n")
+        )
 
 
 @pytest.mark.parametrize(
@@ -150,7 +158,7 @@ def test_no_rows_and_rows_outside():
 )  # fmt: skip
 def test_whose_rows_they_are_is_said_once(said):
     with pytest.raises(OutOfRange):
-        ut.count_table(ROWS, domain=DOMAIN, **said)
+        counted_with(ROWS, domain=DOMAIN, **said)
 
 
 def test_the_command_line_counts_rows(tmp_path):
@@ -183,7 +191,7 @@ def test_a_type_that_lists_its_values_is_an_axis():
         domain = ut.Domain(a=dtype)
         assert domain.same_as(listed)
         assert json.loads(json.dumps(domain.facts())) == listed.facts()
-        assert ut.count_table(frame, each_row=True, domain=domain).cells.tolist() == [1, 2, 0]
+        assert ut.count_table(frame, domain, ut.Counting(each_row=True)).cells.tolist() == [1, 2, 0]
     assert ut.Domain(a=pandas.CategoricalDtype([3, 1])).axes[0].labels == ((3, 1),)
     with pytest.raises(WrongKind):
         ut.Domain(a=pandas.CategoricalDtype())
@@ -199,9 +207,9 @@ def test_the_total_of_rows_alone_needs_no_column(tmp_path):
     (tmp_path / "rows.csv").write_text("x,y\n,1\na,2\nb,3\n", encoding="utf-8")
     frames = (arrow, polars.DataFrame(arrow), polars.DataFrame(arrow).lazy(), duckdb.from_arrow(arrow))
     for table in (rows, *frames, arrow.to_pandas(), tmp_path / "rows.csv"):
-        assert int(ut.count_table(table, each_row=True, domain=ut.Domain()).cells) == 3
+        assert int(ut.count_table(table, ut.Domain(), ut.Counting(each_row=True)).cells) == 3
     with pytest.raises(BadTable, match="must have a column"):
-        ut.count_table({}, each_row=True, domain=ut.Domain())
+        ut.count_table({}, ut.Domain(), ut.Counting(each_row=True))
 
 
 def test_groups_and_periods_of_pandas_and_wide_integers_are_read():
@@ -211,18 +219,18 @@ def test_groups_and_periods_of_pandas_and_wide_integers_are_read():
         domain = ut.Domain(g=declared)
         assert domain.axes[0].labels == (("[0, 5)", "[5, 15)", "[15, 25)"),)
         for column in (pandas.DataFrame({"g": groups}), {"g": list(groups)}):
-            assert ut.count_table(column, each_row=True, domain=domain).cells.tolist() == [1, 1, 1]
+            assert ut.count_table(column, domain, ut.Counting(each_row=True)).cells.tolist() == [1, 1, 1]
     months = ut.Domain(m=ut.workloads.periods("2013-01", "2013-03", every="month", missing="none"))
     for spans, counts in (
         (["2013-01", "2013-02", None], [1, 1, 1]),
         (["2013-02-01", "2013-02-09", "2013-03-01"], [0, 2, 0]),
     ):
         frame = pandas.DataFrame({"m": pandas.PeriodIndex(spans, freq="M" if len(spans[0]) == 7 else "D")})
-        assert ut.count_table(frame, each_row=True, domain=months).cells.tolist() == counts
+        assert ut.count_table(frame, months, ut.Counting(each_row=True)).cells.tolist() == counts
     wide = duckdb.sql("SELECT (i % 3)::HUGEINT AS u, (i % 2 + 1)::HUGEINT AS x FROM range(10) t(i)")
     words = {"person": "u", "at_most": 1, "domain": ut.Domain(x=[1, 2]), "key": bytes(32)}
     plain = {"u": [i % 3 for i in range(10)], "x": [i % 2 + 1 for i in range(10)]}
     for table in (wide, wide.to_arrow_table(), wide.to_arrow_table().to_pandas()):
-        assert ut.count_table(table, **words).cells.tolist() == ut.count_table(plain, **words).cells.tolist()
+        assert counted_with(table, **words).cells.tolist() == counted_with(plain, **words).cells.tolist()
     with pytest.raises(BadTable, match="number with a point"):
-        ut.count_table(duckdb.sql("SELECT 1.50::DECIMAL(4, 2) AS u, 1 AS x"), **words)
+        counted_with(duckdb.sql("SELECT 1.50::DECIMAL(4, 2) AS u, 1 AS x"), **words)

@@ -6,6 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from counting_words import counted_with
+from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting import persons_in_buckets
@@ -55,7 +57,7 @@ def test_an_engine_counts_as_one_machine_does(lazily, monkeypatch, values, integ
     monkeypatch.setattr(persons_in_buckets.PersonsInBuckets.__init__, "__defaults__", held)
     events = random_events(integers=integers)
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": (-2, 3), "values": values, "key": KEY}
-    here, there = count_table(events, **say), count_table(lazily(events), **say)
+    here, there = counted_with(events, **say), counted_with(lazily(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.unit == here.unit
     assert there.cells.any()
@@ -64,7 +66,7 @@ def test_an_engine_counts_as_one_machine_does(lazily, monkeypatch, values, integ
 def test_parts_that_share_nobody_are_counted_alike(lazily):
     say = {"person": "user", "domain": DOMAIN, "at_most": 2, "part": {"side": ["s0", "s2"]}, "key": KEY}
     events = random_events()
-    here, there = count_table(events, **say), count_table(lazily(events), **say)
+    here, there = counted_with(events, **say), counted_with(lazily(events), **say)
     assert {name: part.cells.tolist() for name, part in there.items()} == {
         name: part.cells.tolist() for name, part in here.items()
     }
@@ -74,7 +76,7 @@ def test_rows_of_two_cells_are_kept_alike(lazily):
     """With ``together=`` a person's cells are kept row by row, here and there the same ones."""
     domain = Domain(page=["p0", "p1", "p2", "p3"], side=["s0", "s1"])
     say = {"person": "user", "domain": domain, "at_most": 4, "together": "side", "key": KEY}
-    here, there = count_table(random_events(), **say), count_table(lazily(random_events()), **say)
+    here, there = counted_with(random_events(), **say), counted_with(lazily(random_events()), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.together == here.together == "side"
 
@@ -91,21 +93,21 @@ def test_sums_beyond_int64_stay_exact(lazily):
     """Each person adds 2^62, and the cell holds more than any int64."""
     events = {"user": [f"u{i}" for i in range(9)], "page": ["p1"] * 9, "amount": [1 << 62] * 9, "age": [5] * 9}
     say = {"person": "user", "domain": DOMAIN, "at_most": 1, "per_cell": 1 << 62, "values": "amount", "key": KEY}
-    found = count_table(lazily(events), **say).cells
+    found = counted_with(lazily(events), **say).cells
     assert found.sum() == 9 << 62
-    assert found.tolist() == count_table(events, **say).cells.tolist()
+    assert found.tolist() == counted_with(events, **say).cells.tolist()
 
 
 def test_nobody_is_counted_in_an_empty_frame(lazily):
     events = {"user": pa.array([], pa.string()), "page": pa.array([], pa.string()), "amount": pa.array([], pa.int64())}
     say = {"person": "user", "domain": Domain(page=["a"]), "at_most": 1, "key": KEY}
     frame = lazily(pl.from_arrow(pa.table(events)).to_dict() if lazily is pl.LazyFrame else events)
-    assert count_table(frame, **say).cells.tolist() == [0]
+    assert counted_with(frame, **say).cells.tolist() == [0]
 
 
 def test_an_event_of_nobody_is_refused(lazily):
     with pytest.raises(BadTable, match="must name its person"):
-        count_table(lazily(random_events() | {"user": ["a"] * 1999 + [None]}), person="user", domain=DOMAIN, at_most=1)
+        count_table(lazily(random_events() | {"user": ["a"] * 1999 + [None]}), DOMAIN, Counting("user", at_most=1))
 
 
 def test_texts_that_a_collation_calls_equal_are_two_persons():
@@ -116,15 +118,15 @@ def test_texts_that_a_collation_calls_equal_are_two_persons():
     domain = Domain(page=[f"p{i}" for i in range(6)])
     say = {"person": "user", "domain": domain, "at_most": 1, "key": KEY}
     events = con.table("t").to_arrow_table()
-    assert count_table(con.table("t"), **say).cells.tolist() == count_table(events, **say).cells.tolist()
-    assert count_table(events, **say).cells.sum() == 2
+    assert counted_with(con.table("t"), **say).cells.tolist() == counted_with(events, **say).cells.tolist()
+    assert counted_with(events, **say).cells.sum() == 2
 
 
 def test_categories_are_ordered_by_their_text():
     events = random_events()
     frame = pl.LazyFrame(events).with_columns(pl.col("user", "page").cast(pl.Categorical))
     say = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY}
-    assert count_table(frame, **say).cells.tolist() == count_table(events, **say).cells.tolist()
+    assert counted_with(frame, **say).cells.tolist() == counted_with(events, **say).cells.tolist()
 
 
 def doubled(batch):
@@ -177,7 +179,7 @@ def test_narwhals_frames_are_seen_through():
     frame = narwhals.from_native(pl.LazyFrame(random_events()))
     assert is_engine_frame(frame)
     say = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY}
-    assert count_table(frame, **say).cells.tolist() == count_table(random_events(), **say).cells.tolist()
+    assert counted_with(frame, **say).cells.tolist() == counted_with(random_events(), **say).cells.tolist()
 
 
 def test_a_lazy_frame_of_another_engine_is_refused_by_name():

@@ -17,14 +17,16 @@ import pytest
 from pyarrow import parquet
 
 import utmost as ut
+from counting_words import counted_with
 from spark import OF_SPARK, on, session
+from utmost import Spelling
 from utmost.errors import BadTable
-from utmost.workloads import bins, periods, plain
+from utmost.workloads import bins, edges, periods, plain
 
 duckdb = pytest.importorskip("duckdb")
 NAN = float("nan")
 KIND = plain(["A", "01", "10"], missing="none")
-SIZE = bins([0, 10, 2000, None], missing="none")
+SIZE = edges([0, 10, 2000, None], missing="none")
 YEAR = periods("2012", "2015", every="year", missing="none")
 MONTH = periods("2013-01", "2013-04", every="month", missing="none")
 DAY = periods("2013-01-01", "2013-01-04", every="day", missing="none")
@@ -33,7 +35,9 @@ GERMAN = {"decimal": ",", "thousands": "."}
 
 
 def dotted(**more):
-    return periods("2013-01-01", "2013-01-04", every="day", missing="none", pattern="%d.%m.%Y", **more)
+    return periods(
+        "2013-01-01", "2013-01-04", every="day", missing="none", spelling=Spelling(pattern="%d.%m.%Y", **more)
+    )
 
 
 CASES = {
@@ -45,7 +49,12 @@ CASES = {
     "list: nan that is a value": (plain(["nan", "A"], missing="none"), ["A", "nan", None], {}, [1, 1, 1]),
     "list: NA": (KIND, ["A", "NA", "10"], {}, [1, 0, 1, 0]),
     "list: NA declared": (KIND, ["A", "NA", "."], MARKS, [1, 0, 0, 2]),
-    "list: NA declared on the axis": (plain(["A"], missing="none", missing_marks=["NA"]), ["A", "NA"], {}, [1, 1]),
+    "list: NA declared on the axis": (
+        plain(["A"], missing="none", spelling=Spelling(missing_marks=["NA"])),
+        ["A", "NA"],
+        {},
+        [1, 1],
+    ),
     "list: a mark that is a value": (plain(["NA", "A"], missing="none"), ["A", "NA", "."], MARKS, [1, 1, 1]),
     "list: zeros lost": (KIND, [1, 10, 10], {}, [0, 1, 2, 0]),
     "list: zeros lost in text": (KIND, ["1", "10", "01"], {}, [0, 2, 1, 0]),
@@ -65,7 +74,12 @@ CASES = {
     "bins: -9 declared, floats": (SIZE, [5.5, -9.0], MARKS, [1, 0, 0, 1]),
     "bins: -9 declared, text": (SIZE, ["5", "-9"], MARKS, [1, 0, 0, 1]),
     "bins: German": (SIZE, ["5,5", "1.500", "2.750,25"], GERMAN, [1, 1, 1, 0]),
-    "bins: German, declared on the axis": (bins([0, 2, None], **GERMAN), ["1,5", "1.500"], {}, [1, 1]),
+    "bins: German, declared on the axis": (
+        edges([0, 2, None], spelling=Spelling(**GERMAN)),
+        ["1,5", "1.500"],
+        {},
+        [1, 1],
+    ),
     "bins: a comma": (SIZE, ["5,5", "1"], {}, BadTable),
     "bins: commas of thousands": (SIZE, ["1,500", "1"], {}, BadTable),
     "bins: commas of thousands, declared": (SIZE, ["1,500", "1"], {"thousands": ","}, [1, 1, 0, 0]),
@@ -234,7 +248,7 @@ def counted(events, kind, words):
     if kind == "amount":
         told |= {"values": "x", "step": "0.25", "each": (-5000, 5000), "per_cell": (-5000, 5000)}
     domain = ut.Domain(axis=["on"]) if isinstance(kind, str) else ut.Domain(x=kind)
-    cells = ut.count_table(events, domain=domain, **told).cells.tolist()
+    cells = counted_with(events, domain=domain, **told).cells.tolist()
     return cells if not isinstance(kind, str) else cells[0] / 4 if kind == "amount" else cells[0]
 
 

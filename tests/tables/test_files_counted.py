@@ -11,6 +11,8 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+from counting_words import counted_with
+from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
 
@@ -108,12 +110,12 @@ def test_a_file_has_the_table_and_the_account_of_its_lists(tmp_path, monkeypatch
     columns = events()
     with monkeypatch.context() as few:
         few.setattr("utmost.tables.cells.event_batches._MANY", 1 << 40)
-        wanted = count_table(columns, **say)
+        wanted = counted_with(columns, **say)
     arrays = {name: np.array(cells) for name, cells in columns.items()}
     objects = {name: np.array(cells, dtype=object) for name, cells in columns.items()}
     many = 1 if way == "in memory" else 4
     for path in (columns, arrays, objects, *files(tmp_path, columns)[::many]):
-        table = count_table(path, **say)
+        table = counted_with(path, **say)
         for label in wanted if isinstance(wanted, dict) else [None]:
             here, there = (wanted, table) if label is None else (wanted[label], table[label])
             assert here.cells.any()
@@ -156,13 +158,13 @@ def test_a_file_is_refused_in_the_words_of_its_lists(tmp_path, monkeypatch, cell
     outcomes = []
     for table in (texts, tmp_path / "events.csv"):
         try:
-            outcomes.append(count_table(table, **{**SAY, **asked}).cells.tolist())
+            outcomes.append(counted_with(table, **{**SAY, **asked}).cells.tolist())
         except BadTable as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
     monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", 1 << 40)
     try:
-        outcomes.append(count_table(tmp_path / "events.csv", **{**SAY, **asked}).cells.tolist())
+        outcomes.append(counted_with(tmp_path / "events.csv", **{**SAY, **asked}).cells.tolist())
     except BadTable as error:
         outcomes.append(str(error))
     assert outcomes[2] == outcomes[1]
@@ -173,7 +175,7 @@ def test_progress_is_told_of_every_row(tmp_path):
     steps = []
     for path in files(tmp_path, events()):
         steps.clear()
-        count_table(path, **SAY, progress=lambda *step: steps.append(step))
+        counted_with(path, **SAY, progress=lambda *step: steps.append(step))
         assert steps[-1] == (400, 400), path.name
         assert steps == sorted(steps)
 
@@ -198,7 +200,7 @@ def test_lists_that_no_column_of_arrow_holds_are_counted_as_lists(monkeypatch, u
     for many in (1 << 40, 0):
         monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", many)
         try:
-            counted = count_table(columns, person="user", domain=Domain(page=["a", "b"]), at_most=1, key=KEY)
+            counted = count_table(columns, Domain(page=["a", "b"]), Counting("user", at_most=1, key=KEY))
             outcomes.append(counted.cells.tolist())
         except BadTable as error:
             outcomes.append(str(error))
@@ -224,4 +226,4 @@ def test_cells_are_added_up_exactly(size, cells):
 def test_cells_that_are_equal_are_not_one_cell(other):
     """A reader remembers the places of texts and integers: 1 is listed, and what equals it is refused all the same."""
     with pytest.raises(BadTable, match="text or integers"):
-        count_table({"user": ["a", "b"], "page": [1, other]}, person="user", domain=Domain(page=[1]), at_most=1)
+        count_table({"user": ["a", "b"], "page": [1, other]}, Domain(page=[1]), Counting("user", at_most=1))

@@ -80,7 +80,7 @@ def test_a_ledger_and_a_plan_write_no_formula(tmp_path):
             ledger.save("x", tmp_path / "l.csv", epsilon=1)
         ledger.save("x", tmp_path / "l.parquet", epsilon=1)
     domain = ut.Domain(town=[EVIL, "Bern"])
-    counted = ut.count_table({"p": [1, 2, 3], "town": [EVIL, "Bern", "Bern"]}, person="p", domain=domain, at_most=1)
+    counted = ut.count_table({"p": [1, 2, 3], "town": [EVIL, "Bern", "Bern"]}, domain, ut.Counting("p", at_most=1))
     plan = ut.strategy(ut.Workload(domain, {"town": 1}), counted.unit, epsilon=1)
     release = ut.release_workload(counted, plan, epsilon=1)
     for written in (release, release.clean()):

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from asking import asked
+from counting_words import counted_with
 from running import called
+from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.ledger import Ledger
@@ -142,7 +144,7 @@ def test_events_in_folders_are_counted_as_those_of_a_frame(lake):
     pytest.importorskip("duckdb")
     domain = Domain(year=[2020, 2021], month=["01", "11"], page=["p0", "p1"])
     say = {"person": "user", "at_most": 3, "key": KEY}
-    counts = [count_table(events, domain=domain, **say).cells.tolist() for events in events_of(lake)]
+    counts = [counted_with(events, domain=domain, **say).cells.tolist() for events in events_of(lake)]
     keys = [count_keys(events, column="month", **say) for events in events_of(lake)]
     assert sum(sum(map(sum, year)) for year in counts[0]) == 3 + 2 * 2 + 2 * 2
     assert counts == [counts[0]] * 5
@@ -154,13 +156,13 @@ def test_persons_parts_bins_and_amounts_may_be_in_folders_alone(tmp_path):
     for user, age in (("ann", 30), ("bob", 30), ("cem", 71)):
         laid(tmp_path, f"user={user}/age={age}/land=A", n=[1, 2, 3, 4])
     domain = Domain(age=bins(0, 100, width=50))
-    assert count_table(tmp_path, person="user", domain=domain, at_most=1).cells.tolist() == [2, 1]
+    assert count_table(tmp_path, domain, Counting("user", at_most=1)).cells.tolist() == [2, 1]
     more = {"values": "age", "per_cell": 1000, "part": {"land": ["A", "B"]}}
-    parts = count_table(tmp_path, person="user", domain=Domain(n=[1, 2]), at_most=2, **more)
+    parts = counted_with(tmp_path, person="user", domain=Domain(n=[1, 2]), at_most=2, **more)
     assert parts["A"].cells.tolist() == [131, 131]
     laid(tmp_path, f"user={HIVE}/age=1/land=A", n=[1])
     with pytest.raises(BadTable, match="every event must name its person"):
-        count_table(tmp_path, person="user", domain=domain, at_most=1)
+        count_table(tmp_path, domain, Counting("user", at_most=1))
 
 
 @pytest.mark.parametrize(
@@ -171,10 +173,10 @@ def test_a_domain_that_spells_folders_otherwise_is_refused_and_not_empty(tmp_pat
         laid(tmp_path, f"month={cell}", user=["ann"])
     for axis in (plain(labels), plain(labels, other="else")):
         with pytest.raises(BadTable, match="spelled as the names of the folders"):
-            count_table(tmp_path, person="user", domain=Domain(month=axis), at_most=1)
-    assert count_table(tmp_path, person="user", domain=Domain(month=bins(13)), at_most=9).cells.sum() == len(cells)
+            count_table(tmp_path, Domain(month=axis), Counting("user", at_most=1))
+    assert count_table(tmp_path, Domain(month=bins(13)), Counting("user", at_most=9)).cells.sum() == len(cells)
     right = Domain(month=cells)
-    assert count_table(tmp_path, person="user", domain=right, at_most=9).cells.tolist() == [1] * len(cells)
+    assert count_table(tmp_path, right, Counting("user", at_most=9)).cells.tolist() == [1] * len(cells)
 
 
 SAY = {"columns": "n", "public": ["ward", "year", "month"], "id_column": "ward", "sensitivity": 1, "cells": 1}
@@ -237,7 +239,7 @@ def test_commands_read_folders(lake, tmp_path):
     asked = ["count", str(lake), "--person", "user", "--at-most", "4", "--domain", str(tmp_path / "d.json")]
     assert called(*asked, "--out", tmp_path / "c.json").returncode == 0
     domain = Domain(year=[2020, 2021], month=["01", "11"])
-    wanted = count_table(lake, person="user", domain=domain, at_most=4).cells
+    wanted = count_table(lake, domain, Counting("user", at_most=4)).cells
     assert sum(map(sum, wanted.tolist())) == 12
     assert json.loads((tmp_path / "c.json").read_text())["cells"] == wanted.ravel().tolist()
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.workloads import bins, hierarchy, periods
+from counting_words import counted_with
+from utmost.workloads import bins, edges, hierarchy, periods
 
 KEY = bytes(range(32))
 ROWS = 120
@@ -26,7 +27,7 @@ AXES = {
     "labels": {"kind": ut.workloads.plain(["A", "B"], other="else", missing="none")},
     "nested": {"kind": hierarchy({"N": ["A", "B"], "S": ["C"]}, names=["part", "kind"])},
     "truth": {"member": [False, True]},
-    "open ends": {"age": bins([0, 15, 65, None], missing="not stated")},
+    "open ends": {"age": edges([0, 15, 65, None], missing="not stated")},
     "of one width": {"age": bins(10, 70, width=20, below="under 10", above="70 or more")},
     **{
         f"by {every}": {"day": periods("2023", "2025", every=every, missing="no date")}
@@ -37,10 +38,10 @@ AXES = {
     "listed": {
         "key": ut.workloads.listed([("A", "i0"), ("B", "i1"), ("B", "i5"), ("C", "i2")], names=["kind", "item"])
     },
-    "crossed": {"member": [False, True], "day": periods("2023", "2025", every="year"), "age": bins([0, 30, None])},
+    "crossed": {"member": [False, True], "day": periods("2023", "2025", every="year"), "age": edges([0, 30, None])},
 }
 MEASURES = {
-    "persons": ut.count,
+    "persons": ut.count(),
     "events": ut.count(3),
     "in all": ut.count(in_all=4),
     "paid": ut.sum("paid", step="0.5", each=(-2, 10), per_cell=(-3, 20)),
@@ -52,7 +53,7 @@ MEASURES = {
 def written(events, domain):
     """Every table of a counting, as its file has it."""
     measures = {name: of for name, of in MEASURES.items() if name != "bought" or "age" not in domain.columns}
-    tables = ut.count_table(events, person="user", domain=domain, at_most=3, key=KEY, measures=measures)
+    tables = ut.count_measures(events, domain, ut.Counting("user", at_most=3, key=KEY), measures)
     return {name: json.dumps(table.facts(), sort_keys=True) for name, table in tables.items()}
 
 
@@ -113,6 +114,6 @@ def test_decimals_with_places_are_no_names_whichever_comes_first(column, cells):
     other = {"user": ["a", "b"], "kind": ["1", "2"]}
     for table in (list, np.array, lambda numbers: pa.array(numbers, pa.decimal128(10, 1))):
         with pytest.raises(ut.errors.BadTable, match="a number with a point"):
-            ut.count_table(other | {column: table(list(map(Decimal, cells)))}, **words)
-    whole = ut.count_table(other | {column: list(map(Decimal, ["1", "2"]))}, **words)
+            counted_with(other | {column: table(list(map(Decimal, cells)))}, **words)
+    whole = counted_with(other | {column: list(map(Decimal, ["1", "2"]))}, **words)
     assert whole.cells.tolist() == [1, 1]

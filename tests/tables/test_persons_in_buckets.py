@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
+from counting_words import counted_with
+from utmost import Counting
 from utmost.core.sampling.item_words import compound_tags, item_tags
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
@@ -73,7 +75,7 @@ def way(request, monkeypatch):
 def test_a_table_does_not_depend_on_where_events_waited(lazily, asked):
     """What is kept of a person is a function of the key and that person's rows alone."""
     say = {"person": "user", "domain": DOMAIN, "key": KEY, **asked}
-    here, there = count_table(random_events(), **say), count_table(lazily(random_events()), **say)
+    here, there = counted_with(random_events(), **say), counted_with(lazily(random_events()), **say)
     if "part" not in asked:
         here, there = {"all": here}, {"all": there}
     assert {name: one.cells.tolist() for name, one in there.items()} == {
@@ -91,9 +93,11 @@ def test_amounts_may_outgrow_64_bits_in_any_batch(rows, monkeypatch):
     decimals = pa.array([Decimal(amount) for amount in rows], pa.decimal128(38, 0))
     say = {"person": "user", "domain": {"page": ["p0", "p1"]}, "at_most": 2, "key": KEY}
     say |= {"values": "amount", "step": 1, "per_cell": (-(2**80), 2**80)}
-    here = count_table({**events, "amount": rows}, **say)
+    here = counted_with({**events, "amount": rows}, **say)
     for there in (pa.table({**events, "amount": decimals}), on_duckdb({**events, "amount": decimals})):
-        assert count_table(there, **say).cells.tolist() == here.cells.tolist() == [rows[0] + rows[2], rows[1] + rows[3]]
+        assert (
+            counted_with(there, **say).cells.tolist() == here.cells.tolist() == [rows[0] + rows[2], rows[1] + rows[3]]
+        )
 
 
 @pytest.mark.usefixtures("way")
@@ -109,7 +113,7 @@ def test_persons_who_are_integers_are_those_of_their_text(lazily, numbers):
     events = random_events(600) | {"user": [numbers[row % 3] for row in range(600)]}
     same = events | {"user": list(map(str, events["user"]))}
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY}
-    assert count_table(lazily(events), **say).cells.tolist() == count_table(same, **say).cells.tolist()
+    assert counted_with(lazily(events), **say).cells.tolist() == counted_with(same, **say).cells.tolist()
 
 
 @pytest.mark.usefixtures("way")
@@ -122,7 +126,7 @@ def test_amounts_beyond_64_bits_wait_exactly():
     big = 10**30
     con.execute(f"CREATE TABLE u AS SELECT user, page, {big}::DECIMAL(38, 0) AS amount FROM t")
     say = {"person": "user", "domain": Domain(page=["p1"]), "at_most": 1, "per_cell": 10**31, "values": "amount"}
-    assert count_table(con.table("u"), **say).cells.tolist() == [9 * big]
+    assert counted_with(con.table("u"), **say).cells.tolist() == [9 * big]
 
 
 @pytest.mark.usefixtures("way")
@@ -130,19 +134,19 @@ def test_amounts_beyond_64_bits_wait_exactly():
 def test_an_event_of_nobody_is_refused_wherever_it_would_wait(lazily, nobody):
     events = random_events(900) | {"user": ["a"] * 899 + [nobody]}
     with pytest.raises(BadTable, match="must name its person"):
-        count_table(lazily(events), person="user", domain=DOMAIN, at_most=1)
+        count_table(lazily(events), DOMAIN, Counting("user", at_most=1))
 
 
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("user", [1.5, True])
 def test_persons_must_be_text_or_integers(lazily, user):
     with pytest.raises(BadTable, match="text or integers"):
-        count_table(lazily(random_events(90) | {"user": [user] * 90}), person="user", domain=DOMAIN, at_most=1)
+        count_table(lazily(random_events(90) | {"user": [user] * 90}), DOMAIN, Counting("user", at_most=1))
 
 
 KILLED = """
 import os, signal, polars
-from utmost import Domain, count_table
+from utmost import Counting, Domain, count_table
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 
 def killed(*arguments):
@@ -151,7 +155,7 @@ def killed(*arguments):
 PersonsInBuckets.__init__.__defaults__ = (0, 500, 1 << 24)
 PersonsInBuckets._pairs = killed
 events = polars.LazyFrame({"user": [f"person {i}" for i in range(3000)], "page": ["p1"] * 3000})
-count_table(events, person="user", domain=Domain(page=["p1"]), at_most=1)
+count_table(events, Domain(page=["p1"]), Counting("user", at_most=1))
 """
 
 

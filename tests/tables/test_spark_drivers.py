@@ -6,9 +6,10 @@ import signal
 import pytest
 
 from asking import asked
+from counting_words import counted_with
 from spark import OF_SPARK, driven, missing, missing_connect, on, session
 from spark_drivers import COUNTED, PROMISE, by_ward, ledger_of, wards
-from utmost.counting import count_keys, count_table
+from utmost.counting import count_keys
 from utmost.exact import level
 from utmost.ledger import Ledger, ResponseFolder
 from utmost.workloads import Domain, plain
@@ -39,7 +40,7 @@ def test_spark_connect_gives_the_values_of_one_machine_through_every_door(one_ma
     found = found_in(tmp_path)
     assert {what: found[what] for what in one_machine} == one_machine
     domain = Domain(visits=plain(list(range(97))))
-    assert found["counted"] == count_table(wards(), domain=domain, **COUNTED).cells.tolist()
+    assert found["counted"] == counted_with(wards(), domain=domain, **COUNTED).cells.tolist()
     assert found["keys"] == [str(one) for one in count_keys(wards(), column="visits", **COUNTED)]
     assert found["same twice"]
     assert found["kept"] == one_machine["relaxed"]

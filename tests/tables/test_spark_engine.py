@@ -15,7 +15,9 @@ import pytest
 from scipy.stats import chi2
 
 import utmost as ut
+from counting_words import counted_with
 from spark import OF_SPARK, Losses, on, session
+from utmost import Counting
 from utmost.core.sampling.item_words import item_tags
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, DataChanged, Unsupported
@@ -57,7 +59,7 @@ def test_spark_cuts_in_all_as_one_machine_does():
     """A bound in all looks at the whole of a person, who comes in one piece."""
     events = random_events()
     say = {"person": "user", "domain": DOMAIN, "in_all": 4, "key": KEY}
-    here, there = count_table(events, **say), count_table(on_spark(events), **say)
+    here, there = counted_with(events, **say), counted_with(on_spark(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.account.moved == here.account.moved > 0
 
@@ -69,11 +71,11 @@ def test_workers_on_this_machine_run_the_python_that_runs_here(monkeypatch):
     context = session().sparkContext
     monkeypatch.setattr(context, "pythonExec", "python3")
     monkeypatch.delenv("PYSPARK_PYTHON")
-    assert count_table(frame, **say).cells.tolist() == [2]
+    assert counted_with(frame, **say).cells.tolist() == [2]
     assert context.pythonExec == sys.executable
     monkeypatch.setattr(context, "pythonExec", "/nowhere/python")
     with pytest.raises(Unsupported, match=r"must run the version of Python .* Set .*PYSPARK_PYTHON") as refused:
-        count_table(frame, **say)
+        counted_with(frame, **say)
     assert len(str(refused.value).splitlines()) == 1
 
 
@@ -83,7 +85,7 @@ def test_spark_counts_as_one_machine_does(values):
     events = random_events()
     frame = on_spark(events)
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": (-2, 3), "values": values, "key": KEY}
-    here, there = count_table(events, **say), count_table(frame, **say)
+    here, there = counted_with(events, **say), counted_with(frame, **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.cells.any()
 
@@ -104,7 +106,7 @@ def test_spark_reads_dates_times_and_listed_keys():
     frame = on_spark(events)
     for domain in domains:
         say = {"person": "user", "domain": domain, "at_most": 3, "key": KEY}
-        here, there = count_table(events, **say), count_table(frame, **say)
+        here, there = counted_with(events, **say), counted_with(frame, **say)
         assert there.cells.tolist() == here.cells.tolist()
         assert there.cells.any()
 
@@ -115,7 +117,7 @@ def test_spark_sums_amounts_in_steps():
     events["amount"] = [Decimal(amount) + Decimal("0.125") for amount in events["amount"]]
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "values": "amount", "key": KEY}
     say |= {"step": "0.05", "each": (-1, 4), "per_cell": (-2, 12)}
-    here, there = count_table(events, **say), count_table(on_spark(events), **say)
+    here, there = counted_with(events, **say), counted_with(on_spark(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.unit == here.unit
     assert str(there.account) == str(here.account)
@@ -134,7 +136,7 @@ def test_spark_counts_several_measures_in_one_pass():
     events = random_events() | {"kind": [row * row % 7 for row in range(1500)]}
     for measures in (both, {"kinds": values}):
         say = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY, "measures": measures}
-        here, there = count_table(events, **say), count_table(on_spark(events), **say)
+        here, there = counted_with(events, **say), counted_with(on_spark(events), **say)
         assert {name: table.cells.tolist() for name, table in there.items()} == {
             name: table.cells.tolist() for name, table in here.items()
         }
@@ -145,7 +147,7 @@ def test_spark_counts_rows_that_are_persons():
     """Rows pass by in whatever partition: no order of persons, no key."""
     events = random_events()
     say = {"each_row": True, "domain": DOMAIN, "per_cell": (-2, 3), "values": "amount"}
-    here, there = count_table(events, **say), count_table(on_spark(events), **say)
+    here, there = counted_with(events, **say), counted_with(on_spark(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.cells.any()
     assert str(there.account) == str(here.account)
@@ -159,7 +161,7 @@ def test_spark_finds_the_keys_and_refuses_nobody_as_one_machine_does():
     assert count_keys(frame, **say) == count_keys(events, **say)
     nobody = on_spark({"user": ["a", None], "page": ["p1", "p1"], "age": [1, 1]}, 2)
     with pytest.raises(BadTable, match="must name its person"):
-        count_table(nobody, person="user", domain=DOMAIN, at_most=1)
+        count_table(nobody, DOMAIN, Counting("user", at_most=1))
 
 
 PROMISE = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
@@ -282,7 +284,7 @@ def test_texts_that_a_collation_calls_equal_are_refused():
         pytest.skip("collations came with Spark 4")
     frame = frame.selectExpr("user COLLATE UTF8_LCASE AS user", "page", "age")
     with pytest.raises(Unsupported, match="equal only"):
-        count_table(frame, person="user", domain=DOMAIN, at_most=1)
+        count_table(frame, DOMAIN, Counting("user", at_most=1))
 
 
 @pytest.mark.slow

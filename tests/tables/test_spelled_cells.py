@@ -9,23 +9,24 @@ import pandas as pd
 import pytest
 
 import utmost as ut
+from counting_words import contributions_with, counted_with
+from utmost import Spelling
 from utmost.errors import BadTable, OutOfRange, WrongKind
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.axes.clock import shown_time
 from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.odd_cells import odd_number
-from utmost.tables.cells.spelling import Spelling
 from utmost.tables.files import files
-from utmost.workloads import bins, hierarchy, listed, periods, plain
+from utmost.workloads import bins, edges, hierarchy, listed, periods, plain
 
 AXES = {
-    "a list": plain(["A", "B"], missing_marks=["NA", -9]),
-    "a tree": hierarchy({"N": ["A"], "S": ["B"]}, names=["part", "kind"], missing_marks=["."]),
-    "keys": listed([("A", "x"), ("B", "y")], names=["kind", "item"], missing_marks=["."]),
-    "bins": bins(0, 10, decimal=",", thousands=".", missing_marks=["NA"]),
-    "edges": bins([0, 10, None], thousands="space"),
-    "periods": periods("2013", "2014", every="month", pattern="%d.%m.%Y", missing_marks=["NA"]),
+    "a list": plain(["A", "B"], spelling=Spelling(missing_marks=["NA", -9])),
+    "a tree": hierarchy({"N": ["A"], "S": ["B"]}, names=["part", "kind"], spelling=Spelling(missing_marks=["."])),
+    "keys": listed([("A", "x"), ("B", "y")], names=["kind", "item"], spelling=Spelling(missing_marks=["."])),
+    "bins": bins(0, 10, spelling=Spelling(decimal=",", thousands=".", missing_marks=["NA"])),
+    "edges": edges([0, 10, None], spelling=Spelling(thousands="space")),
+    "periods": periods("2013", "2014", every="month", spelling=Spelling(missing_marks=["NA"], pattern="%d.%m.%Y")),
 }
 
 
@@ -41,7 +42,7 @@ def test_a_domain_file_keeps_what_is_declared(kind):
 
 
 def test_what_declares_nothing_adds_no_word_to_a_domain():
-    facts = ut.Domain(x=bins([0, 10, None]), y=["A"], z=periods("2013", "2014", every="month")).facts()
+    facts = ut.Domain(x=edges([0, 10, None]), y=["A"], z=periods("2013", "2014", every="month")).facts()
     assert facts["y"] == ["A"]
     assert not {"decimal", "thousands", "missing_marks", "pattern"} & (set(facts["x"]) | set(facts["z"]))
 
@@ -60,14 +61,14 @@ def test_what_declares_nothing_adds_no_word_to_a_domain():
 )
 def test_marks_that_are_none_are_refused(declared, error):
     with pytest.raises(error):
-        Spelling.of(**declared)
+        Spelling(**declared)
     with pytest.raises((error, WrongKind)):
-        ut.count_table({"x": [1]}, each_row=True, domain={"x": [1]}, **declared)
+        counted_with({"x": [1]}, each_row=True, domain={"x": [1]}, **declared)
 
 
 def test_a_missing_mark_is_no_value_of_its_own_axis():
     with pytest.raises(OutOfRange, match="must not be a value"):
-        plain(["NA", "A"], missing_marks=["NA"])
+        plain(["NA", "A"], spelling=Spelling(missing_marks=["NA"]))
 
 
 @pytest.mark.parametrize(
@@ -105,13 +106,13 @@ def test_what_a_pattern_does_not_spell_is_no_time(text):
 )
 def test_patterns_that_leave_something_open_are_refused(pattern):
     with pytest.raises(OutOfRange):
-        periods("2013", "2014", every="year", pattern=pattern)
+        periods("2013", "2014", every="year", spelling=Spelling(pattern=pattern))
 
 
 def test_an_integer_has_lost_the_zeros_of_its_day():
-    days = periods("2013-05-07", "2013-05-09", every="day", pattern="%d%m%Y")
+    days = periods("2013-05-07", "2013-05-09", every="day", spelling=Spelling(pattern="%d%m%Y"))
     for cells in (["07052013", "08052013"], [7052013, 8052013]):
-        assert ut.count_table({"x": cells}, each_row=True, domain=ut.Domain(x=days)).cells.tolist() == [1, 1]
+        assert ut.count_table({"x": cells}, ut.Domain(x=days), ut.Counting(each_row=True)).cells.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("table", [pd.DataFrame, dict])
@@ -119,7 +120,7 @@ def test_an_integer_has_lost_the_zeros_of_its_day():
 def test_groups_of_cut_are_counted_beside_a_gap(table, gap):
     """pandas lists such intervals as floats once a cell is missing."""
     cut = pd.cut(pd.Series([1, 5, 12, *gap]), [0, 5, 10, 20])
-    counted = ut.count_table(table({"x": cut}), each_row=True, domain=ut.Domain(x=list(cut.cat.categories)))
+    counted = ut.count_table(table({"x": cut}), ut.Domain(x=list(cut.cat.categories)), ut.Counting(each_row=True))
     assert counted.cells.tolist() == [2, 0, 1]
     released = ut.release_table(
         pd.DataFrame({"x": cut, "n": 1}), ut.Promise(columns="n", public="x", sensitivity=1, cells=1), epsilon=1
@@ -183,7 +184,7 @@ UNNAMED = {
 def test_a_column_without_a_name_stops_no_count_and_is_dropped_by_its_place(run, kind, tmp_path):
     path = tmp_path / ("t.tsv" if kind == "tsv" else "t.csv")
     path.write_text(UNNAMED[kind])
-    assert ut.count_table(path, each_row=True, domain={"s": ["m", "f"]}).cells.tolist() == [1, 1]
+    assert ut.count_table(path, {"s": ["m", "f"]}, ut.Counting(each_row=True)).cells.tolist() == [1, 1]
     asked = [
         "release",
         path,
@@ -211,12 +212,12 @@ def test_a_column_without_a_name_stops_no_count_of_a_workbook(tmp_path):
     book = openpyxl.Workbook()
     for row in ([None, "s"], [1, "m"], [2, "f"]):
         book.active.append(row)
-    assert ut.count_table(saved(book, tmp_path), each_row=True, domain={"s": ["m", "f"]}).cells.tolist() == [1, 1]
+    assert ut.count_table(saved(book, tmp_path), {"s": ["m", "f"]}, ut.Counting(each_row=True)).cells.tolist() == [1, 1]
 
 
 def test_nested_cells_stop_no_count_by_another_column(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"s": "m", "tags": [1, 2]}\n{"s": "f", "tags": {"a": 1}}\n')
-    assert ut.count_table(tmp_path / "t.jsonl", each_row=True, domain={"s": ["m", "f"]}).cells.tolist() == [1, 1]
+    assert ut.count_table(tmp_path / "t.jsonl", {"s": ["m", "f"]}, ut.Counting(each_row=True)).cells.tolist() == [1, 1]
     with pytest.raises(BadTable, match="plain cells"):
         files.read(tmp_path / "t.jsonl")
 
@@ -277,7 +278,7 @@ def test_three_decimals_may_be_thousands(run, tmp_path):
     (tmp_path / "t.csv").write_text("r;n\nNord;1.234\n")
     asked = ["release", tmp_path / "t.csv", "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1]
     err = run(*asked, "--epsilon", 1)[2]
-    assert "--thousands . and --decimal ," in err
+    assert "--decimal , --thousands ." in err
     assert run(*asked, "--epsilon", 1, "--thousands", ".", "--decimal", ",", "--out", tmp_path / "o.csv")[0] == 0
 
 
@@ -302,7 +303,7 @@ def test_options_and_arguments_say_the_same_of_every_format(run, name, tmp_path)
     }[name]()
     domain = {"x": {"edges": [0, 10, None], "missing": "none"}}
     words = {"decimal": ",", "thousands": ".", "missing_marks": ["NA"]}
-    assert ut.count_table(path, person="p", at_most=1, domain=domain, **words).cells.tolist() == [1, 1, 1]
+    assert counted_with(path, person="p", at_most=1, domain=domain, **words).cells.tolist() == [1, 1, 1]
     (tmp_path / "d.json").write_text('{"x": {"edges": [0, 10, null], "missing": "none"}}')
     asked = ["count", path, "--person", "p", "--at-most", 1, "--domain", tmp_path / "d.json", "--out", "-"]
     code, out, err = run(*asked, "--decimal", ",", "--thousands", ".", "--missing-marks", "NA,.")
@@ -312,13 +313,13 @@ def test_options_and_arguments_say_the_same_of_every_format(run, name, tmp_path)
 def test_bounds_and_tables_of_cells_are_read_alike():
     events = {"p": ["a", "a", "b"], "x": ["5,5", "NA", "1.500"], "paid": ["1,5", "2", "1.000"]}
     words = {"decimal": ",", "thousands": ".", "missing_marks": ["NA"]}
-    domain = ut.Domain(x=bins([0, 10, None], missing="none"))
-    bounds = ut.count_contributions(
+    domain = ut.Domain(x=edges([0, 10, None], missing="none"))
+    bounds = contributions_with(
         events, person="p", domain=domain, per_cell=[10, 2000], values="paid", step="0.5", **words
     )
     assert bounds.cells.tolist() == [1, 1, 0]
     cells = {"x": ["5,5", "1.500", "NA"], "n": ["1.000", "2", "3"]}
-    table = ut.counting.cells_table(cells, domain, unit=ut.Unit(1, 1), counts="n", **words)
+    table = ut.counting.cells_table(cells, domain, unit=ut.Unit(1, 1), counts="n", spelling=ut.Spelling(**words))
     assert table.cells.tolist() == [1000, 2, 3]
 
 
@@ -332,7 +333,9 @@ def test_labels_of_a_table_of_cells_keep_their_zeros(tmp_path):
 
 def test_keys_that_are_missing_are_never_named(run, tmp_path):
     events = {"p": ["a", "b", "c", "d"], "k": ["x", "nan", "NA", None]}
-    counts = ut.counting.count_keys(events, person="p", column="k", at_most=1, missing_marks=["NA"])
+    counts = ut.counting.count_keys(
+        events, person="p", column="k", at_most=1, spelling=ut.Spelling(missing_marks=["NA"])
+    )
     assert counts == {"x": 1}
     table = tmp_path / "t.csv"
     table.write_text("p,k\n" + "".join(f"{who},{'NA' if who % 2 else 'x'}\n" for who in range(400)))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from utmost.errors import OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
@@ -30,7 +31,7 @@ SALES = {
 
 def counted(events=None, most=3, **words):
     events = SALES if events is None else events
-    return ut.count_table(events, person="user", at_most=most, domain=DOMAIN, key=KEY, **{**WORDS, **words})
+    return counted_with(events, person="user", at_most=most, domain=DOMAIN, key=KEY, **{**WORDS, **words})
 
 
 def by_hand(events):
@@ -59,12 +60,12 @@ def test_every_door_counts_both_parts_alike(monkeypatch):
         assert counted(frame, most).cells.tolist() == counted(most=most).cells.tolist()
     monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
     assert counted(pl.DataFrame(arrow).lazy(), 1).cells.tolist() == counted(most=1).cells.tolist()
-    rows = ut.count_table(SALES, each_row=True, domain=DOMAIN, **{**WORDS, "most_events": 1})
+    rows = counted_with(SALES, each_row=True, domain=DOMAIN, **{**WORDS, "most_events": 1})
     assert rows.cells.sum(axis=1).tolist() == [6 * SALES["shop"].count(shop) for shop in "ABC"]
     both = {"visits": ut.count(3), "spent": ut.sum("paid", step="0.5", each=(-1, 2), most_events=2)}
-    tables = ut.count_table(SALES, person="user", at_most=3, domain=DOMAIN, key=KEY, measures=both)
+    tables = ut.count_measures(SALES, DOMAIN, ut.Counting("user", at_most=3, key=KEY), both)
     assert tables["spent"].cells.tolist() == table.cells.tolist()
-    parts = ut.count_table(SALES, person="user", at_most=1, domain=DOMAIN, key=KEY, part="shop", **WORDS)
+    parts = counted_with(SALES, person="user", at_most=1, domain=DOMAIN, key=KEY, part="shop", **WORDS)
     assert sum(part.cells.sum() for part in parts.values()) == sum(counted(most=1).cells.ravel())
 
 
@@ -104,7 +105,7 @@ def test_the_figures_by_three_routes():
     cells = 40_000
     domain = Domain(cell=range(cells))
     rows = {"cell": [0], "x": [1]}
-    table = ut.count_table(rows, each_row=True, domain=domain, values="x", each=(0, 1), most_events=1)
+    table = ut.count_table(rows, domain, ut.Counting(each_row=True), measure=ut.sum("x", each=(0, 1), most_events=1))
     release = ut.release_workload(table, Strategy(table.domain, table.unit, {"cell x": 1}), epsilon=1)
     both = ut.releases.SumsAndCounts(release)
     count, total = both.count({"cell": 7}), both.total({"cell": 7})
@@ -200,6 +201,6 @@ def test_of_more_events_than_are_counted_the_mean_stays(size):
     """Nine events of a tenth of the most each, of which four count: four tenths, not all that four could be."""
     events = {"user": ["ann"] * 9, "shop": ["A"] * 9, "paid": [size] * 9}
     words = {"values": "paid", "each": (0, 10 * size), "most_events": 4}
-    table = ut.count_table(events, person="user", domain={"shop": ["A"]}, at_most=1, **words)
+    table = counted_with(events, person="user", domain={"shop": ["A"]}, at_most=1, **words)
     assert table.cells.tolist() == [[4 * size, 36 * size]]
     assert table.unit.sensitivity == 40 * size

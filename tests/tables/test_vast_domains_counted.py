@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
+from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import OutOfRange, Unsupported
 
@@ -41,7 +43,7 @@ def laid(table):
 def few_numbers(monkeypatch):
     """Twenty-four cells are more than there are numbers of sixteen: but numbers keep sixty bits."""
     monkeypatch.setattr(counting_plan, "LARGEST_DOMAIN", 16)
-    monkeypatch.setattr(counting_plan.Counting, "bits", 56)
+    monkeypatch.setattr(counting_plan.CountingPlan, "bits", 56)
 
 
 TWICE = {"n": ut.count(3), "paid": ut.sum("paid", per_cell=(0, 20))}
@@ -63,9 +65,9 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_a_vast_domain_is_counted_as_a_small_one(way, request):
     """Where nothing is cut by the hash of a cell both count the same, cell by cell."""
-    usual = count_table(events(), domain=DOMAIN, key=KEY, **WAYS[way])
+    usual = counted_with(events(), domain=DOMAIN, key=KEY, **WAYS[way])
     request.getfixturevalue("few_numbers")
-    vast = count_table(events(), domain=DOMAIN, key=KEY, **WAYS[way])
+    vast = counted_with(events(), domain=DOMAIN, key=KEY, **WAYS[way])
     if not isinstance(usual, dict):
         usual, vast = {"": usual}, {"": vast}
     for name, table in usual.items():
@@ -82,11 +84,13 @@ def test_without_a_person_no_cell_moves_by_more_than_the_unit(most):
     """What is kept of the others stays, though cells have numbers by a hash."""
     table = events(120, 10)
     say = {"person": "who", "domain": DOMAIN, "at_most": most, "key": KEY}
-    whole = np.array(laid(count_table(table, **say)))
+    whole = np.array(laid(counted_with(table, **say)))
     attained = 0
     for who in set(table["who"]):
         left = [at for at, name in enumerate(table["who"]) if name != who]
-        less = np.array(laid(count_table({name: [column[at] for at in left] for name, column in table.items()}, **say)))
+        less = np.array(
+            laid(counted_with({name: [column[at] for at in left] for name, column in table.items()}, **say))
+        )
         assert set(np.unique(whole - less).tolist()) <= {0, 1}
         attained = max(attained, int((whole - less).sum()))
     assert attained == most
@@ -96,13 +100,13 @@ def test_without_a_person_no_cell_moves_by_more_than_the_unit(most):
 def test_files_and_the_order_of_events_change_nothing(tmp_path):
     table = events()
     say = {"person": "who", "domain": DOMAIN, "at_most": 2, "key": KEY}
-    here = laid(count_table(table, **say))
+    here = laid(counted_with(table, **say))
     path = tmp_path / "events.csv"
     lines = zip(*table.values(), strict=True)
     path.write_text("\n".join([",".join(table), *(",".join(map(str, line)) for line in lines)]), encoding="utf-8")
-    assert laid(count_table(path, **say)) == here
+    assert laid(counted_with(path, **say)) == here
     order = np.random.default_rng(3).permutation(400)
-    assert laid(count_table({name: [column[at] for at in order] for name, column in table.items()}, **say)) == here
+    assert laid(counted_with({name: [column[at] for at in order] for name, column in table.items()}, **say)) == here
 
 
 def test_a_hundred_columns_are_counted_released_and_relaxed(tmp_path):
@@ -111,7 +115,7 @@ def test_a_hundred_columns_are_counted_released_and_relaxed(tmp_path):
     domain = Domain({f"q{at}": range(10) for at in range(100)})
     answers = {f"q{at}": draw.integers(0, 10, 500) for at in range(100)}
     answers["q0"][:3] = 11
-    counted = count_table(answers, each_row=True, domain=domain)
+    counted = count_table(answers, domain, Counting(each_row=True))
     assert (len(counted.cells), counted.account.outside["q0"]) == (497, 3)
     truth = int(((answers["q0"] == 4) & (answers["q7"] == 2)).sum())
     assert int(counted.cells.sums(domain.axes, domain.family("q0 q7"))[42]) == truth
@@ -125,14 +129,14 @@ def test_a_hundred_columns_are_counted_released_and_relaxed(tmp_path):
 def test_what_is_not_counted_over_more_cells_than_numbers(few_numbers):
     polars = pytest.importorskip("polars")
     with pytest.raises(Unsupported, match="Parquet"):
-        count_table(polars.LazyFrame(events()), each_row=True, domain=DOMAIN)
+        count_table(polars.LazyFrame(events()), DOMAIN, Counting(each_row=True))
     for words in (
         {"person": "who", "at_most": 2, "together": "c"},
         {"person": "who", "at_most": 2, "values": "paid", "each": (0, 9), "most_events": 2},
         {"person": "who", "at_most": 2, "measures": {"d": ut.distinct("paid", of=range(9))}},
     ):
         with pytest.raises(OutOfRange, match="2\\^62"):
-            count_table(events(), domain=DOMAIN, **words)
+            counted_with(events(), domain=DOMAIN, **words)
 
 
 def test_cells_that_share_a_number_are_refused_and_not_added_up():

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.workloads import bins, listed, periods
+from counting_words import counted_with
+from utmost.workloads import edges, listed, periods
 
 KEY = bytes(range(32))
 KEYS = [("N", "a"), ("N", "b"), ("S", "c")]
 AXES = {
     "place": listed(KEYS, names=["region", "place"]),
     "day": periods("2024", "2025", every="quarter", missing="no date"),
-    "age": bins([0, 18, None], missing="not stated"),
+    "age": edges([0, 18, None], missing="not stated"),
 }
 DOMAIN = ut.Domain(AXES)
 MEASURES = {
@@ -54,9 +55,9 @@ def test_no_person_changes_more_than_the_unit_of_any_measure():
     for turn in range(40):
         events, key = events_of(draw, 14), bytes([turn]) * 32
         words = {"person": "user", "domain": DOMAIN, "at_most": 3, "measures": MEASURES, "key": key}
-        whole = ut.count_table(events, **words)
+        whole = counted_with(events, **words)
         for person in ("p0", "p1", "p2"):
-            less = ut.count_table(without(events, person), **words)
+            less = counted_with(without(events, person), **words)
             for name, table in whole.items():
                 change = np.abs(np.asarray(table.cells - less[name].cells, dtype=object)).ravel()
                 unit, seen = table.unit, (max(change), sum(value != 0 for value in change), sum(change))
@@ -76,7 +77,7 @@ def test_every_engine_gives_the_same_bytes_and_every_row_has_an_account():
     people = {"person": "user", "at_most": 3, "key": KEY}
     no_kinds = {name: of for name, of in MEASURES.items() if name != "kinds"}
     rows = {
-        "n": ut.count,
+        "n": ut.count(),
         "weight": ut.sum("weight", per_cell=4),
         "paid": ut.sum("paid", step="0.5", each=(0, 4), most_events=1),
     }
@@ -86,12 +87,12 @@ def test_every_engine_gives_the_same_bytes_and_every_row_has_an_account():
         {**people, "domain": ut.Domain(kind=["x", "y", "z"], **AXES), "measures": no_kinds, "part": "kind"},
         {"each_row": True, "domain": DOMAIN, "measures": rows},
     ):
-        expected = written(ut.count_table(events, **words))
+        expected = written(counted_with(events, **words))
         assert len(expected) >= 3
         for form in forms:
-            assert written(ut.count_table(form, **words)) == expected, (words.keys(), type(form))
+            assert written(counted_with(form, **words)) == expected, (words.keys(), type(form))
     con.close()
-    table = ut.count_table(events, each_row=True, domain=DOMAIN, measures=rows)["n"]
+    table = ut.count_measures(events, DOMAIN, ut.Counting(each_row=True), rows)["n"]
     cells = zip(events["region"], events["place"], events["day"], strict=True)
     inside = sum((region, place) in KEYS and (day is None or day.year == 2024) for region, place, day in cells)
     assert (int(table.cells.sum()), table.account.events) == (inside, 90)

@@ -32,21 +32,21 @@ def an_answer_that_was_not_measured():
 
 
 def events_of_nobody():
-    ut.count_table({**EVENTS, "person": ["p", None]}, person="person", domain=DOMAIN, at_most=1)
+    ut.count_table({**EVENTS, "person": ["p", None]}, DOMAIN, ut.Counting("person", at_most=1))
 
 
 def a_domain_learned_from_the_events():
-    ut.count_table(EVENTS, person="person", by=["ward", "outcome"], at_most=1)
+    ut.count_table(EVENTS, None, ut.Counting("person", at_most=1), by=["ward", "outcome"])
 
 
 def a_smaller_unit_than_was_counted():
-    counted = ut.count_table(EVENTS, person="person", domain=DOMAIN, at_most=2)
+    counted = ut.count_table(EVENTS, DOMAIN, ut.Counting("person", at_most=2))
     ut.release_workload(counted, ut.workloads.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1)
 
 
 def amounts_with_a_comma_before_their_decimals():
     events = {"person": ["p", "q"], "ward": ["A", "B"], "paid": ["12,50", "7"]}
-    ut.count_table(events, person="person", domain=WARDS, at_most=1, values="paid", per_cell=9)
+    ut.count_table(events, WARDS, ut.Counting("person", at_most=1), measure=ut.sum("paid", per_cell=9))
 
 
 @pytest.mark.parametrize(

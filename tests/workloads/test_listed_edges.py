@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 import utmost as ut
+from utmost import Counting
 from utmost.counting import count_table
-from utmost.errors import NotANumber, OutOfRange
+from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
@@ -21,19 +22,19 @@ from utmost.publish.workloads.measuring.forms import numbers_of
 from utmost.releases import release_workload
 from utmost.statements import read_workload
 from utmost.tables.cells.axis_places import places_on
-from utmost.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.workloads import Domain, Strategy, Workload, bins, edges, strategy
 
 AGES = [0, 5, 15, 25, 65, None]
 BROAD = {"broad": [0, 15, 65, None]}
 
 
 def test_labels_are_those_of_whole_numbers_or_of_reals():
-    assert bins(AGES).labels[0] == ("0 to 4", "5 to 14", "15 to 24", "25 to 64", "65+")
-    assert bins(AGES, whole=False).labels[0] == ("[0, 5)", "[5, 15)", "[15, 25)", "[25, 65)", "[65, inf)")
-    assert bins([None, 0, 1, 10]).labels[0] == ("under 0", 0, "1 to 9")
-    assert bins([None, "0.5", 2]).labels[0] == ("(-inf, 1/2)", "[1/2, 2)")
-    assert bins([0, 18, None], other="unknown").labels[0] == ("0 to 17", "18+", "unknown")
-    grouped = bins(AGES, groups=BROAD).named("age")
+    assert edges(AGES).labels[0] == ("0 to 4", "5 to 14", "15 to 24", "25 to 64", "65+")
+    assert edges(AGES, whole=False).labels[0] == ("[0, 5)", "[5, 15)", "[15, 25)", "[25, 65)", "[65, inf)")
+    assert edges([None, 0, 1, 10]).labels[0] == ("under 0", 0, "1 to 9")
+    assert edges([None, "0.5", 2]).labels[0] == ("(-inf, 1/2)", "[1/2, 2)")
+    assert edges([0, 18, None], other="unknown").labels[0] == ("0 to 17", "18+", "unknown")
+    grouped = edges(AGES, groups=BROAD).named("age")
     assert (grouped.levels, grouped.labels[1]) == (("age", "broad"), ("0 to 14", "15 to 64", "65+"))
     assert grouped.group_of(1).tolist() == [0, 0, 1, 1, 2]
 
@@ -41,25 +42,32 @@ def test_labels_are_those_of_whole_numbers_or_of_reals():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"low": []}, {"low": [1]}, {"low": [1, 1]}, {"low": [2, 1]}, {"low": [None, None]}, {"low": [0, None, 2]},
-        {"low": [0, 1], "high": 2}, {"low": [0, 1], "width": 2}, {"low": [0, "0.5"], "whole": True},
-        {"low": AGES, "groups": {"g": [0, 7, None]}}, {"low": AGES, "groups": {"g": [0, 15]}},
-        {"low": AGES, "groups": {"a": [0, 15, None], "b": [0, 25, None]}}, {"low": 3, "groups": {"g": [0, 4]}},
-        {"low": 3, "whole": True}, {"low": AGES, "groups": BROAD, "other": "65+"}, {"low": [0, math.inf]},
+        {"listed": []}, {"listed": [1]}, {"listed": [1, 1]}, {"listed": [2, 1]}, {"listed": [None, None]},
+        {"listed": [0, None, 2]}, {"listed": [0, "0.5"], "whole": True}, {"listed": [0, math.inf]},
+        {"listed": AGES, "groups": {"g": [0, 7, None]}}, {"listed": AGES, "groups": {"g": [0, 15]}},
+        {"listed": AGES, "groups": {"a": [0, 15, None], "b": [0, 25, None]}},
+        {"listed": AGES, "groups": BROAD, "other": "65+"},
     ],
 )  # fmt: skip
 def test_edges_that_make_no_bins_are_refused(wrong):
     with pytest.raises((OutOfRange, NotANumber)):
-        bins(**wrong)
+        edges(**wrong)
+
+
+def test_bins_take_no_list_and_no_groups_that_are_none():
+    with pytest.raises(OutOfRange):
+        bins(3, groups={"g": [0, 4]})
+    with pytest.raises(WrongKind, match="edges"):
+        bins([0, 1])
 
 
 @pytest.mark.parametrize(
-    "axis", [bins(AGES), bins([None, 0, 18, None]), bins([-3, "0.1", "0.3", 7]), bins([None, 2, 3])]
+    "axis", [edges(AGES), edges([None, 0, 18, None]), edges([-3, "0.1", "0.3", 7]), edges([None, 2, 3])]
 )
 @pytest.mark.parametrize("other", [None, "else"])
 def test_columns_of_every_kind_are_read_as_single_cells_are(axis, other):
     """Vectorised where it can be: against bisection, cell by cell; infinite and missing cells are in no bin."""
-    axis = axis if other is None else bins([*(None if edge in (-math.inf, math.inf) else edge for edge in axis.edges)],
+    axis = axis if other is None else edges([*(None if edge in (-math.inf, math.inf) else edge for edge in axis.edges)],
                                            whole=axis.whole, other=other)  # fmt: skip
     whole = [-(10**9), -3, -1, 0, 1, 2, 3, 4, 5, 14, 15, 17, 18, 24, 25, 64, 65, 66, 120, 10**9]
     broken = [-0.1, 0.0, 0.1, 0.3, 0.30000000000000004, 4.999, 5.0, 64.9999, 65.0, 1e300]
@@ -78,10 +86,10 @@ def test_columns_of_every_kind_are_read_as_single_cells_are(axis, other):
 
 def test_a_domain_with_listed_edges_is_written_and_read_back():
     for axis in (
-        bins(AGES, groups=BROAD),
-        bins([None, "1/3", 2], other="else"),
-        bins([0, 1, 2, 3, 4]),
-        bins(AGES, whole=False),
+        edges(AGES, groups=BROAD),
+        edges([None, "1/3", 2], other="else"),
+        edges([0, 1, 2, 3, 4]),
+        edges(AGES, whole=False),
     ):
         domain = Domain(age=axis, sex=["men", "women"])
         again = Domain.of_facts(domain.facts())
@@ -102,15 +110,15 @@ EVENTS = {
 
 def test_age_groups_are_counted_planned_and_released():
     """Counts by every door are one table; sums of groups and of ranges follow from the release."""
-    domain = Domain(age=bins(AGES, groups=BROAD), sex=["men", "women"])
-    counted = count_table(EVENTS, person="who", by=["age", "sex"], domain=domain, at_most=1)
+    domain = Domain(age=edges(AGES, groups=BROAD), sex=["men", "women"])
+    counted = count_table(EVENTS, domain, Counting("who", at_most=1), by=["age", "sex"])
     expected = np.zeros((5, 2), int)
     for age, sex in zip(EVENTS["age"], EVENTS["sex"], strict=True):
         expected[[age < top for top in (5, 15, 25, 65, 10**6)].index(True), int(sex == "women")] += 1
     assert np.array_equal(np.asarray(counted.cells).reshape(5, 2), expected)
     duckdb = pytest.importorskip("duckdb")
     for made in (pl.LazyFrame(EVENTS), duckdb.from_arrow(pa.table(EVENTS)), pd.DataFrame(EVENTS)):
-        again = count_table(made, person="who", by=["age", "sex"], domain=domain, at_most=1)
+        again = count_table(made, domain, Counting("who", at_most=1), by=["age", "sex"])
         assert np.array_equal(again.cells, counted.cells)
     with pytest.raises(OutOfRange, match="by 5, 15, 25, 65"):
         domain.selection({"age": slice(7, 65)})
@@ -125,16 +133,16 @@ def test_middles_are_those_of_whole_numbers_and_an_open_end_has_none():
     def middles(axis, level, taken):
         return numbers_of(axis, level, "midpoints", "age", np.asarray(taken))
 
-    assert middles(bins([0, 5, 15]), 0, np.ones(2)) == [2, Fraction(19, 2)]
-    assert middles(bins([0, 5, 15], whole=False), 0, np.ones(2)) == [Fraction(5, 2), 10]
+    assert middles(edges([0, 5, 15]), 0, np.ones(2)) == [2, Fraction(19, 2)]
+    assert middles(edges([0, 5, 15], whole=False), 0, np.ones(2)) == [Fraction(5, 2), 10]
     runs = bins(0, 40, width=10)  # a group of which a part is selected stands for its own midpoint
     assert middles(runs, 1, [1, 0, 0, 0])[0] == 10
     with pytest.raises(OutOfRange, match="no midpoint"):
-        middles(bins(AGES), 0, np.ones(bins(AGES).size))
+        middles(edges(AGES), 0, np.ones(edges(AGES).size))
 
 
 def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_path):
-    domain = Domain({"age group": bins([0, 18, 65, None]), "sex": ["m", "f"], "place of birth": ["here", "there"]})
+    domain = Domain({"age group": edges([0, 18, 65, None]), "sex": ["m", "f"], "place of birth": ["here", "there"]})
     for family in domain.families():
         assert domain.family(domain.family_name(family)) == family
     wanted = Workload(domain, {"age group sex": 1, "place of birth": 1, "age group=65+ sex": 1, "": 1})
@@ -164,7 +172,7 @@ def test_groups_by_what_they_hold_keep_order_slices_means_and_ranges():
     assert release.mean("band", values=points, where={"all": "under 10"}).estimate == pytest.approx(4.5)
     assert release.cumulative("band")["estimate"].tolist() == [50, 100]
     stages = {"stage": {"young": ["0 to 4"], "0 to 4": ["5 to 14", "15+"]}}
-    domain = Domain(age=bins([0, 5, 15, None], groups=stages, below="unborn"))
+    domain = Domain(age=edges([0, 5, 15, None], groups=stages, below="unborn"))
     with pytest.raises(OutOfRange, match="every label of the level below once"):
         bins(0, 4, groups={"b": {"x": [0, 1], "y": [1, 2, 3]}})
     assert domain.axes[0].labels[1] == ("unborn", "young", "0 to 4")

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 import utmost as ut
-from utmost.counting import cells_table, count_table
+from counting_words import counted_with
+from utmost.counting import cells_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.privacy import Unit
 from utmost.releases import release_table, release_workload
@@ -92,13 +93,13 @@ def test_every_door_counts_the_same_keys(other, tmp_path):
     events = [(f"p{row % 20}", *cells) for row, cells in enumerate(list(combinations) * 2)]
     columns = {name: [event[place] for event in events] for place, name in enumerate(["who", *NAMES])}
     words = {"person": "who", "domain": domain, "at_most": 5, "per_cell": 9, "key": bytes(32)}
-    counted = count_table(columns, **words)
+    counted = counted_with(columns, **words)
     pairs = {}
     for who, *key in events:
         place = spelled.get(tuple(key), None if other is None else len(spelled) - 1)
         if place is not None:
             pairs[who, place] = pairs.get((who, place), 0) + 1
-    whole = count_table(columns, **{**words, "at_most": 99})
+    whole = counted_with(columns, **{**words, "at_most": 99})
     expected = np.bincount([place for _, place in pairs], weights=list(pairs.values()), minlength=len(spelled))
     assert whole.cells.tolist() == expected.tolist()
     assert counted.unit == Unit(9, 5)
@@ -108,11 +109,11 @@ def test_every_door_counts_the_same_keys(other, tmp_path):
         pd.DataFrame(columns), pl.DataFrame(columns), pl.LazyFrame(columns), duckdb.from_arrow(pa.table(columns)),
         tmp_path / "events.csv", tmp_path / "events.parquet",
     ):  # fmt: skip
-        assert count_table(table, **words).cells.tolist() == counted.cells.tolist()
+        assert counted_with(table, **words).cells.tolist() == counted.cells.tolist()
     if other is None:
         assert whole.account.missing["page"] == 2 * 3 * 4
         with pytest.raises(BadTable, match="who"):
-            count_table({**columns, "who": [None] * len(events)}, **words)
+            counted_with({**columns, "who": [None] * len(events)}, **words)
 
 
 def test_listed_keys_are_released_saved_and_asked(tmp_path):

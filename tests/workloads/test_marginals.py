@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
+from counting_words import counted_with
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
@@ -177,7 +178,7 @@ def test_all_tables_of_adult_have_the_errors_that_are_printed(count, equal, root
 def test_thirty_bits_are_measured_by_differences_as_a_closed_form_says():
     """435 pairs, 30 bits and the total, each by its own difference: least of sum c/e^2, but for the lattice."""
     wanted = Workload(BITS, marginals(BITS, 2), per_answer=True)
-    plain, signed = strategy(wanted, ONE, epsilon=1), strategy(wanted, ONE, epsilon=1, rows=True)
+    plain, signed = strategy(wanted, ONE, epsilon=1), strategy(wanted, ONE, epsilon=1, method="rows")
     assert plain.value / 1740 == pytest.approx(101354.96, rel=1e-6)
     assert signed.value / 1740 == pytest.approx(43940.4, rel=1e-5)
     parts = [(1, comb(30, 2)), (2, 30), (1, 1)]  # of mu the weight, and among how many levels it is shared
@@ -251,10 +252,10 @@ def test_few_cells_are_those_of_the_array(monkeypatch, read, words):
         keys = {}
     else:
         keys = {"key": key}
-    laid = ut.count_table(read(events), domain=FIVE, **words, **keys)
+    laid = counted_with(read(events), domain=FIVE, **words, **keys)
     for module in (counted_events, added_cells):
         monkeypatch.setattr(module, "MOST_LAID", 1000)
-    few = ut.count_table(read(events), domain=FIVE, **words, **keys)
+    few = counted_with(read(events), domain=FIVE, **words, **keys)
     assert isinstance(few.cells, FewCells)
     assert few.unit == laid.unit
     for family in marginals(FIVE, 0, 1, 2):
@@ -273,11 +274,11 @@ def test_parts_and_measures_are_few_cells_too(monkeypatch):
         {"measures": {"visits": ut.count(3), "spent": ut.sum("spent", per_cell=50)}},
         {"values": "spent", "each": 20, "most_events": 2, "part": "sex"},
     ]
-    laid = [ut.count_table(events, **words, **call) for call in calls]
+    laid = [counted_with(events, **words, **call) for call in calls]
     for module in (counted_events, added_cells):
         monkeypatch.setattr(module, "MOST_LAID", 1000)
     for call, tables in zip(calls, laid, strict=True):
-        few = ut.count_table(events, **words, **call)
+        few = counted_with(events, **words, **call)
         assert list(few) == list(tables)
         for name, table in tables.items():
             assert isinstance(few[name].cells, FewCells)
@@ -286,18 +287,18 @@ def test_parts_and_measures_are_few_cells_too(monkeypatch):
                 of_few, of_laid = (table.domain.sums(one.cells, family).ravel() for one in (few[name], table))
                 assert (of_few == of_laid).all()
     with pytest.raises(Unsupported, match="distinct"):
-        ut.count_table(events, **words, measures={"n": ut.distinct("spent", of=range(30), at_most=3)})
+        counted_with(events, **words, measures={"n": ut.distinct("spent", of=range(30), at_most=3)})
 
 
 def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_path):
     events = people(columns=tuple(ADULT))
-    counted = ut.count_table(events, person="who", at_most=2, domain=CENSUS)
+    counted = ut.count_table(events, CENSUS, ut.Counting("who", at_most=2))
     assert counted.unit == Unit(1, 2)
     assert isinstance(pickle.loads(pickle.dumps(counted)).cells, FewCells)
     columns = ["age", "sex", "race", "income"]
     wanted = Workload(CENSUS, {" ".join(names): 1 for names in combinations(columns, 2)})
-    for rows in (False, True):
-        chosen = strategy(wanted, counted.unit, epsilon=1, rows=rows)
+    for method in (None, "rows"):
+        chosen = strategy(wanted, counted.unit, epsilon=1, method=method)
         release = release_workload(counted, chosen, epsilon=40, confidence=Fraction(999_999, 1_000_000))
         table = release["sex race"]
         truth = CENSUS.sums(counted.cells, CENSUS.family("sex race"))
@@ -307,7 +308,7 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
         )
         again = WorkloadRelease.of_facts(json.loads(json.dumps(release.facts())))
         assert (again["sex race"]["estimate"] == table["estimate"]).all()
-        release.save(tmp_path / f"{rows}.json")
+        release.save(tmp_path / f"{method}.json")
         with pytest.raises(NotDetermined):
             release.clean()
         with pytest.raises(NotDetermined):
@@ -333,7 +334,7 @@ def test_the_digest_is_of_one_text_however_it_is_read(monkeypatch):
 
 def test_what_cannot_be_is_refused_by_type():
     events = people(columns=tuple(ADULT))
-    counted = ut.count_table(events, person="who", at_most=2, domain=CENSUS)
+    counted = ut.count_table(events, CENSUS, ut.Counting("who", at_most=2))
     for call in (
         lambda: counted.table(CENSUS.finest),
         lambda: counted.in_steps(),
@@ -358,7 +359,7 @@ def test_a_total_that_a_replacement_leaves_is_measured_for_nothing():
     """Under change-one with nothing negative it has a share beside the rest, whatever the domain."""
     unit = Unit(1, 1, "change-one", nonnegative=True)
     for wanted in ({"sex age": 1, "": 1}, {"sex age": 1}):
-        chosen = strategy(Workload(CENSUS, wanted), unit, epsilon=1, rows=True)
+        chosen = strategy(Workload(CENSUS, wanted), unit, epsilon=1, method="rows")
         assert chosen.charge == 1
         assert chosen.shares[CENSUS.family("")] == 1
 
@@ -379,7 +380,7 @@ def test_a_difference_has_a_name_that_is_read_back():
 def test_the_noise_of_a_plan_has_the_stated_variance():
     """Simulated: of all answers of a small plan with differences, over 400 releases."""
     wanted = Workload(SMALL, {"sex vote": 1, "sex age": 1})
-    chosen = strategy(wanted, ONE, epsilon=1, rows=True)
+    chosen = strategy(wanted, ONE, epsilon=1, method="rows")
     zeros, squares = np.zeros(SMALL.shape, dtype=np.int64), []
     weights = precision_weights({of: law.ratio for of, law in noise_laws(chosen, level(1)).items()})
     for _ in range(400):

@@ -13,6 +13,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from counting_words import counted_with
+from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.privacy import Unit
@@ -21,7 +23,7 @@ from utmost.statements import read_workload
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.cells.axis_places import places_on
-from utmost.workloads import Domain, Workload, bins, hierarchy, periods, plain, strategy
+from utmost.workloads import Domain, Workload, bins, edges, hierarchy, periods, plain, strategy
 
 DAYS = periods("2013-01-01", "2015-01-01", every="day", zone="Europe/Paris").named("date")
 
@@ -187,7 +189,7 @@ def test_a_domain_with_time_is_written_and_read_back():
         DOMAIN,
         Domain(t=periods("2013-W01", "2013-W09", every="2 weeks", above="later", other="?")),
         Domain(t=periods("2013-05-01T06", "2013-05-01T12", every="hour"), s=plain([True], other="no", missing="?")),
-        Domain(a=bins([None, 0, 5, None], below="little", groups={"g": [None, 5, None]}, missing="none")),
+        Domain(a=edges([None, 0, 5, None], below="little", groups={"g": [None, 5, None]}, missing="none")),
         Domain(r=hierarchy({"N": ["a"], "S": ["b"]}, names=["region", "place"], other="o", missing="m")),
     ]
     for domain in domains:
@@ -214,7 +216,7 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
         "age": [draw.randrange(100) if row % 7 else None for row in range(rows)],
     }
     words = {"person": "who", "domain": DOMAIN, "at_most": 2, "key": bytes(32)}
-    counted = count_table(events, **words)
+    counted = counted_with(events, **words)
     in_paris = [
         None if date is None else date.astimezone(ZoneInfo("Europe/Paris")).replace(tzinfo=None) for date in dates
     ]
@@ -226,7 +228,7 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
         arrow, pl.DataFrame(events), pl.LazyFrame(events), pd.DataFrame(events).astype({"age": "Int64"}),
         duckdb.from_arrow(arrow), tmp_path / "events.parquet", tmp_path / "events.csv", {**events, "date": in_paris},
     ):  # fmt: skip
-        again = count_table(table, **words)
+        again = counted_with(table, **words)
         assert np.array_equal(again.cells, counted.cells)
         assert (again.account.outside, again.account.missing) == (counted.account.outside, counted.account.missing)
     assert counted.account.left_out == 0
@@ -269,7 +271,7 @@ def test_groups_of_pandas_cut_are_an_axis():
     assert axis.labels[0] == ("(0, 18]", "(18, 65]", "(65, 120]")
     events = {"who": [1, 2, 3], "age": ages}
     for table in (events, pd.DataFrame(events)):
-        counted = count_table(table, person="who", domain=Domain(age=ages.dtype), at_most=1)
+        counted = count_table(table, Domain(age=ages.dtype), Counting("who", at_most=1))
         assert counted.cells.tolist() == [1, 1, 1]
 
 
@@ -277,19 +279,22 @@ def test_missing_cells_stand_apart_from_others():
     for axis in (
         plain(["a"], other="o", missing="m"),
         hierarchy({"A": ["a"], "B": ["b"]}, names=["up", "down"], other="o", missing="m"),
-        bins([0, 5, 9], other="o", missing="m"),
+        edges([0, 5, 9], other="o", missing="m"),
         periods("2013", "2015", every="year", other="o", missing="m"),
     ):
         read = places_on(axis, "x")
         first = {"a": "a", 0: 3}.get(axis.labels[0][0], "2013-05" if axis.clock else 3)
         assert [axis.labels[0][place] for place in read([first, "zzz", None, ""]).tolist()][1:] == ["o", "m", "m"]
-    numbers = places_on(bins([0, 5, 9], missing="m"), "x")
+    numbers = places_on(edges([0, 5, 9], missing="m"), "x")
     assert numbers(np.array([1.0, np.nan, 99.0])).tolist() == [0, 2, -1]
 
 
 def test_the_unit_of_dates_is_that_of_any_axis():
-    counted = count_table({"who": ["a", "a"], "date": ["2013-01-05", "2013-02-05"]}, person="who", at_most=1,
-                          domain=Domain(date=periods("2013", "2014", every="month")))  # fmt: skip
+    counted = count_table(
+        {"who": ["a", "a"], "date": ["2013-01-05", "2013-02-05"]},
+        Domain(date=periods("2013", "2014", every="month")),
+        Counting("who", at_most=1),
+    )
     assert counted.unit == Unit(1, 1)
     assert counted.cells.sum() == 1
 

@@ -246,30 +246,30 @@ def test_the_search_reaches_what_is_known_of_prefixes_and_ranges(name, size, eps
     """Variances within .3 % of the best real rows with Laplace noise at .1, below them from 1 on, and below the plan
     of families and tents; the figures are those of the best real rows, found by another descent (SciPy's L-BFGS-B)."""
     wanted = getattr(Workload, name)(Domain(age=bins(size)), "age")
-    chosen = strategy(wanted, ONE, epsilon=epsilon, rows=True)
+    chosen = strategy(wanted, ONE, epsilon=epsilon, method="rows")
     assert chosen.rows is not None
     assert chosen.value < laplace * (1.003 if epsilon == "0.1" else 1)
     assert chosen.value < ours * 0.99
 
 
 def test_few_values_have_rows_at_a_large_level():
-    few = strategy(Workload.ranges(Domain(age=bins(16)), "age"), ONE, epsilon=3, rows=True)
+    few = strategy(Workload.ranges(Domain(age=bins(16)), "age"), ONE, epsilon=3, method="rows")
     assert few.value == pytest.approx(0.6617, abs=1e-4)
 
 
 def test_the_planner_takes_the_least():
     """Families with tents for rectangles of 24 x 20 at epsilon 1, products where these are less; at each level."""
     box = Domain(x=bins(24), y=bins(20))
-    assert strategy(Workload.ranges(box, "x", "y"), ONE, epsilon=1, rows=True).rows is None
+    assert strategy(Workload.ranges(box, "x", "y"), ONE, epsilon=1, method="rows").rows is None
     prefixes = Workload.prefixes(box, "x", "y")
-    chosen = strategy(prefixes, ONE, epsilon="0.1", up_to=1, rows=True)
+    chosen = strategy(prefixes, ONE, epsilon="0.1", up_to=1, method="rows")
     assert chosen.rows is not None
     assert chosen.value < strategy(prefixes, ONE, epsilon="0.1", up_to=1).value
     assert chosen.value == pytest.approx(next(iter(chosen.variances.values())))
     with pytest.raises(Unsupported, match="mean error"):
-        strategy(prefixes, ONE, epsilon=1, rows=True, aim="largest")
+        strategy(prefixes, ONE, epsilon=1, method="rows", aim="largest")
     with pytest.raises(Unsupported, match="1100"):
-        strategy(Workload.ranges(Domain(t=bins(2000)), "t"), ONE, epsilon=1, rows=True)
+        strategy(Workload.ranges(Domain(t=bins(2000)), "t"), ONE, epsilon=1, method="rows")
     with pytest.raises(Unsupported, match="2 to 1100"):
         product_rows(Workload(Domain(sex=["m", "w"]), {"": 1}), 1.0)
 

@@ -102,7 +102,7 @@ def test_what_is_refused():
             Workload(Domain(cell=range(2)), {"cell": 1}), Unit(1, 2, "change-one", None, True, None, True), epsilon=1
         )
     domain = Domain(cell=["a", "b", "c"])
-    counted = ut.count_table({"cell": list("abcab")}, each_row=True, domain=domain, neighbours="change-one")
+    counted = ut.count_table({"cell": list("abcab")}, domain, ut.Counting(each_row=True, neighbours="change-one"))
     chosen = strategy(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
     with pytest.raises(OutOfRange, match="left out"):
         ut.release_workload(counted, chosen, epsilon=1)

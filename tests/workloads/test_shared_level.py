@@ -117,7 +117,7 @@ EVENTS = {
     "product": [f"p{row % 9}" for row in range(200)],
 }
 MEASURES = {
-    "visits": ut.count,
+    "visits": ut.count(),
     "spent": ut.sum("paid", per_cell=100),
     "products": ut.distinct("product", of=[f"p{at}" for at in range(9)], at_most=2),
     "both": ut.sum("paid", each=(0, 90), most_events=2),
@@ -126,7 +126,7 @@ MEASURES = {
 
 @cache
 def counted():
-    tables = ut.count_table(EVENTS, person="user", domain=DOMAIN, at_most=2, key=bytes(32), measures=MEASURES)
+    tables = ut.count_measures(EVENTS, DOMAIN, ut.Counting("user", at_most=2, key=bytes(32)), MEASURES)
     wanted = {name: {"shop sex": 1} for name in MEASURES} | {"both": {"shop both": 1}, "visits": {"shop": 1, "": 1}}
     return tables, {
         name: strategy(Workload(table.domain, wanted[name]), table.unit, epsilon=1) for name, table in tables.items()
@@ -225,8 +225,8 @@ def test_levels_against_two_relations_are_not_added():
 def test_strategies_that_list_rows_share_a_level_too():
     """Their rows stay with them, and the release is theirs."""
     events = {"user": list("abcd"), "page": [0, 1, 1, 3], "paid": [1, 2, 3, 4]}
-    measures = {"visits": ut.count, "spent": ut.sum("paid", per_cell=4)}
-    tables = ut.count_table(events, person="user", domain={"page": range(4)}, at_most=1, measures=measures)
+    measures = {"visits": ut.count(), "spent": ut.sum("paid", per_cell=4)}
+    tables = ut.count_measures(events, {"page": range(4)}, ut.Counting("user", at_most=1), measures)
     domain = tables["visits"].domain
     rows = ProductRows(domain, (AxisRows(0, np.array([[1, 1, 2, 2]]), 4),))
     wanted = Workload(domain, {"page": 1, "": 1})

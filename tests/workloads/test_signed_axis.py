@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from goodness import LEVEL, as_often
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
@@ -33,7 +34,7 @@ def planned(domain=DOMAIN, unit=COUNTS, wanted=None, **how):
 @pytest.mark.parametrize("unit", [COUNTS, Unit(1, 6, nonnegative=True), Unit(2, 3, "change-one", nonnegative=True)])
 def test_the_charge_is_the_largest_over_all_neighbours(unit):
     """Every record of 0 to s in the cells of so many rows, every replacement, in rationals; all products of rows."""
-    chosen = planned(unit=unit, noise="signed")
+    chosen = planned(unit=unit, method="signed")
     s, rows = int(unit.sensitivity), unit.cells // 3
     records = [
         np.array(cells).reshape(2, 3)
@@ -120,7 +121,7 @@ def test_rows_are_searched_for_what_is_wanted():
     """Where the total over the columns is wanted above all, it is measured."""
     domain = Domain(quarter=["q1", "q2", "q3"])
     wanted = Workload(domain, {"quarter": "1/1000", "": 1})
-    chosen = strategy(wanted, COUNTS, epsilon=1, together="quarter", noise="signed")
+    chosen = strategy(wanted, COUNTS, epsilon=1, together="quarter", method="signed")
     assert chosen.variances[""] < 1.3 * 17.83  # the level of a row on its total alone
     assert chosen.charge == 1
 
@@ -185,7 +186,7 @@ def events():
 def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
     """Each person is kept in one row, and the unit promises that none of its cells is lowered; released and relaxed."""
     how = {"person": "who", "domain": DOMAIN, "at_most": 3, "together": "quarter", "neighbours": neighbours}
-    counted = ut.count_table(events(), key=bytes(32), **how)
+    counted = counted_with(events(), key=bytes(32), **how)
     assert (counted.unit.cells, counted.unit.nonnegative, counted.together) == (3, True, "quarter")
     wanted = Workload(counted.domain, {"region quarter": 1})
     chosen = strategy(wanted, counted.unit, epsilon=1, together="quarter")
@@ -199,29 +200,29 @@ def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
 def test_without_a_proof_there_are_no_signed_sums():
     """A table counted cell by cell, one of amounts that may be negative, and a unit without the promise."""
     chosen = planned(wanted={"region quarter": 1})
-    apart = ut.count_table(events(), person="who", domain=DOMAIN, at_most=3)
+    apart = ut.count_table(events(), DOMAIN, ut.Counting("who", at_most=3))
     signed = ut.count_table(
-        events(), person="who", domain=DOMAIN, at_most=3, together="quarter", values="spent", per_cell=(-1, 1)
+        events(), DOMAIN, ut.Counting("who", at_most=3, together="quarter"), measure=ut.sum("spent", per_cell=(-1, 1))
     )
     assert not signed.unit.nonnegative
     for table in (apart, signed):
         with pytest.raises(OutOfRange, match="lowers a cell"):
             ut.release_workload(table, chosen, epsilon=1)
     unit = Unit(1, 3, "change-one", nonnegative=True)
-    replaced = ut.count_table(events(), person="who", domain=DOMAIN, at_most=3, neighbours="change-one")
+    replaced = ut.count_table(events(), DOMAIN, ut.Counting("who", at_most=3, neighbours="change-one"))
     again = Strategy(DOMAIN, unit, chosen.shares, together="quarter", rows=chosen.rows)
     with pytest.raises(OutOfRange, match="whole rows"):
         ut.release_workload(replaced, again, epsilon=1)
     for unit in (Unit(1, 3), Unit(1, 4, nonnegative=True)):
         with pytest.raises(OutOfRange):
             planned(unit=unit)
-    for how in ({"noise": "rotated"}, {"aim": "largest"}, {"tents": True}):
+    for how in ({"method": "rotated"}, {"aim": "largest"}, {"method": "hat functions"}):
         with pytest.raises(Unsupported):
             planned(**how)
     pair = Domain(region=["N", "S"], quarter=["q1", "q2"])
     with pytest.raises(OutOfRange, match="three to five"):
-        planned(pair, Unit(1, 2, nonnegative=True), {"region quarter": 1}, noise="signed")
-    assert planned(noise="independent").rows is None
+        planned(pair, Unit(1, 2, nonnegative=True), {"region quarter": 1}, method="signed")
+    assert planned(method="independent").rows is None
 
 
 def test_whole_rows_have_two_to_five_values():

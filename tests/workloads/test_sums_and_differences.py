@@ -184,9 +184,9 @@ def test_the_plainer_strategy_is_taken_where_differences_do_not_help():
     sums = strategy(Workload(PLACES, {"row": 1, "": 1}), Unit(1, 2), epsilon=1, together="column")
     assert sums.together is None
     assert sums.independent_times == 1
-    forbidden = strategy(WANTED, Unit(1, 2), epsilon=1, together="column", noise="independent")
+    forbidden = strategy(WANTED, Unit(1, 2), epsilon=1, together="column", method="independent")
     assert forbidden.together is None
-    rotated = strategy(WANTED, Unit(1, 2), epsilon=1, together="column", noise="rotated")
+    rotated = strategy(WANTED, Unit(1, 2), epsilon=1, together="column", method="rotated")
     assert rotated.shares == strategy(WANTED, Unit(1, 2), epsilon=1, together="column").shares
 
 
@@ -240,8 +240,8 @@ def test_what_is_refused():
         Strategy(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")
     with pytest.raises(OutOfRange, match="determine"):
         Strategy(PLACES, Unit(1, 2), {"row": 1}, WANTED, together="column")
-    with pytest.raises(OutOfRange, match="noise must be"):
-        strategy(WANTED, Unit(1, 2), epsilon=1, noise="rotated")
+    with pytest.raises(OutOfRange, match="rotated sums are of an axis"):
+        strategy(WANTED, Unit(1, 2), epsilon=1, method="rotated")
     with pytest.raises(Unsupported, match="least mean error"):
         strategy(WANTED, Unit(1, 2), epsilon=1, together="column", aim="largest")
     made = TurnedReconstruction(TURNED.pair, {(0, 1): 1})

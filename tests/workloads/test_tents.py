@@ -269,7 +269,7 @@ def test_never_worse_than_families(size):
     ]
     for wanted in cases:
         for epsilon in ("0.1", 3) if size < 4 else (1,):
-            plain = strategy(wanted, ONE, epsilon=epsilon, tents=False)
+            plain = strategy(wanted, ONE, epsilon=epsilon, method="marginals")
             found = strategy(wanted, ONE, epsilon=epsilon)
             assert found.value <= plain.value * (1 + 1e-9)
             assert sum(found.shares.values()) == 1
@@ -279,7 +279,7 @@ def test_never_worse_than_families(size):
 def test_a_prime_number_of_bins_gains_most(size, gain):
     """Such an axis has no runs to measure: the cells alone were all there was."""
     wanted = Workload.ranges(Domain(age=bins(size)), "age")
-    plain = strategy(wanted, ONE, epsilon="0.1", tents=False)
+    plain = strategy(wanted, ONE, epsilon="0.1", method="marginals")
     found = strategy(wanted, ONE, epsilon="0.1")
     assert found.value < plain.value * gain
     rows = found.summary().splitlines()
@@ -317,7 +317,7 @@ def test_a_tree_of_unequal_groups_has_its_ranges():
     place = hierarchy({"A": [1, 2, 3], "B": list(range(4, 12))}, names=["state", "county"])
     wanted = Workload.ranges(Domain(place=place), "county") + Workload(Domain(place=place), {"state": 1})
     with pytest.raises(Unsupported):
-        strategy(wanted, ONE, epsilon=1, tents=False)
+        strategy(wanted, ONE, epsilon=1, method="marginals")
     found = strategy(wanted, ONE, epsilon=1)
     assert set(found.variances) == {"ranges of county", "state"}
 
@@ -354,9 +354,9 @@ def test_what_cannot_be_measured_is_refused():
     with pytest.raises(Unsupported, match="at most"):
         reconstruction_of(Domain(age=range(9000)), {(0,): 1, (-3,): 1})
     with pytest.raises(OutOfRange, match="ranges and prefixes"):
-        strategy(Workload(domain, {"age": 1}), ONE, epsilon=1, tents=True)
+        strategy(Workload(domain, {"age": 1}), ONE, epsilon=1, method="hat functions")
     with pytest.raises(Unsupported, match="mean error"):
-        strategy(Workload.ranges(domain, "age"), ONE, epsilon=1, tents=True, aim="largest")
+        strategy(Workload.ranges(domain, "age"), ONE, epsilon=1, method="hat functions", aim="largest")
     with pytest.raises(OutOfRange, match="level of this name"):
         Workload(domain, {"age~2": 1})
     wanted = Workload.ranges(Domain(age=range(10)), "age")
@@ -369,7 +369,7 @@ def test_an_axis_of_too_many_values(monkeypatch):
     monkeypatch.setattr(tent_search, "MOST_NUMBERS", 100)
     wanted = Workload.prefixes(Domain(age=bins(64)), "age")
     with pytest.raises(Unsupported, match="are enough for an axis"):
-        strategy(wanted, ONE, epsilon=1, tents=True)
+        strategy(wanted, ONE, epsilon=1, method="hat functions")
     assert all(family[0] >= 0 for family in strategy(wanted, ONE, epsilon=1).shares)
     large = Workload.prefixes(Domain(age=range(9000)), "age")
     with pytest.raises(Unsupported, match="tents along an axis at most"):

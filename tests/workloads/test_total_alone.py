@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_words import counted_with
 from goodness import LEVEL, chi_square
 from running import called
 from utmost.ledger import Ledger
@@ -19,7 +20,7 @@ KEY = bytes(range(32))
 
 
 def counted(events=EVENTS, **options):
-    return ut.count_table(events, person="user", domain=TOTAL, at_most=1, **options)
+    return counted_with(events, person="user", domain=TOTAL, at_most=1, **options)
 
 
 def test_there_is_one_family():
@@ -37,10 +38,12 @@ def test_every_reader_counts_persons_and_sums(tmp_path):
         assert int(counted(events).cells) == 3
         assert int(counted(events, per_cell=5).cells) == 4
         assert int(counted(events, values="n", per_cell=3).cells) == 3 + 2 + 3
-        assert int(ut.count_table(events, each_row=True, domain=TOTAL, values="n", per_cell=3).cells) == 9
-        assert int(ut.count_table(events, each_row=True, domain=TOTAL).cells) == len(EVENTS["user"])
+        assert (
+            int(ut.count_table(events, TOTAL, ut.Counting(each_row=True), measure=ut.sum("n", per_cell=3)).cells) == 9
+        )
+        assert int(ut.count_table(events, TOTAL, ut.Counting(each_row=True)).cells) == len(EVENTS["user"])
     assert counted().unit == Unit(1, 1)
-    parts = ut.count_table(EVENTS, person="user", domain=Domain(n=[1, 2, 3, 4]), at_most=1, by="n", part="n")
+    parts = ut.count_table(EVENTS, Domain(n=[1, 2, 3, 4]), ut.Counting("user", at_most=1), by="n", part="n")
     assert sum(int(part.cells.sum()) for part in parts.values()) == 3
 
 

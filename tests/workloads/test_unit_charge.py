@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
+from counting_words import counted_with
 from utmost.counting import CountedTable, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
@@ -279,7 +280,7 @@ PART = {"person": ["ann", "bob"], "cell": ["a", "b"], "side": ["left", "right"]}
 
 
 def counted(**options):
-    return ut.count_table(EVENTS, person="person", domain=CELLS, at_most=1, neighbours="change-one", **options)
+    return counted_with(EVENTS, person="person", domain=CELLS, at_most=1, neighbours="change-one", **options)
 
 
 def test_counting_promises_what_it_proves():
@@ -287,20 +288,15 @@ def test_counting_promises_what_it_proves():
     assert counted().unit == COUNTS
     assert not ut.count_table(
         {**EVENTS, "v": [1] * 4},
-        person="person",
-        domain=CELLS,
-        at_most=1,
-        values="v",
-        per_cell=(-1, 1),
-        neighbours="change-one",
+        CELLS,
+        ut.Counting("person", at_most=1, neighbours="change-one"),
+        measure=ut.sum("v", per_cell=(-1, 1)),
     ).unit.nonnegative
     parts = ut.count_table(
         PART,
-        person="person",
-        domain={"cell": list("ab"), "side": ["left", "right"]},
-        at_most=1,
+        {"cell": list("ab"), "side": ["left", "right"]},
+        ut.Counting("person", at_most=1, neighbours="change-one"),
         part="side",
-        neighbours="change-one",
     )
     assert not any(table.unit.nonnegative for table in parts.values())
     for table in (*parts.values(), CountedTable(CELLS, np.zeros(4, int), Unit(1, 1, "change-one"))):

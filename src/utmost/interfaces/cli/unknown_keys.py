@@ -22,6 +22,7 @@ from utmost.publish.statements.codec import encoded, write
 from utmost.publish.statements.counted_files import read_domain
 from utmost.publish.statements.statement_files import sidecar_path
 from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.spelling import Spelling
 from utmost.tables.files.atomic import check_absent, write_together
 
 FIXED = (
@@ -64,7 +65,7 @@ class UnknownKeys:
         level: options.AskedLevel,
         out: Path | None,
         *,
-        missing_marks: tuple[str, ...],
+        spelling: Spelling,
         as_json: bool,
         dry_run: bool,
     ) -> None:
@@ -99,7 +100,7 @@ class UnknownKeys:
                 at_most=people.at_most,
                 shares=shares,
                 key=people.key,
-                missing_marks=missing_marks,
+                spelling=spelling,
                 progress=progress,
             )
         if dry_run:

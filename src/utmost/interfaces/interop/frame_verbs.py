@@ -3,7 +3,7 @@
 Nothing is registered until `register_frames` is called, and neither package is imported before.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,10 +11,15 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.interop.packages import package
-from utmost.publish.counting.counted_events import count_table
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted_events import EVENTS, count_table
+from utmost.publish.counting.counted_measures import MeasureSpec
+from utmost.publish.counting.counting import Counting
 from utmost.publish.ledger.process_release import release
 from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.promises.promise import Promise
+from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _NAME = "utmost"
 
@@ -55,16 +60,25 @@ class FrameVerbs:
         """
         return release(self._frame, promise, epsilon=epsilon, alpha=alpha)
 
-    def count(self, **words: Any) -> Any:
+    def count(
+        self,
+        domain: Domain | Mapping[str, Any],
+        counting: Counting,
+        *,
+        measure: MeasureSpec = EVENTS,
+        by: str | Sequence[str] | None = None,
+        spelling: Spelling = PLAIN,
+        outside: str | None = None,
+    ) -> CountedTable:
         """Count the events that are the frame's rows over a declared domain, see `utmost.count_table`.
 
         Args:
-            words: all of its keyword arguments.
+            domain, counting, measure, by, spelling, outside: as for `utmost.count_table`.
 
         Raises:
             As `utmost.count_table`.
         """
-        return count_table(self._frame, **words)
+        return count_table(self._frame, domain, counting, measure=measure, by=by, spelling=spelling, outside=outside)
 
 
 def register_frames(*libraries: str) -> tuple[str, ...]:

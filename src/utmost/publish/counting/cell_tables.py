@@ -16,7 +16,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.columns import SMALLER_UNIT, integer_column, number_cells
 from utmost.tables.cells.event_batches import declared_spelling
-from utmost.tables.cells.spelling import Spelling
+from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.frames.adapters import TableAdapter, adapter_of, no_column
 
 
@@ -27,9 +27,7 @@ def cells_table(
     unit: Unit,
     counts: str | None = None,
     nested: Mapping[str, Sequence[str]] | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    missing_marks: Sequence[str | int] = (),
+    spelling: Spelling = PLAIN,
 ) -> CountedTable:
     """The counts of a table that has a row for each cell of a declared domain.
 
@@ -43,7 +41,7 @@ def cells_table(
         nested: an axis of the domain and the columns that count its values: the first column counts the first value,
             each later one its value and all before it. ``{"outcome": ["admitted", "applicants"]}`` with
             ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
-        decimal, thousands, missing_marks: how text is spelled, as for `count_table`.
+        spelling: Marks of the table, see `count_table`.
 
     Returns:
         The table; cells without a row hold 0.
@@ -73,9 +71,9 @@ def cells_table(
     for name in (*read, *columns):
         if name not in names:
             raise no_column(name, names)
-    spelling = Spelling.of(decimal, thousands, missing_marks).beside(declared_spelling(table))
-    numbers = [_integers(adapter, table, name, spelling) for name in columns]
-    places = _rows(adapter, table, declared, axis, spelling)
+    marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(table))
+    numbers = [_integers(adapter, table, name, marks) for name in columns]
+    places = _rows(adapter, table, declared, axis, marks)
     values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)
     cells = _laid(values, places, declared, axis)
     return CountedTable(declared, cells, unit, adapter.kind(table, names))

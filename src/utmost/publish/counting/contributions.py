@@ -5,15 +5,15 @@ the person's own rows, so one person changes one cell by 1: docs/theory/counting
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import optional, text, wrong_kind
+from utmost.core.exact.arguments import instance, one_of, wrong_kind
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.privacy.amount import Amount
@@ -21,14 +21,15 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.publish.counting.bounding import Pairs, begins
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.counting.counted_events import Kept, counted_cells, read_outside
-from utmost.publish.counting.counted_measures import Bounds, Measure, MeasureSpec
-from utmost.publish.counting.counting_plan import Counting
+from utmost.publish.counting.counted_events import EVENTS, CountingRule, counted_cells, read_outside
+from utmost.publish.counting.counted_measures import Measure, MeasureSpec
+from utmost.publish.counting.counting import Counting
+from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.publish.counting.declared_axes import declared_domain
 from utmost.tables.axes.axes import Label, plain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.event_batches import Progress, declared_spelling
-from utmost.tables.cells.spelling import Spelling
+from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _FITS = 1 << 62
 
@@ -42,45 +43,39 @@ AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
 @long_work("Counting contributions")
 def count_contributions(
     events: Any,
+    domain: Domain | Mapping[str, Any],
+    counting: Counting,
+    bound: str,
+    limits: Sequence[Number],
     *,
-    person: str,
-    domain: Domain | Mapping[str, Any] | None = None,
+    measure: MeasureSpec = EVENTS,
     by: str | Sequence[str] | None = None,
-    at_most: Sequence[int] | None = None,
-    per_cell: Sequence[Number] | None = None,
-    in_all: Sequence[Number] | None = None,
-    values: str | None = None,
-    step: Number | None = None,
-    each: Bounds | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    missing_marks: Sequence[str | int] = (),
-    neighbours: str = "add-remove",
+    spelling: Spelling = PLAIN,
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> CountedTable:
-    """Count of how many persons each of some bounds is the least that cuts nothing, to choose one for `count_table`.
-
-    The words are those of `count_table`, with a list of bounds in place of the one that is to be chosen: ``at_most`` by
-    in how many cells a person has events, ``per_cell`` by the largest size of a person's sum in a cell, ``in_all`` by
-    the sizes of a person's sums in all cells together.
+    """Count the persons for whom each of some limits is the least that cuts nothing: to choose a bound.
 
     Args:
-        events, person, domain, by: as for `count_table`; the domain is that of the table which is to be published.
-        at_most: bounds for the cells of a person, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10].
-        per_cell: instead, bounds for a person's sum in a cell: of events, or of ``values`` in their own unit.
-        in_all: or bounds for the sizes of all sums of a person, added up.
-        values, step, each: of ``per_cell`` and ``in_all``, as for `count_table`.
-        decimal, thousands, missing_marks, neighbours, outside, progress: as for `count_table`.
+        events, domain, by: as for `count_table`; the domain is that of the table which is to be published.
+        counting: Whose events these are, by ``person``, and the neighbouring relation; the bound is left out.
+        bound: The bound that is to be chosen: "at_most", by the number of cells in which a person has events;
+            "per_cell", by the largest size of a person's sum in a cell; or "in_all", by the sizes of a person's sums in
+            all cells together.
+        limits: Limits to compare, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10]; of amounts in their own
+            unit.
+        measure: What "per_cell" and "in_all" bound: events, or the `sum` of amounts with its ``step`` and ``each``.
+        spelling, outside, progress: as for `count_table`.
 
     Returns:
-        A table over one axis, called "at_most", "per_cell" or "in_all", whose labels are the bounds and "more", with
-        ``Unit(1, 1)``. It holds true counts: release it like any other table, see `bound_costs`. Persons without
-        events in the domain, or whose sums are all 0, are in no cell.
+        A table over one axis, called as the bound, whose labels are the limits and "more", with ``Unit(1, 1)``. It
+        holds
+        true counts: release it like any other table, see `bound_costs`. Persons without events in the domain, or whose
+        sums are all 0, are in no cell.
 
     Raises:
-        OutOfRange: for none or several of the lists, bounds that do not ascend from above 0, and ``values`` of
-            ``at_most``.
+        OutOfRange: for another bound, limits that do not ascend from above 0, amounts beside "at_most", bounds in the
+            measure, and rows that are persons.
         NotDeclared, BadTable, Unsupported: as `count_table`.
 
     Warns:
@@ -90,46 +85,43 @@ def count_contributions(
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> pages = Domain(page=["A", "B", "C"])
-    >>> count_contributions(events, person="user", domain=pages, at_most=[1, 2]).table("at_most")
+    >>> count_contributions(events, pages, Counting("user"), "at_most", [1, 2]).table("at_most")
     {'at_most': array(['1', '2', 'more'], dtype='<U21'), 'count': array([1, 1, 0])}
-    >>> count_contributions(events, person="user", domain=pages, per_cell=[1]).table("per_cell")["count"].tolist()
+    >>> count_contributions(events, pages, Counting("user"), "per_cell", [1]).table("per_cell")["count"].tolist()
     [1, 1]
     """
-    person, values, neighbours = (
-        text(person, "person"),
-        optional(values, text, "values"),
-        text(neighbours, "neighbours"),
-    )
-    lists: dict[str, Sequence[Number] | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: in_all}
-    spelling = Spelling.of(decimal, thousands, missing_marks).beside(declared_spelling(events))
-    stated = [name for name, bounds_of in lists.items() if bounds_of is not None]
-    if len(stated) != 1:
-        remedy = "Pass at_most=[1, 2, 5, 10], say; or per_cell=[10, 100] or in_all=[10, 100] to choose that."
-        came = " and ".join(f"{name}=" for name in stated) or "none"
-        raise OutOfRange("one bound is chosen at a time", came=came, remedy=remedy)
-    if stated == [AT_MOST] and not (values is None and step is None and each is None):
-        remedy = "Leave values=, step= and each= out: at_most is chosen by where a person has events."
+    spec, counting = instance(measure, MeasureSpec, "measure"), instance(counting, Counting, "counting")
+    one_of(bound, Literal["at_most", "per_cell", "in_all"], "bound")
+    if counting != Counting(counting.person, neighbours=counting.neighbours) or counting.person is None:
+        remedy = "Pass ut.Counting(person=...) alone: the limits stand in place of a bound."
+        raise OutOfRange(
+            "bounds are chosen by persons, each with all events", came="more", where="counting", remedy=remedy
+        )
+    if replace(spec, values=None, step=None, each=None) != EVENTS:
+        remedy = "Leave per_cell=, in_all=, most_events= and distinct values out of the measure."
+        raise OutOfRange("a bound is chosen of events or of sums", came="more", where="measure", remedy=remedy)
+    if bound == AT_MOST and spec != EVENTS:
+        remedy = "Leave measure= out: at_most is chosen by where a person has events."
         raise OutOfRange("at_most is of events", came="amounts", remedy=remedy)
-    name, listed = stated[0], lists[stated[0]]
-    if isinstance(listed, str) or not isinstance(listed, Sequence):
-        raise wrong_kind(name, "a list of bounds", listed)
-    largest = listed[-1] if name != AT_MOST and listed else None
-    measure = Measure.of(MeasureSpec(values=values, step=step, each=each, per_cell=largest), each_row=False)
-    bounds = _bounds(listed, name, measure.amount)
-    plan = Counting.of(declared_domain(domain, by), by, None, person, (measure,), spelling)
-    sized = _Sized(plan, 1, None, b"", bounds=bounds, of=name)
-    flat, kind, account = counted_cells(events, sized, progress, read_outside(outside))
-    labels: list[Label] = [_label(bound, measure.amount) for bound in bounds]
-    unit = Unit(1, 1, neighbours, nonnegative=neighbours == "change-one")
+    if isinstance(limits, str) or not isinstance(limits, Sequence):
+        raise wrong_kind("limits", "a list of bounds", limits)
+    largest = limits[-1] if bound != AT_MOST and limits else None
+    read = Measure.of(replace(spec, per_cell=largest), each_row=False, name=None)
+    bounds = _bounds(limits, bound, read.amount)
+    marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
+    plan = CountingPlan.of(declared_domain(domain, by), by, None, counting.person, (read,), marks)
+    flat, kind, account = counted_cells(events, _sized(plan, bounds, bound), progress, read_outside(outside))
+    labels: list[Label] = [_label(limit, read.amount) for limit in bounds]
+    unit = Unit(1, 1, counting.neighbours, nonnegative=counting.neighbours == "change-one")
     assert isinstance(flat, np.ndarray), "there are few bounds"
-    return CountedTable(Domain({name: plain(labels, other=MORE)}), flat, unit, kind, account=account)
+    return CountedTable(Domain({bound: plain(labels, other=MORE)}), flat, unit, kind, account=account)
 
 
 def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple[int, ...]:
     """The bounds, of amounts in steps."""
     read = tuple(exact_integer(bound, name) if amount is None else amount.steps(bound, name) for bound in listed)
     if not read or read[0] < 1 or any(low >= high for low, high in pairwise(read)):
-        remedy = f"Pass {name}=[1, 2, 5, 10], say."
+        remedy = "Pass limits=[1, 2, 5, 10], say."
         raise OutOfRange(f"the bounds of {name} must ascend from above 0", came=list(listed), remedy=remedy)
     return read
 
@@ -141,7 +133,7 @@ def _label(bound: int, amount: Amount | None) -> Label:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Sized(Kept):
+class _Sized(CountingRule):
     """How events are read, and into which cell a person falls: that of the least bound which is not passed."""
 
     bounds: tuple[int, ...] = field(kw_only=True)
@@ -183,5 +175,5 @@ def _added_without_wrapping(sizes: NDArray[Any]) -> NDArray[Any]:
     return sizes.astype(object) if int(sizes.max(initial=0)) * len(sizes) >= _FITS else sizes
 
 
-def _sized(plan: Counting, bounds: tuple[int, ...], of: str) -> _Sized:
+def _sized(plan: CountingPlan, bounds: tuple[int, ...], of: str) -> _Sized:
     return _Sized(plan, 1, None, b"", bounds=bounds, of=of)

@@ -119,15 +119,13 @@ class CountedTable(ProvedTable, Shown):
             return
         rows = WholeRows.of(self.domain, strategy.together)
         if strategy.rows is not None and not self.unit.nonnegative:
-            remedy = (
-                f'Count with together="{strategy.together}" what is not negative, or plan with noise="independent".'
-            )
+            remedy = f'Count with together="{strategy.together}" what is not negative, or plan with method="marginals".'
             raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
         if strategy.together != self.together and self.domain.size > rows.values:
             raise OutOfRange(
                 f"what one individual changes must be proved to be whole rows along {strategy.together!r}",
                 came="any cells" if self.together is None else f"rows along {self.together!r}",
-                remedy=f'Count with together="{strategy.together}", or plan with noise="independent".',
+                remedy=f'Count with together="{strategy.together}", or plan with method="marginals".',
             )
 
     def in_unit(self, sensitivity: Number) -> Number:

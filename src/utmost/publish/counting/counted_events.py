@@ -8,14 +8,13 @@ docs/theory/counting.md.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes, token_hex
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import integer, optional, text, truth, wrong_kind
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.long_work import long_work
-from utmost.core.exact.numbers import Number
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
 from utmost.publish.counting.added_cells import AddedCells
@@ -25,13 +24,13 @@ from utmost.publish.counting.contribution_selection import by_cell, in_one_part,
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
     LARGEST_DOMAIN,
-    Bounds,
     Measure,
     MeasureSpec,
-    most_cells,
+    count,
     read_measures,
 )
-from utmost.publish.counting.counting_plan import Counting
+from utmost.publish.counting.counting import Counting
+from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.publish.counting.counting_report import CountAccount
 from utmost.publish.counting.declared_axes import declared_domain, whole_rows
 from utmost.publish.counting.distinct_values import ValuesSeen, few_values
@@ -46,12 +45,14 @@ from utmost.tables.axes.few_cells import MOST_LAID, FewCells
 from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.event_batches import Batch, Progress, any_column, declared_spelling, read_events
 from utmost.tables.cells.event_codes import check_type
-from utmost.tables.cells.spelling import Spelling
+from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.frames.adapters import check_there
 
 KEY_BYTES = 32
 
+
+EVENTS = count()
 
 Parts = str | Mapping[str, Sequence[Label]]
 """The axis whose labels are parts that share nobody, or a column with its labels."""
@@ -60,26 +61,13 @@ Parts = str | Mapping[str, Sequence[Label]]
 @overload
 def count_table(
     events: Any,
+    domain: Domain | Mapping[str, Any],
+    counting: Counting,
     *,
-    person: str | None = ...,
-    each_row: bool = ...,
-    domain: Domain | Mapping[str, Any] | None = ...,
+    measure: MeasureSpec = ...,
     by: str | Sequence[str] | None = ...,
-    at_most: int | None = ...,
-    per_cell: Bounds | None = ...,
-    values: str | None = ...,
-    step: Number | None = ...,
-    each: Bounds | None = ...,
-    most_events: int | None = ...,
-    in_all: Number | None = ...,
-    measures: None = ...,
     part: None = ...,
-    together: str | None = ...,
-    decimal: str | None = ...,
-    thousands: str | None = ...,
-    missing_marks: Sequence[str | int] = ...,
-    key: bytes | None = ...,
-    neighbours: str = ...,
+    spelling: Spelling = ...,
     outside: str | None = ...,
     progress: Progress | None = ...,
 ) -> CountedTable: ...
@@ -88,175 +76,70 @@ def count_table(
 @overload
 def count_table(
     events: Any,
+    domain: Domain | Mapping[str, Any],
+    counting: Counting,
     *,
-    person: str | None = ...,
-    each_row: bool = ...,
-    domain: Domain | Mapping[str, Any] | None = ...,
+    measure: MeasureSpec = ...,
     by: str | Sequence[str] | None = ...,
-    at_most: int | None = ...,
-    per_cell: Bounds | None = ...,
-    values: str | None = ...,
-    step: Number | None = ...,
-    each: Bounds | None = ...,
-    most_events: int | None = ...,
-    in_all: Number | None = ...,
-    measures: None = ...,
     part: Parts,
-    together: str | None = ...,
-    decimal: str | None = ...,
-    thousands: str | None = ...,
-    missing_marks: Sequence[str | int] = ...,
-    key: bytes | None = ...,
-    neighbours: str = ...,
+    spelling: Spelling = ...,
     outside: str | None = ...,
     progress: Progress | None = ...,
 ) -> dict[Label, CountedTable]: ...
 
 
-@overload
-def count_table(
-    events: Any,
-    *,
-    person: str | None = ...,
-    each_row: bool = ...,
-    domain: Domain | Mapping[str, Any] | None = ...,
-    by: str | Sequence[str] | None = ...,
-    at_most: int | None = ...,
-    per_cell: Bounds | None = ...,
-    values: str | None = ...,
-    step: Number | None = ...,
-    each: Bounds | None = ...,
-    most_events: int | None = ...,
-    in_all: Number | None = ...,
-    measures: Mapping[str, MeasureSpec | Callable[..., MeasureSpec]],
-    part: None = ...,
-    together: str | None = ...,
-    decimal: str | None = ...,
-    thousands: str | None = ...,
-    missing_marks: Sequence[str | int] = ...,
-    key: bytes | None = ...,
-    neighbours: str = ...,
-    outside: str | None = ...,
-    progress: Progress | None = ...,
-) -> dict[str, CountedTable]: ...
-
-
-@overload
-def count_table(
-    events: Any,
-    *,
-    person: str | None = ...,
-    each_row: bool = ...,
-    domain: Domain | Mapping[str, Any] | None = ...,
-    by: str | Sequence[str] | None = ...,
-    at_most: int | None = ...,
-    per_cell: Bounds | None = ...,
-    values: str | None = ...,
-    step: Number | None = ...,
-    each: Bounds | None = ...,
-    most_events: int | None = ...,
-    in_all: Number | None = ...,
-    measures: Mapping[str, MeasureSpec | Callable[..., MeasureSpec]],
-    part: Parts,
-    together: str | None = ...,
-    decimal: str | None = ...,
-    thousands: str | None = ...,
-    missing_marks: Sequence[str | int] = ...,
-    key: bytes | None = ...,
-    neighbours: str = ...,
-    outside: str | None = ...,
-    progress: Progress | None = ...,
-) -> dict[Label, dict[str, CountedTable]]: ...
-
-
 @long_work("Counting events")
 def count_table(
     events: Any,
+    domain: Domain | Mapping[str, Any],
+    counting: Counting,
     *,
-    person: str | None = None,
-    each_row: bool = False,
-    domain: Domain | Mapping[str, Any] | None = None,
+    measure: MeasureSpec = EVENTS,
     by: str | Sequence[str] | None = None,
-    at_most: int | None = None,
-    per_cell: Bounds | None = None,
-    values: str | None = None,
-    step: Number | None = None,
-    each: Bounds | None = None,
-    most_events: int | None = None,
-    in_all: Number | None = None,
-    measures: Mapping[str, MeasureSpec | Callable[..., MeasureSpec]] | None = None,
     part: Parts | None = None,
-    together: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    missing_marks: Sequence[str | int] = (),
-    key: bytes | None = None,
-    neighbours: str = "add-remove",
+    spelling: Spelling = PLAIN,
     outside: str | None = None,
     progress: Progress | None = None,
-) -> CountedTable | dict[str, CountedTable] | dict[Label, CountedTable] | dict[Label, dict[str, CountedTable]]:
+) -> CountedTable | dict[Label, CountedTable]:
     """Count the events of persons over a declared domain, so that one person changes no more than is said.
 
-    Of each person and cell the events are counted, or their values summed, and the sum is moved into ``per_cell``; of a
-    person's cells whose sum is not 0 the ``at_most`` with the least hash of key, person and cell are kept, exactly so
-    many where there are as many. Then the sums are added up over all persons; cells with nobody in them hold 0.
+    Of each person and cell the events are counted, or their values summed, and the sum is moved into ``per_cell`` of
+    the measure; of a person's cells whose sum is not 0 the ``at_most`` with the least hash of key, person and cell are
+    kept, exactly so many where there are as many. Then the sums are added up over all persons; cells with nobody in
+    them hold 0.
 
     Args:
-        events: one row an event: a dict of columns, a list of dicts, a NumPy array with named fields, a frame of any
+        events: One row an event: a dict of columns, a list of dicts, a NumPy array with named fields, a frame of any
             library that narwhals reads (pandas, Polars, Arrow; those of an engine, lazy ones of Polars, DuckDB and
             Spark, are counted where they are, and only the sums of cells come here), or the pathlib.Path of a CSV or
             Parquet file, or of a directory of Parquet files, which is read batch by batch; folders such as
             ``year=2020`` are columns, too.
-        person: the column that says whose event it is: text or integers, in every row.
-        each_row: instead, that each row is another person, as in a survey or a register: then one person changes one
-            cell, and nothing proves it but your word that nobody has two rows.
-        domain: the declared domain, or a mapping that `Domain.of_facts` reads. What lies outside it is left out, or put
-            to an axis's ``other``, and is never published.
-        by: which axes of the domain the table has, by the names of their columns, in this order; all when None.
-        at_most: how many cells one person may change, >= 1; of each row 1. It may be left out beside ``in_all``.
-        per_cell: by how much one person may change one cell, a number s for sums within [0, s], or the pair of the
-            lowest and the highest sum; 1 where nothing is said of it, ``step`` or ``each``, and of rows as ``each``.
-        values: a column of amounts to be summed, integers unless a step is said; None, and events are counted.
-        step: to the multiples of which amounts are rounded, half to even, as exactly what they are: a float is its
-            binary value, a Decimal and text in a file the decimal. Bounds and tables are in the amounts' own unit.
-        each: into what the amount of each event is moved first, like ``per_cell``.
-        most_events: count events beside their amounts, at most so many of a person in a cell, which costs nothing: the
-            domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_cell``.
-        in_all: to how much the sizes of a person's sums may add up over all cells, in the amounts' own unit, or with
-            ``most_events`` how many events of a person count: of more, evenly spread ones are kept, so that each cell
-            loses in proportion; without ``per_cell`` of all that a person has. Where persons differ in how much they do
-            this cuts far less than ``per_cell`` for the same noise; a strategy releases it, see `release_workload`.
-        measures: instead of these six, several things to be counted in one pass, by name: `count`, `sum` and
-            `distinct` with words of their own. Each has its own table and unit, over the same cells of each person.
-        part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
+        domain: The declared domain, or a mapping that `Domain.of_facts` reads. Events outside it are left out, or put
+            to an axis's ``other``, and are never published.
+        counting: Whose events these are, and how many cells one person may change.
+        measure: What is counted: `count` with the bound of a cell, `sum` of amounts, or `distinct` values; events, each
+            person once a cell, if left out. See `count_measures` for several in one pass.
+        by: Axes of the domain that the table has, by the names of their columns, in this order; all if left out.
+        part: An axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
-        together: an axis of two to five values: the cells of a person are kept row by row along it, all or none, of
-            ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
-        decimal, thousands: what stands before decimals in text, "." or ",", and between groups of three digits, such as
-            ",", "." or " ": in amounts and on bins, in files and frames alike. None for a point, and for no mark.
-        missing_marks: texts and numbers that stand for a missing cell, such as ["NA", ".", -9], in every column but
-            where an axis lists them as values; beside the empty cell, nan and NaN, which always do.
-        key: of the hashes: with the same key and events the same cells are kept. New random bytes when None. The proof
-            needs neither a secret key nor a good hash; who knows the key can choose names whose cells are kept.
-        neighbours: "add-remove" or "change-one", see `Unit`.
+        spelling: Marks of decimals, thousands, dates and missing values in text, in files and frames alike.
         outside: "leave out" where events outside the domain, or without a value there, are meant to go: then nothing
             warns of them. An axis's ``other`` takes them in instead.
-        progress: called as ``progress(done, rows)`` after every batch.
+        progress: Function that is called as ``progress(done, rows)`` after every batch.
 
     Returns:
         The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_cell``, of
         amounts in steps, ``at_most`` cells, or as many as there are cells, and ``in_all``; under "change-one" also that
-        nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by
-        the label of the part, each over the other axes, with ``CountedTable.part`` saying that they share nobody; with
-        ``measures`` a dict of tables by name, for each part one. Releases of several measures add up. Their ``account``
-        says, to the curator alone, what became of the events; that of parts and measures is of them all.
+        nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by the label of the part, each
+        over the other axes, with ``CountedTable.part`` saying that they share nobody. Their ``account`` says, to the
+        curator alone, what became of the events; that of parts is of them all.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of it.
         BadTable: for an event without a person, persons or values of listed axes that are neither text nor integers,
             values of bins that are no numbers, amounts that are missing or no finite numbers, or without a step no
             integers, and columns that are not there.
-        OutOfRange: for bounds that leave nothing, and where nothing or two things say whose events these are.
+        OutOfRange: for bounds that leave nothing. WrongKind: for an argument of another type.
         Unsupported: where a frame needs a package that is missing.
 
     Warns:
@@ -271,63 +154,129 @@ def count_table(
         more than a million events wait on the disk, in a file without a name.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
-    >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)
+    >>> counted = count_table(events, Domain(page=["A", "B", "C"]), Counting("user", at_most=2))
     >>> counted.table("page")["count"].tolist(), counted.unit
     ([2, 1, 0], Unit(1, cells=2))
     """
-    person, each_row = optional(person, text, "person"), truth(each_row, "each_row")
-    together, neighbours = optional(together, text, "together"), text(neighbours, "neighbours")
-    at_most, key = optional(at_most, integer, "at_most"), hash_key(key)
-    outside = read_outside(outside)
-    spelling = Spelling.of(decimal, thousands, missing_marks).beside(declared_spelling(events))
-    stated = MeasureSpec(
-        values=optional(values, text, "values"),
-        step=step,
-        each=each,
-        per_cell=per_cell,
-        most_events=optional(most_events, integer, "most_events"),
-        in_all=in_all,
-    )
-    named_measures = read_measures(measures, stated, each_row=each_row)
-    # A bound in all of every measure needs no bound of cells: who is in many has less in each.
-    is_bounded = all(measure.in_all is not None for measure in named_measures.values())
-    most = most_cells(person, at_most, together, each_row=each_row, is_bounded=is_bounded)
-    if any(measure.in_all is not None for measure in named_measures.values()) and (each_row or together is not None):
-        came = "each_row=" if each_row else "together="
-        remedy = "Leave in_all= out: a row lies in one cell." if each_row else "Leave one of them out."
-        raise OutOfRange("in_all is of persons with several events, cell by cell", came=came, remedy=remedy)
-    plan = Counting.of(declared_domain(domain, by), by, part, person, tuple(named_measures.values()), spelling)
-    rows = None if together is None else whole_rows(plan.named, together, most, is_vast=plan.is_vast)
+    measures = {None: instance(measure, MeasureSpec, "measure")}
+    tables = _counted(events, domain, counting, measures, by, part, spelling, outside, progress)
+    if part is None:
+        return tables[None][None]
+    return {label: table[None] for label, table in tables.items() if label is not None}
+
+
+@overload
+def count_measures(
+    events: Any,
+    domain: Domain | Mapping[str, Any],
+    counting: Counting,
+    measures: Mapping[str, MeasureSpec],
+    *,
+    by: str | Sequence[str] | None = ...,
+    part: None = ...,
+    spelling: Spelling = ...,
+    outside: str | None = ...,
+    progress: Progress | None = ...,
+) -> dict[str, CountedTable]: ...
+
+
+@overload
+def count_measures(
+    events: Any,
+    domain: Domain | Mapping[str, Any],
+    counting: Counting,
+    measures: Mapping[str, MeasureSpec],
+    *,
+    by: str | Sequence[str] | None = ...,
+    part: Parts,
+    spelling: Spelling = ...,
+    outside: str | None = ...,
+    progress: Progress | None = ...,
+) -> dict[Label, dict[str, CountedTable]]: ...
+
+
+@long_work("Counting events")
+def count_measures(
+    events: Any,
+    domain: Domain | Mapping[str, Any],
+    counting: Counting,
+    measures: Mapping[str, MeasureSpec],
+    *,
+    by: str | Sequence[str] | None = None,
+    part: Parts | None = None,
+    spelling: Spelling = PLAIN,
+    outside: str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, CountedTable] | dict[Label, dict[str, CountedTable]]:
+    """Count several things of the same persons in one pass, each over the same cells of each person.
+
+    Args:
+        events, domain, counting, by, part, spelling, outside, progress: as for `count_table`.
+        measures: What is counted, by name: `count`, `sum` and `distinct`, each with bounds of its own.
+
+    Returns:
+        A table for each measure, with its own unit; for each part such tables. Releases of several measures add up.
+
+    Raises:
+        As `count_table`.
+
+    >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
+    >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=6)}
+    >>> tables = count_measures(events, Domain(shop=["A", "B"]), Counting("user", at_most=1), measures)
+    >>> {name: table.cells.tolist() for name, table in tables.items()}
+    {'visits': [2, 1], 'spent': [6, 2]}
+    """
+    named = read_measures(measures)
+    tables = _counted(events, domain, counting, named, by, part, spelling, outside, progress)
+    if part is None:
+        return tables[None]
+    return {label: of for label, of in tables.items() if label is not None}
+
+
+MeasureName = TypeVar("MeasureName", None, str)
+
+
+def _counted(
+    events: Any,
+    domain: Domain | Mapping[str, Any],
+    counting: Counting,
+    measures: Mapping[MeasureName, MeasureSpec],
+    by: str | Sequence[str] | None,
+    part: Parts | None,
+    spelling: Spelling,
+    outside: str | None,
+    progress: Progress | None,
+) -> dict[Label | None, dict[MeasureName, CountedTable]]:
+    """The tables of each part, None for the whole, by the names of the measures."""
+    counting, outside = instance(counting, Counting, "counting"), read_outside(outside)
+    marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
+    read = {name: Measure.of(spec, each_row=counting.each_row, name=name) for name, spec in measures.items()}
+    most = counting.most_cells(measures.values())
+    plan = CountingPlan.of(declared_domain(domain, by), by, part, counting.person, tuple(read.values()), marks)
+    rows = None if counting.together is None else whole_rows(plan.named, counting.together, most, is_vast=plan.is_vast)
     if rows is not None and any(measure.most_events is not None for measure in plan.measures):
-        raise OutOfRange(
-            "sums and counts together are kept cell by cell", came="together=", remedy="Leave one of them out."
-        )
-    rule = Kept(plan, most, rows, key)
+        required = "sums and counts together are kept cell by cell"
+        raise OutOfRange(required, came="together=", remedy="Leave one of them out.")
+    rule = CountingRule(plan, most, rows, hash_key(counting.key))
     flat, kind, account = counted_cells(events, rule, progress, outside)
-    identity = token_hex(16)
-    tables: dict[str, CountedTable] = {}
-    tables_of_parts: dict[str, dict[Label, CountedTable]] = {}
-    for (name, measure), first in zip(named_measures.items(), plan.first_tables, strict=True):
+    # The tables of one call share an identity that no other call has: parts of two calls may share persons.
+    identity, tables = token_hex(16), dict[Label | None, dict[MeasureName, CountedTable]]()
+    for (name, measure), first in zip(read.items(), plan.first_tables, strict=True):
         named_axes, sums = plan.axes_of(measure), rule.cells_of(measure, first, flat)
         cells: Sequence[NDArray[Any] | FewCells]
         if isinstance(sums, AddedCells):
             cells = sums.by_part(plan.shape, plan.parts, measure.tables, rule.numbered)
         else:
-            cells = list(_by_part(sums if measures is None else narrowed(sums), measure, plan))
+            cells = list(_by_part(sums if name is not None else narrowed(sums), measure, plan))
         raised = rows is not None and rows.values > 2
-        unit = measure.unit(min(most, plan.cells), neighbours, in_parts=plan.part is not None, raised=raised)
-        about: dict[str, Any] = {"together": together, "account": account}
-        about["measure"] = None if measures is None else name
-        whole = CountedTable(Domain(named_axes), cells[0], unit, kind, **about)
-        if plan.part is None:
-            tables[name] = whole
-        else:
-            tables_of_parts[name] = _split(plan.part, cells, whole, named_axes, identity)
-    if plan.part is None:
-        return tables if measures is not None else next(iter(tables.values()))
-    if measures is None:
-        return next(iter(tables_of_parts.values()))
-    return {label: {name: of[label] for name, of in tables_of_parts.items()} for label in plan.part.labels[0]}
+        unit = measure.unit(min(most, plan.cells), counting.neighbours, in_parts=plan.part is not None, raised=raised)
+        whole = CountedTable(
+            Domain(named_axes), cells[0], unit, kind, together=counting.together, account=account, measure=name
+        )
+        of_parts = {None: whole} if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
+        for label, table in of_parts.items():
+            tables.setdefault(label, {})[name] = table
+    return tables
 
 
 Cells = NDArray[Any] | AddedCells
@@ -339,16 +288,12 @@ LEAVE_OUT = "leave out"
 
 def hash_key(key: bytes | None) -> bytes:
     """The key of the hashes; new random bytes where none came."""
-    if key is None:
-        # Without a key of the caller's nobody can make the choice again, nor tell from the table whom it kept.
-        return token_bytes(KEY_BYTES)
-    if not isinstance(key, bytes):
-        raise wrong_kind("key", "bytes", key)
-    return key
+    # Without a key of the caller's nobody can make the choice again, nor tell from the table whom it kept.
+    return token_bytes(KEY_BYTES) if key is None else key
 
 
 def read_outside(outside: str | None) -> str | None:
-    """What is to become of events outside the domain: "leave out", or None where nothing was said of it."""
+    """How events outside the domain are dealt with: "leave out", or None where nothing was said of it."""
     if outside not in (None, LEAVE_OUT):
         remedy = f'Pass outside="{LEAVE_OUT}", or leave it out; an axis of the domain takes them in with other=.'
         raise OutOfRange(f"outside must be {LEAVE_OUT!r}", came=repr(outside), where="outside", remedy=remedy)
@@ -356,7 +301,7 @@ def read_outside(outside: str | None) -> str | None:
 
 
 def counted_cells(
-    events: Any, rule: "Kept", progress: Progress | None, outside: str | None
+    events: Any, rule: "CountingRule", progress: Progress | None, outside: str | None
 ) -> tuple[Cells, str, CountAccount]:
     """The sum of each cell, of what kind tables made of it are, and the account.
 
@@ -383,7 +328,7 @@ def counted_cells(
     return flat, kind, account
 
 
-def _warn_of_losses(account: CountAccount, rule: "Kept", outside: str | None) -> None:
+def _warn_of_losses(account: CountAccount, rule: "CountingRule", outside: str | None) -> None:
     """Warn of events that are not counted, by the names of axes and bounds: no number of the data is told."""
     undeclared, missing = account.lost
     if outside is None and (undeclared or missing):
@@ -397,7 +342,7 @@ def _warn_of_losses(account: CountAccount, rule: "Kept", outside: str | None) ->
         warn(f"The bounds on one person keep less than half of the {account.kept_of}. {remedy}", FewEventsKept)
 
 
-def _counted_here(events: Any, rule: "Kept", progress: Progress | None) -> tuple[Cells, str]:
+def _counted_here(events: Any, rule: "CountingRule", progress: Progress | None) -> tuple[Cells, str]:
     """The sum of each cell, and of what kind tables made of it are."""
     read = read_events(events, rule.plan.columns, rule.plan.summed)
     if read.folders is not None:
@@ -425,7 +370,7 @@ def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
     return summed
 
 
-def _counted_by_engine(events: Any, rule: "Kept") -> tuple[Cells, str]:
+def _counted_by_engine(events: Any, rule: "CountingRule") -> tuple[Cells, str]:
     """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
     frame, plan = engine_frame(events), rule.plan
     if plan.is_vast:
@@ -451,10 +396,10 @@ def _counted_by_engine(events: Any, rule: "Kept") -> tuple[Cells, str]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Kept:
+class CountingRule:
     """How events are read, and what is kept of a person: pure functions of the key and the person's own events."""
 
-    plan: Counting
+    plan: CountingPlan
     at_most: int
     whole: WholeRows | None
     key: bytes
@@ -487,7 +432,7 @@ class Kept:
     def __reduce__(self) -> tuple[Any, ...]:
         # Workers of an engine get the rule without what it has tallied here; they send their tallies back in cells
         # below 0.
-        return Kept, (self.plan, self.at_most, self.whole, self.key)
+        return CountingRule, (self.plan, self.at_most, self.whole, self.key)
 
     @property
     def size(self) -> int:
@@ -684,7 +629,7 @@ class Kept:
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
-def _by_part(flat: NDArray[Any], measure: Measure, plan: Counting) -> NDArray[Any]:
+def _by_part(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[Any]:
     """What was counted of a measure, by part and cell; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)

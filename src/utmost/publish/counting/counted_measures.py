@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.numbers import Number, exact_integer, natural
+from utmost.core.exact.numbers import Number, natural
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
@@ -29,15 +29,15 @@ Ends = tuple[int, int]
 
 LARGEST_DOMAIN = 1 << 62
 
-_KINDS = "a mapping from names to ut.count, ut.sum(...) and ut.distinct(...)"
+_KINDS = "a mapping from names to ut.count(), ut.sum(...) and ut.distinct(...)"
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """What is counted, in the words of `count_table`; made by `count`, `sum` and `distinct`.
+    """What is counted in each cell: events, the sum of amounts, or distinct values; made by `count`, `sum`, `distinct`.
 
     Attributes:
-        values, step, each, per_cell, most_events, in_all: as for `count_table`.
+        values, step, each, per_cell, most_events, in_all: as for `sum`; without ``values`` as for `count`.
         distinct, of, at_most: the column, the values and the bound of `distinct`.
     """
 
@@ -53,16 +53,18 @@ class MeasureSpec:
 
 
 def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
-    """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.
+    """Count events, as the measure of `count_table`, or as one of `count_measures`.
 
     Args:
-        per_cell: how many events of a person count in a cell; 1 when left out, or as many as ``in_all``.
-        in_all: how many events of a person count in the whole table.
+        per_cell: Number of events of a person that count in a cell; 1 if left out, or as many as ``in_all``.
+        in_all: Number of events of a person that count in the whole table: of more, evenly spread ones are kept, so
+            that each cell loses in proportion. Where persons differ in how much they do, this cuts far less than
+            ``per_cell`` for the same noise; a strategy releases it, see `release_workload`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
-    >>> words = {"person": "user", "domain": {"shop": ["A", "B"]}, "at_most": 1}
-    >>> from utmost.counting import count_table
-    >>> tables = count_table(events, measures={"visits": count(2), "spent": sum("paid", per_cell=6)}, **words)
+    >>> from utmost.counting import Counting, count_measures
+    >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=6)}
+    >>> tables = count_measures(events, {"shop": ["A", "B"]}, Counting("user", at_most=1), measures)
     >>> tables["visits"].cells.tolist(), tables["spent"].table("shop")["spent"].tolist()
     ([2, 1], [6, 2])
     """
@@ -78,11 +80,21 @@ def sum(
     most_events: int | None = None,
     in_all: Number | None = None,
 ) -> MeasureSpec:
-    """A column of amounts is summed, as one of the ``measures`` of `count_table`.
+    """Sum a column of amounts, as the measure of `count_table`, or as one of `count_measures`.
 
     Args:
-        column: of amounts.
-        step, each, per_cell, most_events, in_all: as for `count_table`.
+        column: The column of amounts, integers unless a step is given.
+        step: Amounts are rounded to its multiples, half to even, as exactly what they are: a float is its binary value,
+            a Decimal and text in a file the decimal. Bounds and tables are in the amounts' own unit.
+        each: Range into which the amount of each event is moved first: a number s for [0, s], or the pair of the lowest
+            and the highest amount.
+        per_cell: Range into which the sum of one person in one cell is moved, likewise; where each row is a person, as
+            ``each`` if left out.
+        most_events: Number of events of a person in a cell that count, with their amounts: events are counted beside
+            the sums, which costs nothing, the domain gets one axis more, and means come of one release, see
+            `SumsAndCounts`. In place of ``per_cell``.
+        in_all: The most to which the sizes of a person's sums may add up over all cells; with ``most_events`` the
+            number of events of a person that count, see `count`.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
@@ -91,7 +103,7 @@ def sum(
 
 
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
-    """How many distinct values occur in a cell, as one of the ``measures`` of `count_table`.
+    """Count the distinct values in each cell, as the measure of `count_table`, or as one of `count_measures`.
 
     Of the values that a person has in a cell, the ``at_most`` with the least hash of key, person and value count; a
     cell's number is how many values count for somebody there. One person changes it by ``at_most`` at most. Two cells
@@ -107,72 +119,29 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
     Source: COUNT(DISTINCT) with bounded contributions, docs/theory/counting.md.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "A"], "product": ["tea", "milk", "tea"]}
-    >>> words = {"person": "user", "domain": {"shop": ["A", "B"]}, "at_most": 1}
-    >>> from utmost.counting import count_table
+    >>> from utmost.counting import Counting, count_table
     >>> products = distinct("product", of=["tea", "milk", "salt"], at_most=2)
-    >>> table = count_table(events, measures={"products": products}, **words)["products"]
+    >>> table = count_table(events, {"shop": ["A", "B"]}, Counting("user", at_most=1), measure=products)
     >>> table.cells.tolist(), table.unit.sensitivity
     ([2, 0], Fraction(2, 1))
     """
     return MeasureSpec(distinct=column, of=of, at_most=at_most)
 
 
-def read_measures(measures: Any, words: MeasureSpec, *, each_row: bool) -> dict[str, "Measure"]:
-    """The measures by name; the one that the words say where no measures are given.
+def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSpec]:
+    """Measures by name, found to be such.
 
     Raises:
-        OutOfRange: for both, and for no measure.
-        WrongKind: for measures that are none.
+        OutOfRange: for no measure. WrongKind: for measures that are none.
     """
-    if measures is None:
-        return {"": Measure.of(words, each_row=each_row)}
-    if words != MeasureSpec():
-        remedy = 'Say it in the measures: measures={"spent": ut.sum("paid", per_cell=100)}.'
-        raise OutOfRange(
-            "what is counted is said once", came="values=, step=, each= or per_cell= beside measures=", remedy=remedy
-        )
     if not isinstance(measures, Mapping):
         raise wrong_kind("measures", _KINDS, measures)
     if not measures:
         raise OutOfRange("there must be a measure", came="none", where="measures")
-    read = {}
     for name, measure in measures.items():
-        stated = count() if measure is count else measure
-        if not isinstance(stated, MeasureSpec) or not isinstance(name, str) or not name:
+        if not isinstance(measure, MeasureSpec) or not isinstance(name, str) or not name:
             raise wrong_kind("measures", _KINDS, measure)
-        read[name] = Measure.of(stated, each_row=each_row, name=name)
-    return read
-
-
-def most_cells(
-    person: str | None, at_most: int | None, together: str | None, *, each_row: bool, is_bounded: bool
-) -> int:
-    """How many cells one person may change.
-
-    Args:
-        is_bounded: whether all that one may change is bounded in all, so that it need not be by cells.
-
-    Raises:
-        OutOfRange: where it is not said, or said twice, whose events these are; and for no cells.
-    """
-    if not each_row:
-        if is_bounded and person is not None and at_most is None and together is None:
-            return LARGEST_DOMAIN
-        if person is None or at_most is None:
-            came = "no person" if person is None else "no at_most"
-            remedy = "Pass person= and at_most=, or in_all=; or each_row=True, where each row is another person."
-            raise OutOfRange(
-                "whose events these are must be said, and how many cells one may change", came=came, remedy=remedy
-            )
-        if exact_integer(at_most, "at_most") < 1:
-            remedy = "Give how many cells a person may change."
-            raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
-        return at_most
-    if person is not None or together is not None or at_most not in (None, 1):
-        came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
-        remedy = "Leave person=, together= and at_most= out; or name the column of persons."
-        raise OutOfRange("each row is a person, who changes one cell", came=came, where="each_row", remedy=remedy)
-    return 1
+    return measures
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +171,8 @@ class Measure:
     is_moved: bool = True
 
     @classmethod
-    def of(cls, words: MeasureSpec, *, each_row: bool, name: str | None = None) -> "Measure":
-        """The measure that words say.
+    def of(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "Measure":
+        """The measure as it is read of events.
 
         Args:
             name: of the amounts; the column's when left out.

@@ -13,7 +13,7 @@ from utmost.tables.cells.spelling import Spelling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counting:
+class CountingPlan:
     """Which columns are read, and into which cell an event falls: the part counts first, then the cell in it."""
 
     person: str | None
@@ -31,8 +31,8 @@ class Counting:
         person: str | None,
         measures: tuple[Measure, ...],
         spelling: Spelling,
-    ) -> "Counting":
-        """The plan that the words of `count_table` say.
+    ) -> "CountingPlan":
+        """The plan over these axes of a domain, and the axis of parts.
 
         Raises:
             NotDeclared, OutOfRange: for axes and parts that are not declared, one column twice, and too many cells.
@@ -43,7 +43,7 @@ class Counting:
         )
         counting = cls(person, measures, axes, axis, spelling)
         if person is not None and any(person == values.levels[0] for values in counting.valued):
-            remedy = 'Pass measures={"persons": ut.count}: of each person 1 in a cell.'
+            remedy = "Pass measure=ut.count(): of each person 1 in a cell."
             raise OutOfRange("how many distinct persons there are is a count", came=repr(person), remedy=remedy)
         if len(set(counting.columns)) < len(counting.columns):
             raise OutOfRange(

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import integer, text
+from utmost.core.exact.arguments import instance, integer, text, wrong_kind
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import natural
 from utmost.core.sampling.item_words import Identifiers, item_tags
@@ -25,7 +25,7 @@ from utmost.tables.axes.axes import text_of
 from utmost.tables.cells.columns import is_missing
 from utmost.tables.cells.event_batches import Batch, Progress, declared_spelling, read_events
 from utmost.tables.cells.event_codes import distinct_cells
-from utmost.tables.cells.spelling import Spelling
+from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.frames.adapters import check_there
 from utmost.tables.optional_imports import extra
@@ -79,7 +79,7 @@ def count_keys(
     at_most: int,
     shares: None = ...,
     key: bytes | None = ...,
-    missing_marks: Sequence[str | int] = ...,
+    spelling: Spelling = ...,
     progress: Progress | None = ...,
 ) -> dict[str, int]: ...
 
@@ -93,7 +93,7 @@ def count_keys(
     at_most: int,
     shares: int,
     key: bytes | None = ...,
-    missing_marks: Sequence[str | int] = ...,
+    spelling: Spelling = ...,
     progress: Progress | None = ...,
 ) -> dict[str, KeyShares]: ...
 
@@ -107,7 +107,7 @@ def count_keys(
     at_most: int,
     shares: int | None = None,
     key: bytes | None = None,
-    missing_marks: Sequence[str | int] = (),
+    spelling: Spelling = PLAIN,
     progress: Progress | None = None,
 ) -> dict[str, int] | dict[str, KeyShares]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
@@ -124,7 +124,7 @@ def count_keys(
             and what is left over for none: ``shares=`` of `select_keys`. Many have few divisors left over: 60, 2520.
             Each key counts once when None.
         key: of the hashes; new random bytes when None.
-        missing_marks: texts that stand for a missing cell, see `count_table`.
+        spelling: Missing marks of the table, see `count_table`.
         progress: called as ``progress(done, rows)`` after every batch.
 
     Raises:
@@ -144,8 +144,10 @@ def count_keys(
     if person == column:
         raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
-    spelling = Spelling.of(missing_marks=missing_marks).beside(declared_spelling(events))
-    keys = _Keys(person, column, most, hash_key(key), divided, spelling)
+    marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
+    if key is not None and not isinstance(key, bytes):
+        raise wrong_kind("key", "bytes", key)
+    keys = _Keys(person, column, most, hash_key(key), divided, marks)
     if is_engine_frame(events):
         return _counted_by_engine(events, keys)
     counts: dict[str, int] = defaultdict(int)

@@ -77,7 +77,7 @@ class AlongAxis:
 
         >>> from utmost.releases import release_workload
         >>> from utmost.workloads import Strategy, bins
-        >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
+        >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
         >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
         >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
         in 0 to 14 (Fraction(65, 1), inf)
@@ -166,7 +166,7 @@ class AlongAxis:
 
         >>> from utmost.releases import release_workload
         >>> from utmost.workloads import Strategy, bins
-        >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
+        >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
         >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
         >>> released = release_workload(np.array([90, 10, 20, 30]), plan, epsilon=9)
         >>> released.cumulative("age")["margin"].tolist()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import iterable, mapping, sequence_of, text, wrong_kind
+from utmost.core.exact.arguments import instance, iterable, mapping, sequence_of, text, wrong_kind
 from utmost.core.exact.arrays import frozen, rebuilding
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.shown import Shown
@@ -272,7 +272,7 @@ def plain(
     *,
     other: Label | None = None,
     missing: Label | None = None,
-    missing_marks: Sequence[Label] = (),
+    spelling: Spelling = PLAIN,
 ) -> Axis:
     """An axis of listed values, in the order of the list.
 
@@ -280,7 +280,7 @@ def plain(
         labels: the values, distinct as text: text, integers or truth values; intervals of pandas.cut are their text.
         other: a label beside them that takes in whatever else the data hold; None, and that is dropped.
         missing: a label for missing cells, the last one; None, and they go to ``other``, or are dropped.
-        missing_marks: texts that stand for a missing cell, such as ["NA", "."], beside the empty cell, nan and NaN.
+        spelling: Missing marks of the column, where they differ from those of the whole table, see `Spelling`.
 
     Raises:
         OutOfRange: for an empty list, a value that comes twice, and a missing mark that is a value.
@@ -298,17 +298,16 @@ def plain(
             required = "the values of an axis must be text, integers or truth values"
             raise WrongKind(required, came=type(label).__name__, where="labels", remedy=remedy)
     shown, starts = beside([listed], [range(len(listed))], other, missing)
-    spelling = _list_spelling(missing_marks, listed)
+    _check_marks(spelling, listed)
     return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)), spelling=spelling)
 
 
-def _list_spelling(missing_marks: Sequence[Label], labels: Iterable[Label]) -> Spelling:
-    """The missing marks of an axis that lists its values, none of them a value."""
-    spelling = Spelling.of(missing_marks=missing_marks)
+def _check_marks(spelling: Spelling, labels: Iterable[Label]) -> None:
+    """Check that no missing mark of an axis is one of its values."""
+    instance(spelling, Spelling, "spelling")
     if {label_text(label) for label in labels} & set(spelling.missing_marks):
         remedy = "Leave it out of the list, or out of missing_marks."
         raise OutOfRange("a missing mark must not be a value of the axis", came="one", remedy=remedy)
-    return spelling
 
 
 def hierarchy(
@@ -317,7 +316,7 @@ def hierarchy(
     names: Sequence[str],
     other: Label | None = None,
     missing: Label | None = None,
-    missing_marks: Sequence[Label] = (),
+    spelling: Spelling = PLAIN,
 ) -> Axis:
     """An axis of values in groups, and groups in larger groups.
 
@@ -327,7 +326,7 @@ def hierarchy(
         other: a label that takes in whatever else the data hold, a branch of its own at each level.
         missing: a label for missing cells, the last branch at each level; None, and they go to ``other``, or are
             dropped.
-        missing_marks: texts that stand for a missing cell, see `plain`.
+        spelling: Missing marks of the column, see `plain`.
 
     Raises:
         OutOfRange: for branches that are not as deep as there are names, an empty one, and labels that come twice at
@@ -349,7 +348,7 @@ def hierarchy(
     if any(_is_truth(label) for level in labels for label in level):
         raise OutOfRange("the values of a tree must be text or integers", came="a truth value")
     shown, runs = beside(labels[::-1], starts[::-1], other, missing)
-    spelling = _list_spelling(missing_marks, shown[0])
+    _check_marks(spelling, shown[0])
     return Axis(tuple(reversed(names)), shown, runs, None, other, None, missing, spelling=spelling)
 
 

@@ -12,8 +12,9 @@ from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Edge, Label, hierarchy, plain
 from utmost.tables.axes.clock import shown_time
 from utmost.tables.axes.listed_keys import listed
-from utmost.tables.axes.ordered_axes import bins, open_label, whole_label
+from utmost.tables.axes.ordered_axes import bins, edges, open_label, whole_label
 from utmost.tables.axes.time_axes import periods
+from utmost.tables.cells.spelling import Spelling
 
 _TRUTH: dict[Label, Label] = {"false": False, "true": True}
 
@@ -40,8 +41,7 @@ def _ordered_facts(axis: Axis) -> dict[str, Any]:
     assert axis.edges is not None, "only bins have edges"
     finite = [edge for edge in axis.edges if isinstance(edge, Fraction)]
     if axis.clock is not None:
-        told = {"zone": axis.clock.zone, "pattern": axis.clock.pattern}
-        zone = {name: text for name, text in told.items() if text is not None}
+        zone = {} if axis.clock.zone is None else {"zone": axis.clock.zone}
         longer = [name.rpartition("/")[2].replace("-", " ") for name in axis.levels[1:]]
         ends = [shown_time(int(edge)) for edge in (finite[0], finite[-1])]
         return {"periods": ends, "every": str(axis.clock.period), **zone, "groups": longer}
@@ -136,11 +136,14 @@ def axis_of_facts(name: str, facts: Any) -> Any:
 
 
 def _made(kind: str, facts: Mapping[str, Any]) -> Any:
-    rest = {key: value for key, value in facts.items() if key != kind}
+    rest = {key: value for key, value in facts.items() if key != kind and key not in _MARKS}
+    marks = {key: facts[key] for key in _MARKS if key in facts}
+    if marks:
+        rest["spelling"] = Spelling(**marks)
     if kind == "tree":
         return hierarchy(facts["tree"], **{"names": (), **rest})
     if kind == "edges":
-        return bins(facts["edges"], **rest)
+        return edges(facts["edges"], **rest)
     if kind == "listed":
         return listed(facts["listed"], **rest)
     if kind == "values":
@@ -150,6 +153,9 @@ def _made(kind: str, facts: Mapping[str, Any]) -> Any:
         raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends))
     return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
 
+
+_MARKS = ("decimal", "thousands", "missing_marks", "pattern")
+"""The fields of `Spelling`, as a domain file names them."""
 
 _WORDS: dict[str, set[str]] = {
     "values": set(),

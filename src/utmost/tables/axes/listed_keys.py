@@ -8,10 +8,10 @@ column's value are sums of rows, too, and follow from a release.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from utmost.core.exact.arguments import sequence_of, text, wrong_kind
+from utmost.core.exact.arguments import instance, sequence_of, text, wrong_kind
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Label, hierarchy, label_text, outside_label, plain
-from utmost.tables.cells.spelling import Spelling
+from utmost.tables.cells.spelling import PLAIN, Spelling
 
 BETWEEN = " / "
 """Between the values of a key where it is one text."""
@@ -22,7 +22,7 @@ def listed(
     *,
     names: Sequence[str] | None = None,
     other: Label | None = None,
-    missing_marks: Sequence[Label] = (),
+    spelling: Spelling = PLAIN,
 ) -> Axis:
     """An axis of listed keys of several columns.
 
@@ -31,7 +31,7 @@ def listed(
         names: the columns, the coarsest first, as they are grouped: ["project", "country", "page"]; of a dict or a
             frame all its columns in their order if left out.
         other: a value, in each column, for the keys that are not listed; None, and they are dropped.
-        missing_marks: texts that stand for a missing cell, see `plain`.
+        spelling: Missing marks of the columns, see `plain`.
 
     Returns:
         An axis with a level for each column: of ["project", "page"] the level ``page`` has a group for each key, and
@@ -50,7 +50,7 @@ def listed(
     """
     if names is not None:
         sequence_of(names, text, "names")
-    other = outside_label(other, "other")
+    other, spelling = outside_label(other, "other"), instance(spelling, Spelling, "spelling")
     columns, keys = _read(rows, names)
     tree: dict[Any, Any] = {}
     for key in keys:
@@ -63,9 +63,8 @@ def listed(
             raise OutOfRange("the keys must be distinct", came="one twice", where="rows")
         branch[tuple(map(label_text, key))] = key
     if len(columns) == 1:
-        return plain([key[0] for key in tree.values()], other=other, missing_marks=missing_marks).named(columns[0])
+        return plain([key[0] for key in tree.values()], other=other, spelling=spelling).named(columns[0])
     axis = hierarchy(_named(tree, len(columns)), names=columns, other=other)
-    spelling = Spelling.of(missing_marks=missing_marks)
     ordered = [*_leaves(tree, len(columns)), *([] if other is None else [(other,) * len(columns)])]
     return Axis(axis.levels, axis.labels, axis.starts, None, other, rows=tuple(ordered), spelling=spelling)
 

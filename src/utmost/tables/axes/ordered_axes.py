@@ -6,12 +6,12 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-from utmost.core.exact.arguments import integer, mapping, optional, truth
+from utmost.core.exact.arguments import instance, integer, mapping, optional, truth, wrong_kind
 from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text, outside_label
 from utmost.tables.axes.clock import Clock
-from utmost.tables.cells.spelling import Spelling
+from utmost.tables.cells.spelling import PLAIN, Spelling
 
 Edges = Sequence[Number | None]
 Grouped = Mapping[Any, Iterable[Any]]
@@ -23,46 +23,33 @@ Ends = Mapping[str, Label | None]
 
 
 def bins(
-    low: Number | Edges,
+    low: Number,
     high: Number | None = None,
     *,
     width: Number = 1,
-    fanout: int = 2,
+    fanout: int | None = None,
     groups: Groups | None = None,
-    whole: bool | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    missing_marks: Sequence[Label] = (),
+    spelling: Spelling = PLAIN,
     below: Label | None = None,
     above: Label | None = None,
     other: Label | None = None,
     missing: Label | None = None,
 ) -> Axis:
-    """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, ...; or
-    bins between listed edges, as of age groups.
+    """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, and so on.
 
     A bin holds its lower edge and not its upper one. The runs are levels as long as they divide the bins evenly; the
-    level of runs of 16 of the axis ``age`` is called ``age/16``.
+    level of runs of 16 of the axis ``age`` is called ``age/16``. See `edges` for bins of several widths.
 
     Args:
-        low, high: the lowest and the highest edge; ``bins(n)`` is ``bins(0, n)``. Or in place of ``low`` all edges,
-            ascending; None for the first or the last, and the bin there has no end.
-        width: of one bin, > 0; it divides high - low.
-        fanout: by how much the runs grow from level to level, >= 2.
-        groups: coarser levels by name, the finest first, in place of runs: of each its edges, which are edges of the
-            one before, from the first to the last; or its groups by their labels, each with the labels of neighbours on
-            the level before that it holds: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
-        whole: of listed bins, whether the labels are those of whole numbers, "0 to 4" and "65+"; else they are
-            "[0, 5)" and "[65, inf)". If left out, they are where all edges are whole. A value between two whole numbers
-            counts with the lower one, as completed years do.
-        decimal, thousands: what stands before decimals in the text of a number, and between groups of three digits:
-            ``decimal=","``, ``thousands="."``.
-        missing_marks: texts and numbers that stand for a missing cell, such as ["NA", "."] or [-9], beside the empty
-            cell, nan and NaN.
-        below, above: labels of a bin for all below the lowest edge, and of one for all from the highest on.
-        other: a label for what lies outside, one more bin at the end, and then there are no runs; None, and it is
+        low, high: The lowest and the highest edge; ``bins(n)`` is ``bins(0, n)``.
+        width: Width of one bin, > 0; it divides high - low.
+        fanout: Factor by which the runs grow from level to level, >= 2; 2 if left out.
+        groups: Coarser levels by name, the finest first, in place of runs; see `edges`.
+        spelling: Marks of the column, where they differ from those of the whole table, see `Spelling`.
+        below, above: Labels of a bin for all below the lowest edge, and of one for all from the highest on.
+        other: Label for what lies outside, one more bin at the end, and then there are no runs; None, and it is
             dropped.
-        missing: a label for missing cells, one more bin at the end, that stands alone at every level; None, and they
+        missing: Label for missing cells, one more bin at the end, that stands alone at every level; None, and they
             go to ``other``, or are dropped.
 
     Raises:
@@ -70,30 +57,15 @@ def bins(
 
     >>> bins(0, 20, width=5).labels[0], bins(4).named("age").levels
     (('[0, 5)', '[5, 10)', '[10, 15)', '[15, 20)'), ('age', 'age/2'))
-    >>> age = bins([0, 5, 15, 25, 65, None], groups={"working age": [0, 15, 65, None]})
-    >>> age.labels
-    (('0 to 4', '5 to 14', '15 to 24', '25 to 64', '65+'), ('0 to 14', '15 to 64', '65+'))
     >>> bins(15, 25, width=5, below="under 15", above="25 or more", missing="not stated").labels[0]
     ('under 15', '[15, 20)', '[20, 25)', '25 or more', 'not stated')
     >>> bins(0, 10, groups={"band": {"0-4": range(5), "5-9": range(5, 10)}}).labels[1]
     ('0-4', '5-9')
     """
-    ends: Ends = {
-        "below": outside_label(below, "below"),
-        "above": outside_label(above, "above"),
-        "other": outside_label(other, "other"),
-        "missing": outside_label(missing, "missing"),
-    }
-    fanout, whole = integer(fanout, "fanout"), optional(whole, truth, "whole")
-    if groups is not None:
-        mapping(groups, "groups")
-    spelling = Spelling.of(decimal, thousands, missing_marks)
     if isinstance(low, Sequence) and not isinstance(low, str):
-        if high is not None or (width, fanout) != (1, 2):
-            raise OutOfRange("listed edges are all that there is to say of bins", remedy="Leave out high= and width=.")
-        return _listed(low, groups or {}, whole, ends, spelling)
-    if whole is not None:
-        raise OutOfRange("whole= is of bins whose edges are listed", remedy="Pass a list of edges.")
+        raise wrong_kind("low", "the lowest edge; ut.workloads.edges takes a list of edges", low)
+    ends = _ends(below, above, other, missing)
+    spelling, growth = instance(spelling, Spelling, "spelling"), 2 if fanout is None else integer(fanout, "fanout")
     bottom, top = (exact(0), exact(low, "low")) if high is None else (exact(low, "low"), exact(high, "high"))
     step = exact(width, "width")
     count = (top - bottom) / step if step > 0 else Fraction(0)
@@ -103,18 +75,64 @@ def bins(
             came=f"{count} from {bottom} to {top}",
             remedy="Choose edges whose distance is a multiple of the width.",
         )
-    if fanout < 2:
-        raise OutOfRange("fanout must be at least 2", came=fanout)
-    edges = tuple(bottom + step * place for place in range(int(count) + 1))
+    if growth < 2:
+        raise OutOfRange("fanout must be at least 2", came=growth)
+    finest = tuple(bottom + step * place for place in range(int(count) + 1))
     if groups is not None:
-        if fanout != 2:
+        if fanout is not None:
             raise OutOfRange("groups= stand in place of runs", came=f"fanout={fanout}", remedy="Leave one of them out.")
-        return _listed(edges, groups, None, ends, spelling)
+        return _listed(finest, mapping(groups, "groups"), None, ends, spelling)
     runs = [1]
-    while ends["other"] is None and runs[-1] * fanout < count and count % (runs[-1] * fanout) == 0:
-        runs.append(runs[-1] * fanout)
-    levels = [("" if run == 1 else f"/{run}", edges[::run]) for run in runs]
+    while ends["other"] is None and runs[-1] * growth < count and count % (runs[-1] * growth) == 0:
+        runs.append(runs[-1] * growth)
+    levels = [("" if run == 1 else f"/{run}", finest[::run]) for run in runs]
     return ordered_axis([(name, among, bin_label) for name, among in levels], ends, spelling)
+
+
+def edges(
+    listed: Edges,
+    *,
+    whole: bool | None = None,
+    groups: Groups | None = None,
+    spelling: Spelling = PLAIN,
+    below: Label | None = None,
+    above: Label | None = None,
+    other: Label | None = None,
+    missing: Label | None = None,
+) -> Axis:
+    """An ordered axis: bins between listed edges, as of age groups.
+
+    A bin holds its lower edge and not its upper one.
+
+    Args:
+        listed: All edges, ascending; None for the first or the last, and the bin there has no end.
+        whole: Whether the labels are those of whole numbers, "0 to 4" and "65+"; else they are "[0, 5)" and "[65,
+            inf)". If left out, they are where all edges are whole. A value between two whole numbers counts with the
+            lower one, as completed years do.
+        groups: Coarser levels by name, the finest first: of each its edges, which are edges of the one before, from the
+            first to the last; or its groups by their labels, each with the labels of neighbours on the level before
+            that it holds: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
+        spelling, below, above, other, missing: as for `bins`.
+
+    Raises:
+        OutOfRange, NotANumber: for edges that do not ascend, and groups that are none.
+
+    >>> age = edges([0, 5, 15, 25, 65, None], groups={"working age": [0, 15, 65, None]})
+    >>> age.labels
+    (('0 to 4', '5 to 14', '15 to 24', '25 to 64', '65+'), ('0 to 14', '15 to 64', '65+'))
+    """
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        raise wrong_kind("edges", "a list of numbers, None for an open end", listed)
+    whole = optional(whole, truth, "whole")
+    named = {} if groups is None else mapping(groups, "groups")
+    ends = _ends(below, above, other, missing)
+    return _listed(listed, named, whole, ends, instance(spelling, Spelling, "spelling"))
+
+
+def _ends(below: Label | None, above: Label | None, other: Label | None, missing: Label | None) -> Ends:
+    """The labels of what lies beside the bins."""
+    named = {"below": below, "above": above, "other": other, "missing": missing}
+    return {name: outside_label(label, name) for name, label in named.items()}
 
 
 LabelOf = Callable[[Edge, Edge], Label]

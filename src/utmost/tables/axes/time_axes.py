@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 
-from utmost.core.exact.arguments import optional, sequence_of, text
+from utmost.core.exact.arguments import instance, optional, sequence_of, text
 from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, outside_label
 from utmost.tables.axes.clock import Clock, Period, read_time, shown_time, zone_named
 from utmost.tables.axes.ordered_axes import Ends, LabelOf, ordered_axis
 from utmost.tables.axes.time_patterns import time_pattern
-from utmost.tables.cells.spelling import Spelling
+from utmost.tables.cells.spelling import PLAIN, Spelling
 
 Time = str | date
 """A date or time without a zone, or the ISO text of one, of a month, a quarter, a week or a year."""
@@ -26,8 +26,7 @@ def periods(
     every: str,
     zone: str | None = None,
     groups: Sequence[str] | None = None,
-    pattern: str | None = None,
-    missing_marks: Sequence[Label] = (),
+    spelling: Spelling = PLAIN,
     below: Label | None = None,
     above: Label | None = None,
     other: Label | None = None,
@@ -52,9 +51,8 @@ def periods(
         groups: longer periods as levels, the shortest first, such as ["week"]; each begins and ends with periods of the
             level before, and none is cut off at the ends. When None, those of day, month, quarter and year that nest.
             The level of months of the axis ``date`` is called ``date/month``.
-        pattern: how text says a date or time, where it is not ISO text or the like: "%d.%m.%Y", "%m/%d/%y %H:%M",
-            "%b %d %Y", "Q%q %Y". Text is then read by the pattern alone.
-        missing_marks: texts that stand for a missing cell, such as ["NA", "."], beside the empty cell, nan and NaN.
+        spelling: Pattern of dates in text, and missing marks, where they differ from those of the whole table:
+            ``Spelling(pattern="%d.%m.%Y")``.
         below, above: labels of a period for all before the first one, and of one for all after the last.
         other: a label for times outside; None, and they are dropped.
         missing: a label for missing cells; None, and they go to ``other``, or are dropped.
@@ -69,7 +67,8 @@ def periods(
     >>> days.levels, [days.groups(level) for level in range(4)]
     (('date', 'date/month', 'date/quarter', 'date/year'), [730, 24, 8, 2])
     """
-    every, zone, pattern = text(every, "every"), optional(zone, text, "zone"), optional(pattern, text, "pattern")
+    every, zone = text(every, "every"), optional(zone, text, "zone")
+    pattern = instance(spelling, Spelling, "spelling").pattern
     if groups is not None:
         sequence_of(groups, text, "groups")
     clock = Clock(Period.named(every), zone, pattern)
@@ -104,7 +103,7 @@ def periods(
     return ordered_axis(
         [_level(name, edges, period) for name, edges, period in levels],
         ends,
-        Spelling.of(missing_marks=missing_marks),
+        spelling,
         clock=clock,
     )
 

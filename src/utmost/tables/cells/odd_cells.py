@@ -40,7 +40,8 @@ def looks_missing(text: str) -> bool:
 def declare_mark(spelling: Spelling) -> str:
     """How a missing mark is declared; beside those that are."""
     also = ", beside those that are declared" if spelling.missing_marks else ""
-    return f'Declare it{also}: missing_marks=["NA"] for NA; or on the axis, in a domain file "missing_marks": ["NA"].'
+    by_axis = 'or on the axis, in a domain file "missing_marks": ["NA"]'
+    return f'Declare it{also}: Spelling(missing_marks=["NA"]) for NA; {by_axis}.'
 
 
 def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
@@ -67,7 +68,7 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
         if form.fullmatch(unsigned):
             return _grouped(mark, marks, unsigned, spelling)
     if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
-        return "a number with a comma before its decimals", 'Declare it: decimal=",".'
+        return "a number with a comma before its decimals", 'Declare it: Spelling(decimal=",").'
     if _CURRENCY.fullmatch(plain):
         return "a number with a currency or a unit", "Write the number alone."
     return TEXT
@@ -76,13 +77,15 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
 def _grouped(mark: str, marks: str, unsigned: str, spelling: Spelling) -> tuple[str, str]:
     """Marks of thousands; one comma or point before three digits may stand before decimals, too."""
     named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
-    remedy = f'Where these stand between thousands, declare them: thousands="{named}".'
+    remedy = f'Where these stand between thousands, declare them: Spelling(thousands="{named}").'
     if mark == "." and spelling.decimal is None:
         remedy = POINTS_OF_THOUSANDS
     if mark == "," and unsigned.count(",") == 1 and "." not in unsigned and spelling.decimal is None:
-        remedy += ' Where the comma stands before decimals: decimal=",".'
+        remedy += ' Where the comma stands before decimals: Spelling(decimal=",").'
         return "a number with a comma before three digits", remedy
     return f"a number with {marks} between thousands", remedy
 
 
-POINTS_OF_THOUSANDS = 'Where the point stands between thousands, declare both marks: thousands="." and decimal=",".'
+POINTS_OF_THOUSANDS = (
+    'Where the point stands between thousands, declare both marks: Spelling(decimal=",", thousands=".").'
+)

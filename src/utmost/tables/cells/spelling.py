@@ -1,7 +1,7 @@
 """How the cells of a table are spelled: the one reader of numbers and of missing cells in text, for every entrance."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -21,19 +21,38 @@ _LONGEST = 4000  # digits of a number, and the size of its exponent
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The marks in the cells of a table, where they are declared.
+    """How numbers, dates and missing values are written in the cells of a table or column.
 
-    Attributes:
-        decimal: what stands before decimals, "." or ","; None where nothing is declared, which is a point.
-        thousands: what stands between groups of three digits; None where nothing does.
-        missing_marks: texts that stand for a missing cell, beside the empty one and `NOT_A_NUMBER`.
+    Args:
+        decimal: Mark before decimals, "." or ","; a point if left out.
+        thousands: Mark between groups of three digits: ",", ".", "'" or " ", also by its name, "comma", "point",
+            "apostrophe" or "space"; no mark if left out.
+        missing_marks: Texts and numbers that stand for a missing cell, such as ["NA", ".", -9], beside the empty cell,
+            nan and NaN. A mark that an axis lists among its values is that value there.
+        pattern: Pattern of dates and times, of an axis of `periods`, such as "%d.%m.%Y", "%m/%d/%y %H:%M",
+            "%b %d %Y" or "Q%q %Y"; text is then read by the pattern alone. ISO text and the like if left out.
+
+    Raises:
+        OutOfRange: for another mark, one mark for decimals and thousands, and an empty missing mark.
+        WrongKind: for marks that are no text, and missing marks that are no list.
+
+    >>> Spelling(",", "point", ["NA", -9])
+    Spelling(decimal=',', thousands='.', missing_marks=('NA', '-9'), pattern=None)
     """
 
     decimal: str | None = None
     thousands: str | None = None
-    missing_marks: tuple[str, ...] = ()
+    missing_marks: Sequence[str | int] = ()
+    pattern: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("decimal", "thousands", "pattern"):
+            if not isinstance(getattr(self, name), str | None):
+                raise WrongKind(f"{name} must be text", came=type(getattr(self, name)).__name__)
+        for name in ("decimal", "thousands"):
+            mark = getattr(self, name)
+            object.__setattr__(self, name, _NAMED.get(mark, mark))
+        object.__setattr__(self, "missing_marks", _missing_marks(self.missing_marks))
         if self.decimal not in (None, ".", ","):
             raise OutOfRange("decimals must stand behind a point or a comma", came=repr(self.decimal), where="decimal")
         if self.thousands is not None and self.thousands not in _NAMED.values():
@@ -48,33 +67,11 @@ class Spelling:
                 remedy=f'Declare the other mark, too: decimal="{other}".',
             )
 
-    @classmethod
-    def of(cls, decimal: str | None = None, thousands: str | None = None, missing_marks: Any = ()) -> "Spelling":
-        """The spelling that arguments declare; marks also by name, as "space", and missing marks as text or numbers.
-
-        >>> Spelling.of(",", "point", ["NA", -9])
-        Spelling(decimal=',', thousands='.', missing_marks=('NA', '-9'))
-        """
-        if isinstance(missing_marks, str) or not isinstance(missing_marks, Iterable):
-            remedy = 'Pass missing_marks=["NA", "."], say.'
-            raise WrongKind("missing_marks must be a list", came=type(missing_marks).__name__, remedy=remedy)
-        marks = tuple(missing_marks)
-        for mark in marks:
-            if not isinstance(mark, str | int) or isinstance(mark, bool):
-                raise WrongKind("a missing mark must be text or an integer", came=type(mark).__name__)
-            if not str(mark).strip():
-                remedy = "An empty cell is missing without being declared."
-                raise OutOfRange("a missing mark must not be empty", came=repr(mark), remedy=remedy)
-        for name, mark in (("decimal", decimal), ("thousands", thousands)):
-            if mark is not None and not isinstance(mark, str):
-                raise WrongKind(f"{name} must be text", came=type(mark).__name__)
-        decimal, thousands = (None if mark is None else _NAMED.get(mark, mark) for mark in (decimal, thousands))
-        return cls(decimal, thousands, tuple(dict.fromkeys(str(mark).strip() for mark in marks)))
-
     def beside(self, general: "Spelling") -> "Spelling":
         """This spelling of one column, and where it declares nothing that of the whole table."""
         marks = dict.fromkeys((*self.missing_marks, *general.missing_marks))
-        return Spelling(self.decimal or general.decimal, self.thousands or general.thousands, tuple(marks))
+        decimal, thousands = self.decimal or general.decimal, self.thousands or general.thousands
+        return Spelling(decimal, thousands, tuple(marks), self.pattern or general.pattern)
 
     def number(self, text: str) -> int | Decimal | None:
         """The number that text spells, exactly; None where it spells none.
@@ -138,9 +135,27 @@ class Spelling:
         return bool(self.missing_marks) and Fraction(number) in self.missing_numbers
 
     def facts(self) -> dict[str, Any]:
-        """What is declared, as JSON values."""
-        named = {"decimal": self.decimal, "thousands": self.thousands, "missing_marks": list(self.missing_marks)}
-        return {name: mark for name, mark in named.items() if mark}
+        """The declared marks as JSON values."""
+        declared: dict[str, Any] = {"decimal": self.decimal, "thousands": self.thousands, "pattern": self.pattern}
+        declared["missing_marks"] = list(self.missing_marks)
+        return {name: mark for name, mark in declared.items() if mark}
+
+
+def _missing_marks(marks: object) -> tuple[str, ...]:
+    """Missing marks as text, each once."""
+    if isinstance(marks, str) or not isinstance(marks, Iterable):
+        remedy = 'Pass missing_marks=["NA", "."], say.'
+        raise WrongKind("missing_marks must be a list", came=type(marks).__name__, remedy=remedy)
+    texts = []
+    for mark in marks:
+        if not isinstance(mark, str | int) or isinstance(mark, bool):
+            raise WrongKind("a missing mark must be text or an integer", came=type(mark).__name__)
+        if not str(mark).strip():
+            raise OutOfRange(
+                "a missing mark must not be empty", came=repr(mark), remedy="An empty cell is missing anyway."
+            )
+        texts.append(str(mark).strip())
+    return tuple(dict.fromkeys(texts))
 
 
 PLAIN = Spelling()
@@ -158,5 +173,5 @@ def _grouped(mark: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _numbers(spelling: Spelling) -> tuple[Fraction, ...]:
-    read = (spelling.number(mark) for mark in spelling.missing_marks)
+    read = (spelling.number(str(mark)) for mark in spelling.missing_marks)
     return tuple(Fraction(number) for number in read if number is not None)

@@ -5,6 +5,7 @@ axis by a table of its changes. Lists and text are read cell by cell, and mean t
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,9 +22,10 @@ from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark, looks_miss
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_ISO = 'Write ISO text, as "2013-05-17" or "2013-05-17T09:30"; or declare how text is spelled, pattern="%d.%m.%Y".'
-_NUMBERS = "Whole numbers are read as 2013 on an axis of years, 201305 of months, 20130517 of days; others need their "
-_NUMBERS += 'spelling, pattern="%d%m%Y", or to be made dates.'
+_ISO = 'Write ISO text, as "2013-05-17" or "2013-05-17T09:30"; or declare the pattern of the text: '
+_ISO += 'ut.Spelling(pattern="%d.%m.%Y").'
+_NUMBERS = "Whole numbers are read as 2013 on an axis of years, 201305 of months, 20130517 of days; others need a "
+_NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or to be made dates.'
 _ZONED = 'Declare the zone whose dates are meant: periods(..., zone="Europe/Paris"), or "UTC".'
 
 
@@ -35,6 +37,9 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> Places:
     >>> period_reader(months, "date")(["2013-02-28", "2013-04-01", None, "2013-01"]).tolist()
     [1, -1, 3, 0]
     """
+    assert axis.clock is not None, "periods have a clock"
+    if axis.clock.pattern is None and spelling.pattern is not None:
+        axis = replace(axis, clock=replace(axis.clock, pattern=spelling.pattern))
     edges, clock = axis.edges, axis.clock
     assert edges is not None, "periods have edges"
     assert clock is not None, "periods have a clock"

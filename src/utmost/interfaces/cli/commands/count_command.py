@@ -86,8 +86,7 @@ def count(
         raise OutOfRange("contributions are counted by --person, --by and amounts alone", came="another option")
     if unknown.column is not None:
         _check_alone(part, together, neighbours, out)
-        marks = spelling.cells.missing_marks
-        return unknown.name(events, people, level, out, missing_marks=marks, as_json=as_json, dry_run=dry_run)
+        return unknown.name(events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run)
     unknown.check_unused(level)
     if people.domain is None:
         remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."

@@ -64,16 +64,13 @@ Exactly = Annotated[
 Together = Annotated[
     str | None, option("AXIS", "For a domain: an axis of two to five values; one person changes whole rows along it.")
 ]
-Noise = Annotated[
-    str | None, option("NAME", "rotated, signed or independent; where whole rows are changed, else the better one.")
-]
-Tents = Annotated[
-    bool | None,
-    flag("Measure overlapping sums along an axis of ranges, or none; else what is better.", "--tents/--no-tents"),
-]
-
-Rows = Annotated[
-    bool, flag("Search integer rows along every axis, too, and take their products where better.", "--rows")
+Method = Annotated[
+    str | None,
+    option(
+        "NAME",
+        "Sums that may be measured: marginals, 'hat functions', independent, rotated, signed, or rows, which also "
+        "searches integer rows; else the best of all but rows.",
+    ),
 ]
 
 _FEW, _MOST_BOXES = 4, 2_000
@@ -101,9 +98,7 @@ def plan(
     nonnegative: Nonnegative = False,
     exactly: Exactly = False,
     together: Together = None,
-    noise: Noise = None,
-    tents: Tents = None,
-    rows: Rows = False,
+    method: Method = None,
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
@@ -127,14 +122,12 @@ def plan(
     highest = None if up_to is None else level_of(up_to)
     with long_work("Searching for shares"):
         if share:
-            if noise == "rotated" and along is None:
-                raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--noise")
-            rotated = along if noise == "rotated" else None
+            if method == "rotated" and along is None:
+                raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--method")
+            rotated = along if method == "rotated" else None
             chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest, rotated)
         else:
-            chosen = strategy(
-                workload, unit, epsilon=at, up_to=highest, together=along, noise=noise, tents=tents, rows=rows
-            )
+            chosen = strategy(workload, unit, epsilon=at, up_to=highest, together=along, method=method)
         others = chosen.alternatives() if weightings or choose is not None else None
         chosen = chosen if choose is None or others is None else _named(others, choose)
         report = _report(chosen, others, sure)
@@ -273,7 +266,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         kind = "signed sums" if report["joint_draw_times"] is None else "sums and differences"
         rows["noise"] = (
             f"on {kind} of {report['together']}: noise on each cell would have {times} times the "
-            "weighted variance (--noise independent takes it)"
+            "weighted variance (--method independent takes it)"
         )
         if report["joint_draw_times"] is not None:
             draw = number(report["joint_draw_times"], 3)

@@ -12,6 +12,7 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 
 if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.counting.counted_measures import MeasureSpec
     from utmost.tables.axes.domain import Domain
     from utmost.tables.cells.spelling import Spelling
 
@@ -113,7 +114,9 @@ class People(Persons):
             together: an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
         """
         from utmost.core.exact.long_work import long_work
-        from utmost.publish.counting.counted_events import count_table
+        from utmost.publish.counting.counted_events import count_measures, count_table
+        from utmost.publish.counting.counted_measures import MeasureSpec
+        from utmost.publish.counting.counting import Counting
 
         if self.counts is not None or self.nested is not None:
             return replace(self._read(events, domain, neighbours, spelling), together=together)
@@ -126,33 +129,37 @@ class People(Persons):
                     came=f"no {name}",
                     remedy=remedy,
                 )
-        split: Any = part
+        counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
+        by = None if self.by is None else split_names(self.by)
         with long_work(f"Counting {events.name}") as progress:
-            count: Any = count_table
-            tables = count(
-                events,
-                person=self.person,
-                each_row=self.each_row,
-                domain=domain,
-                by=None if self.by is None else split_names(self.by),
-                together=together,
-                at_most=self.at_most,
-                per_cell=_ends(self.per_cell),
-                values=self.values,
-                step=self.step,
-                each=_ends(self.each),
-                most_events=self.most_events,
-                in_all=self.in_all,
-                measures=None if self.measures is None else _measures(self.measures),
-                part=split,
-                decimal=spelling.decimal,
-                thousands=spelling.thousands,
-                missing_marks=list(spelling.missing_marks),
-                key=self.key,
-                neighbours=neighbours,
-                outside=self.outside,
-                progress=progress,
-            )
+            if self.measures is None:
+                tables: Any = count_table(
+                    events,
+                    domain,
+                    counting,
+                    measure=self.measure,
+                    by=by,
+                    part=part,
+                    spelling=spelling,
+                    outside=self.outside,
+                    progress=progress,
+                )
+            else:
+                if self.measure != MeasureSpec():
+                    required = "what is counted is said once"
+                    came = "--values, --step, --each, --per-cell, --most-events or --in-all beside --measures"
+                    raise OutOfRange(required, came=came, remedy="Say it in the file of --measures.")
+                tables = count_measures(
+                    events,
+                    domain,
+                    counting,
+                    _measures(self.measures),
+                    by=by,
+                    part=part,
+                    spelling=spelling,
+                    outside=self.outside,
+                    progress=progress,
+                )
         first: Any = tables
         while isinstance(first, dict):
             first = next(iter(first.values()))
@@ -169,6 +176,7 @@ class People(Persons):
         """
         from utmost.core.exact.long_work import long_work
         from utmost.publish.counting.contributions import count_contributions
+        from utmost.publish.counting.counting import Counting
 
         name, _, listed = bounds.partition("=")
         if name not in ("at-most", "per-cell", "in-all"):
@@ -181,23 +189,17 @@ class People(Persons):
         if self.person is None or self != taken:
             remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
-        numbers: Any = split_names([listed])
+        limits: Any = split_names([listed])
         with long_work(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
-                person=self.person,
-                domain=domain,
+                domain,
+                Counting(self.person, neighbours=neighbours),
+                name.replace("-", "_"),
+                limits,
+                measure=self.measure,
                 by=None if self.by is None else split_names(self.by),
-                at_most=numbers if name == "at-most" else None,
-                per_cell=numbers if name == "per-cell" else None,
-                in_all=numbers if name == "in-all" else None,
-                values=self.values,
-                step=self.step,
-                each=_ends(self.each),
-                decimal=spelling.decimal,
-                thousands=spelling.thousands,
-                missing_marks=list(spelling.missing_marks),
-                neighbours=neighbours,
+                spelling=spelling,
                 outside=self.outside,
                 progress=progress,
             )
@@ -208,6 +210,20 @@ class People(Persons):
     def outside(self) -> str | None:
         """What is to become of events outside the domain, where it is said."""
         return "leave out" if self.leave_out else None
+
+    @property
+    def measure(self) -> "MeasureSpec":
+        """What is counted, by the options for one measure."""
+        from utmost.publish.counting.counted_measures import MeasureSpec
+
+        return MeasureSpec(
+            values=self.values,
+            step=self.step,
+            each=_ends(self.each),
+            per_cell=_ends(self.per_cell),
+            most_events=self.most_events,
+            in_all=self.in_all,
+        )
 
     @property
     def key(self) -> bytes | None:
@@ -247,9 +263,7 @@ class People(Persons):
             unit=unit,
             counts=self.counts,
             nested=nested,
-            decimal=spelling.decimal,
-            thousands=spelling.thousands,
-            missing_marks=list(spelling.missing_marks),
+            spelling=spelling,
         )
 
 

@@ -90,7 +90,7 @@ class DecimalSpelling(Spelling):
         """The marks in its cells."""
         from utmost.tables.cells.spelling import Spelling
 
-        return Spelling.of(self.decimal)
+        return Spelling(self.decimal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class MarkedSpelling(DecimalSpelling):
         """The marks in its cells."""
         from utmost.tables.cells.spelling import Spelling
 
-        return Spelling.of(self.decimal, self.thousands)
+        return Spelling(self.decimal, self.thousands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class NumberSpelling(MarkedSpelling):
         from utmost.interfaces.cli.options.people_options import split_names
         from utmost.tables.cells.spelling import Spelling
 
-        return Spelling.of(self.decimal, self.thousands, split_names(self.missing_marks or []))
+        return Spelling(self.decimal, self.thousands, split_names(self.missing_marks or []))
 
 
 @dataclass(frozen=True, slots=True)

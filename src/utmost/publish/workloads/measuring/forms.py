@@ -140,7 +140,7 @@ def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[A
             numbers of labels that there are not.
 
     >>> from utmost.workloads import bins
-    >>> age = bins([16, 25, 45, None], missing="not stated")
+    >>> age = edges([16, 25, 45, None], missing="not stated")
     >>> [str(number) for number in numbers_of(age, 0, {"45+": 60}, "age", np.array([1, 1, 1, 0]))]
     ['20', '69/2', '60', '0']
     """

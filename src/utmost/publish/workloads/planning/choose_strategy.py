@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from utmost.core.exact.arguments import instance, iterable, optional, text, truth
+from utmost.core.exact.arguments import instance, iterable, optional, text
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
@@ -21,6 +21,9 @@ from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 
+METHODS = ("marginals", "hat functions", "independent", "rotated", "signed", "rows")
+"""Sums that may be measured, by name; see `strategy`."""
+
 _EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
@@ -35,9 +38,7 @@ def strategy(
     candidates: Iterable[Any] | None = None,
     aim: str = "mean",
     together: str | None = None,
-    noise: str | None = None,
-    tents: bool | None = None,
-    rows: bool = False,
+    method: str | None = None,
 ) -> Strategy:
     """The best strategy that a search finds for a workload: which families to measure, and their shares of the level.
 
@@ -59,22 +60,23 @@ def strategy(
             ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
             measured then where that has the smaller error, see `Strategy`. Of three to five values, where the unit
             promises that none is lowered, signed sums of them.
-        noise: "independent", "rotated" or "signed", where the choice is not to be made by the error; with ``together``
-            alone.
-        tents: True where overlapping sums are to be measured on an axis of which ranges or prefixes are wanted, False
-            where none; else where they have the smaller error, and neither together=, candidates= nor aim= is given.
-        rows: whether integer rows are searched, too, and taken where they have the least error of all: rows over all
-            values along every axis, and their products, 6 seconds for 256 values, 25 for 1024, and a long list of sums;
-            where whole tables are wanted, differences of the values of axes of two.
+        method: Sums that may be measured. If left out, whatever has the least error of marginals and hat functions;
+            with ``together`` also of rotated sums (two values) or signed sums (three to five). Else one of
+            "marginals"; "hat functions", on an axis of which ranges or prefixes are wanted; "independent", marginals
+            or hat functions; "rotated" or "signed", with ``together``; and "rows", which also searches integer rows,
+            and takes them where they have the least error of all: rows over all values along every axis, and their
+            products, 6 seconds for 256 values, 25 for 1024, and a long list of sums; where whole tables are wanted,
+            differences of the values of axes of two.
 
     Raises:
-        OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here,
+        OutOfRange: for candidates that do not determine a wanted answer, an aim or a method that has no name here,
             ``together`` for an axis of other than two to five values or cells that are no whole rows, and where the
             cells of three to five values may be lowered.
         NotALevel: for a level that is none, and up_to below the level.
         Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
-            candidates, for another aim than the mean, and for wanted sums that are no groups and that tents do not
-            serve; for tents=True beside these arguments, and on an axis of too many values.
+            candidates, for another aim than the mean, and for wanted sums that are no groups and that hat functions do
+            not serve; for a method other than "marginals" and "independent" beside these arguments, and for
+            "hat functions" on an axis of too many values.
 
     Cost: independent of the number of cells, seconds for 64 families; with tents, seconds for 1000 values.
 
@@ -91,61 +93,70 @@ def strategy(
     """
     instance(wanted, Workload, "wanted")
     instance(unit, Unit, "unit")
-    aim, together, noise = text(aim, "aim"), optional(together, text, "together"), optional(noise, text, "noise")
-    tents, rows = optional(tents, truth, "tents"), truth(rows, "rows")
+    aim, together, method = text(aim, "aim"), optional(together, text, "together"), optional(method, text, "method")
     if candidates is not None:
         iterable(candidates, "candidates", or_text=True)
     now = level(epsilon, alpha)
     highest = now if up_to is None else level(up_to)
     if highest < now:
         raise NotALevel("up_to must be at least the level of the release", came=up_to)
-    if (amounts := AmountPair.of(wanted.domain, unit)) is not None:
-        wanted = amounts.wanted(wanted)
     if aim not in AIMS:
         raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim)
-    if noise not in (None, "independent", "rotated", "signed") or (together is None and noise in ("rotated", "signed")):
+    if method not in (None, *METHODS):
+        raise OutOfRange(f"method must be one of {', '.join(METHODS)}", came=method)
+    if together is None and method in ("rotated", "signed"):
         remedy = "Name the axis whose cells one individual changes together: together=."
-        required = 'noise must be "independent", or "rotated" or "signed" with together='
-        raise OutOfRange(required, came=noise, remedy=remedy)
-    is_pair = together is not None and WholeRows.changed_by(unit, wanted.domain, together).values == 2
-    if together is not None and not is_pair and noise != "independent":
-        if tents or candidates is not None or aim != "mean" or noise == "rotated":
-            remedy = 'Leave tents=, candidates= and aim= out, or pass noise="independent".'
-            raise Unsupported("signed sums have the least mean error, over all families", remedy=remedy)
-        return _signed(wanted, unit, now, highest, together, noise)
-    if noise == "signed":
-        raise OutOfRange("signed sums are of three to five values", came="two", remedy='Pass noise="rotated".')
-    pair = PairAxis.changed_by(unit, wanted.domain, together) if is_pair and together is not None else None
-    if tents and (together is not None or candidates is not None or aim != "mean"):
-        remedy = "Leave tents= out, or ask for the mean error over all families, of cells alone."
-        raise Unsupported("tents are chosen for the mean error", remedy=remedy)
-    if rows and (together is not None or candidates is not None or aim != "mean" or unit.is_shared):
-        remedy = "Leave rows= out, or ask for the mean error over all strategies, of cells alone."
-        raise Unsupported("rows are searched for the mean error", remedy=remedy)
-    if rows:
-        return _least(wanted, unit, now, highest, tents)
-    if pair is None or noise == "independent":
-        shares = planned_shares(
-            wanted, unit, highest, candidates=candidates, aim=aim, tents=tents if pair is None else False
-        )
-        return Strategy(wanted.domain, unit, shares, wanted, now, highest)
-    if candidates is not None or aim != "mean":
-        remedy = 'Leave candidates= and aim= out, or pass noise="independent".'
-        raise Unsupported("shares of sums and differences have the least mean error, over all families", remedy=remedy)
-    shares = planned_shares(wanted, unit, highest, pair=pair)
-    turned = Strategy(wanted.domain, unit, shares, wanted, now, highest, together)
-    if noise == "rotated":
-        return turned
-    shares = planned_shares(wanted, unit, highest)
-    alone = Strategy(wanted.domain, unit, shares, wanted, now, highest)
-    return turned if turned.value < alone.value * (1 - _EQUAL) else alone
+        raise OutOfRange(f"{method} sums are of an axis", came="no together=", where="method", remedy=remedy)
+    if (amounts := AmountPair.of(wanted.domain, unit)) is not None:
+        wanted = amounts.wanted(wanted)
+    is_restricted = candidates is not None or aim != "mean"
+    if method in ("hat functions", "rows") and (together is not None or is_restricted):
+        remedy = "Leave method= out, or ask for the mean error over all families, of cells alone."
+        raise Unsupported(f"{method} are chosen for the mean error", remedy=remedy)
+    if method == "rows":
+        if unit.is_shared:
+            raise Unsupported("rows are searched for cells that change alone", remedy="Leave method= out.")
+        return _least(wanted, unit, now, highest)
+    values = 0 if together is None else WholeRows.changed_by(unit, wanted.domain, together).values
+    if together is None or method in ("marginals", "independent"):
+        tents = False if values == 2 else {"marginals": False, "hat functions": True}.get(method or "")
+        return _independent(wanted, unit, now, highest, candidates, aim, tents)
+    if is_restricted:
+        remedy = 'Leave candidates= and aim= out, or pass method="marginals".'
+        raise Unsupported("rotated and signed sums have the least mean error, over all families", remedy=remedy)
+    if values > 2:
+        if method == "rotated":
+            raise Unsupported("rotated sums are of two values", came="more", remedy='Pass method="signed".')
+        return _signed(wanted, unit, now, highest, together, method)
+    if method == "signed":
+        raise OutOfRange("signed sums are of three to five values", came="two", remedy='Pass method="rotated".')
+    shares = planned_shares(wanted, unit, highest, pair=PairAxis.changed_by(unit, wanted.domain, together))
+    rotated = Strategy(wanted.domain, unit, shares, wanted, now, highest, together)
+    if method == "rotated":
+        return rotated
+    alone = _independent(wanted, unit, now, highest, None, aim, tents=False)
+    return rotated if rotated.value < alone.value * (1 - _EQUAL) else alone
 
 
-def _signed(wanted: Workload, unit: Unit, now: Level, highest: Level, together: str, noise: str | None) -> Strategy:
+def _independent(
+    wanted: Workload,
+    unit: Unit,
+    now: Level,
+    highest: Level,
+    candidates: Iterable[Any] | None,
+    aim: str,
+    tents: bool | None,
+) -> Strategy:
+    """Marginals, or hat functions where they are chosen or have less error, each with noise of its own."""
+    shares = planned_shares(wanted, unit, highest, candidates=candidates, aim=aim, tents=tents)
+    return Strategy(wanted.domain, unit, shares, wanted, now, highest)
+
+
+def _signed(wanted: Workload, unit: Unit, now: Level, highest: Level, together: str, method: str | None) -> Strategy:
     """Signed sums along an axis by rows that are listed along the others, where they have less error than families."""
     listed, error = product_rows(wanted, float(level_of_cells(unit, highest).epsilon_float), together)
     chosen = Strategy(wanted.domain, unit, listed.shares, wanted, now, highest, together, listed)
-    if noise == "signed":
+    if method == "signed":
         return chosen
     shares = planned_shares(wanted, unit, highest, tents=None)
     alone = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
@@ -154,12 +165,12 @@ def _signed(wanted: Workload, unit: Unit, now: Level, highest: Level, together: 
     return Strategy(wanted.domain, unit, shares, wanted, now, highest)
 
 
-def _least(wanted: Workload, unit: Unit, now: Level, highest: Level, tents: bool | None) -> Strategy:
+def _least(wanted: Workload, unit: Unit, now: Level, highest: Level) -> Strategy:
     """The strategy of least error among families, tents, differences of two values and products of listed rows, at the
     highest level."""
     strategies: list[tuple[float, Strategy]] = []
     with suppress(Unsupported):  # sums over a tree of unequal groups that are no groups
-        shares = planned_shares(wanted, unit, highest, tents=tents)
+        shares = planned_shares(wanted, unit, highest, tents=None)
         plain = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
         strategies.append((plain.value, plain))
     if wants_tables(wanted) and 2 in wanted.domain.shape:

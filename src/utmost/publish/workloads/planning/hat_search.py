@@ -64,12 +64,12 @@ def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[d
     even = EvenLevels.of(workload)
     searched = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
     if not searched:
-        remedy = "Want Workload.ranges or Workload.prefixes of an axis, or pass tents=False."
-        raise OutOfRange("tents serve ranges and prefixes of an axis of three values or more", remedy=remedy)
+        remedy = 'Want Workload.ranges or Workload.prefixes of an axis, or pass method="marginals".'
+        raise OutOfRange("hat functions serve ranges and prefixes of an axis of three values or more", remedy=remedy)
     shares, error = min(searched, key=lambda result: result[1])
     if not isfinite(error):
-        remedy = "Declare wider bins, or pass tents=False."
-        required = f"tents are searched where {MOST_SEARCHED}, with {MOST_NUMBERS} weights, are enough for an axis"
+        remedy = 'Declare wider bins, or pass method="marginals".'
+        required = f"at most {MOST_SEARCHED} widths of hat functions are searched, of {MOST_NUMBERS} weights in all"
         raise Unsupported(required, remedy=remedy)
     return {even.whole(family): share for family, share in shares.items()}, error
 

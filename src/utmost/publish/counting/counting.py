@@ -1,0 +1,84 @@
+"""Whose events are counted and how much of each person is kept, which proves the unit of a counted table."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from utmost.core.exact.arguments import integer, optional, text, truth, wrong_kind
+from utmost.errors import OutOfRange
+from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """Whose events are counted, and how many cells of a table one person may change.
+
+    Args:
+        person: Column that says whose event each row is: text or integers, in every row.
+        each_row: Whether each row is another person instead, as in a survey or a register: then one person changes one
+            cell, and nothing proves it but your word that nobody has two rows.
+        at_most: Number of cells that one person may change, >= 1; of each row 1. It may be left out where the measure
+            bounds all of a person's cells with ``in_all``.
+        together: An axis of two to five values: the cells of a person are kept row by row along it, all or none, of
+            ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
+        neighbours: The neighbouring relation, "add-remove" or "change-one", see `Unit`.
+        key: Key of the hashes: with the same key and events the same cells are kept. New random bytes if left out. The
+            proof needs neither a secret key nor a good hash; who knows the key can choose names whose cells are kept.
+
+    Raises:
+        OutOfRange: where nothing or two things say whose events these are, for cells below 1, and for ``at_most`` and
+            ``together`` of rows.
+        WrongKind: for a value of another type.
+
+    Source: bounded contributions, docs/theory/counting.md.
+
+    >>> Counting("user", at_most=2), Counting(each_row=True).at_most
+    (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
+    """
+
+    person: str | None = None
+    each_row: bool = False
+    at_most: int | None = None
+    together: str | None = None
+    neighbours: str = "add-remove"
+    key: bytes | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        person, together = optional(self.person, text, "person"), optional(self.together, text, "together")
+        each_row, at_most = truth(self.each_row, "each_row"), optional(self.at_most, integer, "at_most")
+        text(self.neighbours, "neighbours")
+        if self.key is not None and not isinstance(self.key, bytes):
+            raise wrong_kind("key", "bytes", self.key)
+        if person is None and not each_row:
+            remedy = "Pass person=, the column of persons; or each_row=True, where each row is another person."
+            raise OutOfRange("whose events these are must be said", came="no person", remedy=remedy)
+        if each_row and (person is not None or together is not None or at_most not in (None, 1)):
+            came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
+            remedy = "Leave person=, together= and at_most= out; or name the column of persons."
+            raise OutOfRange("each row is a person, who changes one cell", came=came, where="each_row", remedy=remedy)
+        if at_most is not None and at_most < 1:
+            remedy = "Give how many cells a person may change."
+            raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
+        object.__setattr__(self, "each_row", each_row)
+        object.__setattr__(self, "at_most", 1 if each_row else at_most)
+
+    def most_cells(self, measures: Iterable[MeasureSpec]) -> int:
+        """The number of cells that one person may change, where these are measured.
+
+        Raises:
+            OutOfRange: where neither ``at_most`` nor ``in_all`` of every measure bounds it, and for ``in_all`` of rows
+                and of cells that are kept together.
+        """
+        in_all = [measure.in_all for measure in measures]
+        if any(bound is not None for bound in in_all) and (self.each_row or self.together is not None):
+            came = "each_row=" if self.each_row else "together="
+            remedy = "Leave in_all= out: a row lies in one cell." if self.each_row else "Leave one of them out."
+            raise OutOfRange("in_all is of persons with several events, cell by cell", came=came, remedy=remedy)
+        if self.at_most is not None:
+            return self.at_most
+        # A bound in all of every measure needs no bound of cells: who is in many has less in each.
+        if all(bound is not None for bound in in_all):
+            return LARGEST_DOMAIN
+        remedy = "Pass at_most=; or bound the measure by in_all=."
+        raise OutOfRange(
+            "the number of cells that one person may change must be said", came="no at_most", remedy=remedy
+        )
