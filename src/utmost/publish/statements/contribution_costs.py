@@ -168,10 +168,10 @@ def bound_costs(
 
     Cost: a plan for each bound.
 
-    >>> from utmost.counting import count_contributions
+    >>> from utmost.counting import Counting, count_contributions
     >>> sample = {"user": ["ann", "ann", "ann", "bob", "cem"], "page": ["A", "B", "C", "A", "B"]}
     >>> pages = Domain(page=["A", "B", "C"])
-    >>> counted = count_contributions(sample, person="user", domain=pages, at_most=[1, 2, 3])
+    >>> counted = count_contributions(sample, pages, Counting("user"), "at_most", [1, 2, 3])
     >>> print(bound_costs(counted, pages, epsilon=1, public=True, persons=3000))
     at_most  margin of a cell  persons cut  lost  error of a sum
     1        3                 1000         2000  666.7
