@@ -10,8 +10,9 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from utmost.publish.statements import codec, statement_files
 from utmost.releases import plan_release, statement
+from utmost.tables.files import sidecars, signatures
+from utmost.tables.files.json_files import write_json
 
 HERE = Path(__file__).parent
 TABLE = HERE / "released_admissions.csv"
@@ -20,9 +21,9 @@ plan = plan_release(epsilon="1/2", sensitivity=1, cells=1)
 content = TABLE.read_bytes()
 digest = {"of": "file", "sha256": hashlib.sha256(content).hexdigest()}
 said = statement(plan, ["admitted"], ["department", "sex"], content.count(b"\n") - 1, digest=digest)
-path = statement_files.sidecar_path(TABLE)
+path = sidecars.sidecar_path(TABLE)
 with path.open("wb") as file:
-    codec.write(said, file)
+    write_json(said, file)
 key = Ed25519PrivateKey.generate()
-statement_files.signature_path(path).write_bytes(key.sign(path.read_bytes()))
+signatures.signature_path(path).write_bytes(key.sign(path.read_bytes()))
 (HERE / "curator.pub").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))

@@ -5,22 +5,9 @@ import runpy
 from pathlib import Path
 
 import utmost
-from utmost.provided import provided
 
 ROOT = Path(__file__).parents[1]
 api = runpy.run_path(str(ROOT / ".ci/api.py"))
-
-
-def test_what_a_room_asks_of_one_above_it_has_a_provider():
-    """Every name in the one table is asked for somewhere, and is there."""
-    tree = ROOT / "src/utmost"
-    asked = {
-        name for path in tree.rglob("*.py") for name in re.findall(r'provided\("(\w+)"\)', path.read_text("utf-8"))
-    }
-    by_argument = {"engine_ledger", "engine_release"}  # of `engine_door`
-    registered = set(re.findall(r'^        "(\w+)": "utmost\.', (tree / "__init__.py").read_text("utf-8"), re.M))
-    assert (asked - {"half"}) | by_argument == registered
-    assert all(provided(name) is not None for name in registered)
 
 
 def test_the_reference_lists_every_public_name():

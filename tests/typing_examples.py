@@ -18,7 +18,8 @@ from utmost.ledger import Budget, Release
 from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
-from utmost.releases import ReleasedOnce
+from utmost.publish.releases.clean_release import CleanTable
+from utmost.releases import Answer, ReleasedOnce, WithheldTable
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
@@ -28,7 +29,11 @@ def a_release() -> None:
     """One table, once and at several levels."""
     unit = ut.Unit(1, cells=1)
     once = ut.release_table(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2")
-    assert_type(once, ReleasedOnce)
+    assert_type(once, ReleasedOnce[dict[str, list[Any]]])
+    assert_type(once.table, dict[str, list[Any]])
+    assert_type(once.total(), Answer)
+    assert_type(once.clean(), CleanTable)
+    assert_type(once.withhold(below=90), WithheldTable[dict[str, list[Any]]])
     promise = ut.Promise("admitted", public="department", unit=unit)
     assert_type(promise, Promise)
     release = ut.release(TABLE, promise, epsilon=Fraction(1, 2))

@@ -28,7 +28,7 @@ from scipy.stats import chi2, norm
 import utmost as ut
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.answers import saved_mechanism
-from utmost.publish.statements import codec
+from utmost.tables.files.json_files import encoded
 
 TOWNS = Path(__file__).parents[2] / "examples" / "towns.csv"
 LEVEL = "1/20"
@@ -52,7 +52,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "design.json"
         with step("saved"):
-            path.write_bytes(codec.encoded(designs.document(design, "distance")))
+            path.write_bytes(encoded(designs.document(design, "distance")))
         say("size of the document", f"{path.stat().st_size / 1e6:.1f} MB")
         with step("read, and checked again"):
             saved = saved_mechanism(path)

@@ -3,7 +3,7 @@
 Run: PYTHONPATH=src python benchmarks/release/cells_raised_together_have_signed_sums_and_a_range.py
 
 Three tables: the variance of a cell by what can be relaxed later; the mean |error| over the sensitivity by norm and
-step, for releases made once; and for some of them the mean |error| of 200 000 rows of `release_together`, over the one
+step, for releases made once; and for some of them the mean |error| of 200 000 rows of a release, over the one
 that is stated. "Each alone" is noise on each cell at its part of the level, which is what libraries of single laws do.
 """
 
@@ -14,7 +14,8 @@ import numpy as np
 from utmost.core.noise.norm_staircase import NormStaircase
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.releases import release_together
+from utmost.promises import Promise, once_together
+from utmost.releases import release_table
 from utmost.workloads import ways_together
 
 LEVELS = ("1/10", 1, 3)
@@ -76,7 +77,8 @@ def drawn(rows=200_000):
         names = [f"c{at}" for at in range(cells)]
         table = {name: np.full(rows, 100) for name in names}
         began = time.perf_counter()
-        release = release_together(table, columns=names, epsilon=1, unit=unit, noise=noise)
+        promise = Promise(names, noise=once_together(names, unit=unit, noise=noise))
+        release = release_table(table, promise, epsilon=1)
         spent = time.perf_counter() - began
         errors = np.array([np.abs(release.table[name] - 100).mean() for name in names])
         print(f"{noise:10} {cells} cells, s {wide:2}: {errors.mean() / release.plan.way.mean_size:.4f}, {spent:.2f} s")

@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact import card_writer as _card_writer
-from utmost.provided import register
 from utmost.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from utmost.design.spaces import priors as priors
     from utmost.design.spaces.consumer import Consumer as Consumer
     from utmost.design.types.privacy_type import PrivacyType as PrivacyType
+    from utmost.interfaces.documents.published_files import read_release as read_release
     from utmost.interfaces.documents.saved_designs import read_design as read_design
     from utmost.interfaces.documents.saved_designs import save_design as save_design
     from utmost.interfaces.figures.plots import plot as plot
@@ -40,13 +40,12 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.process_release import release as release
     from utmost.publish.promises.accuracy import epsilon_for as epsilon_for
     from utmost.publish.promises.promise import Promise as Promise
+    from utmost.publish.promises.promise_files import read_promise as read_promise
+    from utmost.publish.promises.statement_check import check_statement as check_statement
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.noised_workloads import release_workload as release_workload
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
     from utmost.publish.releases.table import release_table as release_table
-    from utmost.publish.statements.promise_files import read_promise as read_promise
-    from utmost.publish.statements.published_files import read_release as read_release
-    from utmost.publish.statements.statement_check import check_statement as check_statement
     from utmost.publish.statements.workload_files import read_workload as read_workload
     from utmost.publish.workloads.planning.choose_strategy import strategy as strategy
     from utmost.publish.workloads.workload import Workload as Workload
@@ -67,7 +66,7 @@ _HOMES = {
     "Workload": "utmost.publish.workloads.workload:Workload",
     "capacity": "utmost.design.capacities.capacity_of:capacity",
     "channels": "utmost.channels",
-    "check_statement": "utmost.publish.statements.statement_check:check_statement",
+    "check_statement": "utmost.publish.promises.statement_check:check_statement",
     "connect": "utmost.interfaces.service.client:connect",
     "count": "utmost.publish.counting.counted_measures:count",
     "count_contributions": "utmost.publish.counting.contributions:count_contributions",
@@ -84,8 +83,8 @@ _HOMES = {
     "plot": "utmost.interfaces.figures.plots:plot",
     "priors": "utmost.design.spaces.priors",
     "read_design": "utmost.interfaces.documents.saved_designs:read_design",
-    "read_promise": "utmost.publish.statements.promise_files:read_promise",
-    "read_release": "utmost.publish.statements.published_files:read_release",
+    "read_promise": "utmost.publish.promises.promise_files:read_promise",
+    "read_release": "utmost.interfaces.documents.published_files:read_release",
     "read_workload": "utmost.publish.statements.workload_files:read_workload",
     "refines": "utmost.design.geometry.refining:refines",
     "release": "utmost.publish.ledger.process_release:release",
@@ -131,21 +130,6 @@ _MODULES = (
 __all__ = sorted({*_HOMES, *_MODULES, "__version__"})  # pyright: ignore[reportUnsupportedDunderAll]
 
 _EXTRAS = {"connect": "server", "interop": "all", "service": "server"}
-
-register(
-    {
-        "check_answers": "utmost.interfaces.documents.answer_words:check_answers",
-        "checked_columns": "utmost.publish.releases.table:checked_columns",
-        "checked_pieces": "utmost.publish.releases.streamed:checked_pieces",
-        "checked_sums": "utmost.publish.releases.noised_workloads:checked_sums",
-        "engine_ledger": "utmost.publish.ledger.engine_ledger",
-        "engine_release": "utmost.publish.releases.engine_release",
-        "measured_sums": "utmost.publish.releases.workload_release:WorkloadRelease",
-        "publication": "utmost.publish.statements.saved_tables",
-        "save_promise": "utmost.publish.statements.promise_files:save_promise",
-        "release_answers": "utmost.publish.statements.release_answers",
-    }
-)
 
 
 def _card(value: Any) -> str:

@@ -18,10 +18,10 @@ from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.processed_release import ProcessedRelease
+from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.table import ReleasedOnce, rehearse_table, release_table
-from utmost.publish.releases.together import release_together
+from utmost.publish.releases.table import rehearse_table, release_table
 from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
@@ -65,7 +65,6 @@ __all__ = [
     "release_detailed",
     "release_shared",
     "release_table",
-    "release_together",
     "release_workload",
     "select_keys",
     "statement",

@@ -514,7 +514,7 @@ def test_an_answer_that_cannot_be_written_is_said_to_be_kept(run, published, mon
 
     words = ["relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "1", "--out"]
     with monkeypatch.context() as full:
-        full.setattr("utmost.publish.statements.statement_files.publish", refused)
+        full.setattr("utmost.tables.files.sidecars.publish", refused)
         code, _, told = run(*words, "one.csv")
     assert code == 1
     assert "The ledger holds the answer" in " ".join(told.split())

@@ -208,7 +208,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
 
 
 def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path, monkeypatch):
-    monkeypatch.setattr("utmost.publish.releases.noised_workloads.noised_by", lambda *_, **__: pytest.fail("drew"))
+    monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", lambda *_, **__: pytest.fail("drew"))
     say = ["release", counted, "--plan", plan, "--epsilon", 1, "--dry-run", "--out", tmp_path / "r.json"]
     code, shown, _ = run(*say)
     assert (code, "Nothing was drawn" in shown) == (0, True)

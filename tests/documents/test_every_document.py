@@ -20,15 +20,15 @@ from utmost.errors import UtmostError
 from utmost.interfaces import documents
 from utmost.interfaces.documents.answers import saved_mechanism
 from utmost.interfaces.documents.samplers import SAMPLER, sampler_of
+from utmost.interfaces.documents.statement_readers import READERS
 from utmost.interfaces.documents.surveys import SURVEY, Survey
 from utmost.local import BlockSelection, balanced_family
-from utmost.publish import statements
+from utmost.publish import promises, statements
+from utmost.publish.promises.codec import Form
+from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.publish.statements.codec import Form
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.promise_files import PROMISE_FORM
-from utmost.publish.statements.statement_readers import READERS
 from utmost.statements import check_clean
 from utmost.testing import seeded_workload_release
 
@@ -138,7 +138,7 @@ def test_every_kind_of_document_is_flipped():
     """Of all forms and all statements that there are; a new one fails here until a small one of it is made above."""
     rooms = [
         info.name
-        for room in (documents, statements)
+        for room in (documents, promises, statements)
         for info in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
     ]
     kinds = {

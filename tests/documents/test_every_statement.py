@@ -7,7 +7,7 @@ import pytest
 
 from documents.test_registry_entry import STATEMENTS
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.statements.statement_readers import READERS
+from utmost.interfaces.documents.statement_readers import READERS
 from utmost.statements import stated_release
 
 # What is on the curator's word, and of which any other value of its kind says nothing that could be computed.

@@ -10,10 +10,13 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
-from utmost.publish.statements import published_files
-from utmost.releases import WorkloadRelease, release_together
+from utmost.interfaces.documents import published_files
+from utmost.promises import once_together
+from utmost.releases import WorkloadRelease
 from utmost.statements import PublishedTable, ReleasedTable, read_release
 from utmost.workloads import Domain, Strategy, edges
+
+TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
 
 @pytest.fixture
@@ -26,7 +29,7 @@ def folder(tmp_path):
     points = {"x": [1.5, 7.0], "y": [2.0, 4.0]}
     ut.release_table(points, ut.Promise(["x", "y"], per=200), epsilon=1).save(tmp_path / "points.csv")
     both = {"n": [7, 9], "m": [1, 2]}
-    release_together(both, columns=["n", "m"], epsilon=1, sensitivity=1).save(tmp_path / "both.csv")
+    ut.release_table(both, TOGETHER, epsilon=1).save(tmp_path / "both.csv")
     ut.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
     plan = _plan()
     plan.save(tmp_path / "plan.json")

@@ -22,11 +22,11 @@ from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.interfaces.documents.answer_words import answers_guarantee
 from utmost.interfaces.documents.space_names import space_facts
-from utmost.promises import key_noise, named_cell_noise
+from utmost.promises import key_noise, named_cell_noise, once_together
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.releases.workload_statements import workload_table_statement
+from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
-from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, release_together, select_keys
+from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, select_keys
 from utmost.spaces import counts
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.workloads import Strategy
@@ -44,6 +44,11 @@ SAID = Deployment(
     "Government",
     authors=["A. Author"],
 )
+
+
+def _together(*, relaxable):
+    noise = once_together(["n", "m"], unit=ut.Unit(1, 2), relaxable=relaxable)
+    return ut.release_table({"n": [7, 9], "m": [1, 2]}, ut.Promise(["n", "m"], noise=noise), epsilon=1).sidecar
 
 
 def _table(**more):
@@ -118,12 +123,8 @@ STATEMENTS = {
     "small": lambda: _table(epsilon="1e-6"),
     "large": lambda: _table(epsilon=50),
     "observed": lambda: _table(rows="observed"),
-    "joint": lambda: release_together({"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1).sidecar,
-    "rotated": lambda: (
-        release_together(
-            {"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1, relaxable=True
-        ).sidecar
-    ),
+    "joint": lambda: _together(relaxable=False),
+    "rotated": lambda: _together(relaxable=True),
     "points": lambda: ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], per=200), epsilon=1).sidecar,
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),

@@ -11,10 +11,13 @@ from asking import asked
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.noise import Combination, RepeatedSum
 from utmost.privacy import Amount, Unit
-from utmost.releases import CellBars, plan_release, release_together
+from utmost.promises import once_together
+from utmost.releases import CellBars, plan_release
 from utmost.sampling import sample
 from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy
+
+TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
 LAWS = {
     "geometric": {"sensitivity": 1},
@@ -148,7 +151,11 @@ def test_what_cannot_be_asked_is_refused(tmp_path):
 
 
 def test_columns_changed_together_are_not_read_as_if_their_noise_were_independent(tmp_path):
-    made = release_together({"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1)
+    made = ut.release_table(
+        {"n": [7, 9], "m": [1, 2]},
+        TOGETHER,
+        epsilon=1,
+    )
     (tmp_path / "t.csv").write_text("n\n1\n")
     (tmp_path / "t.csv.json").write_text(json.dumps(made.sidecar))
     with pytest.raises(Unsupported):

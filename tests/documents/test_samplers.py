@@ -19,8 +19,8 @@ from utmost.interfaces.documents.answers import saved_mechanism
 from utmost.interfaces.documents.sampler_files import sampler_files
 from utmost.interfaces.documents.samplers import SAMPLER, Sampler, sampler_of
 from utmost.local import SubsetSelection
-from utmost.publish.statements import codec
 from utmost.spaces import discrete
+from utmost.tables.files.json_files import encoded
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src/utmost/interfaces/documents"
@@ -93,7 +93,7 @@ def test_a_table_is_read_back_and_a_forged_one_is_not(tmp_path, paris):
     _, both, _ = paris
     for sampler in (*both, sampler_in(tmp_path, SMALL["one answer"])):
         written = SAMPLER.document(sampler)
-        assert SAMPLER.document(SAMPLER.of(json.loads(codec.encoded(written)), "table")) == written
+        assert SAMPLER.document(SAMPLER.of(json.loads(encoded(written)), "table")) == written
     written = SAMPLER.document(sampler_in(tmp_path, SMALL["numbers of eleven bits"]))
     row = written["lasts"][0]
     for forged in (

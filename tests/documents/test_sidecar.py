@@ -6,8 +6,9 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable
-from utmost.publish.statements import codec, statement_files
+from utmost.publish.promises.statement_check import read_statement
 from utmost.releases import release_table
+from utmost.tables.files.json_files import write_json
 
 TRUE_VALUES = [123457, 765431]
 
@@ -16,8 +17,8 @@ def test_a_statement_is_read_back_as_it_was_written(tmp_path):
     made = release_table({"n": TRUE_VALUES}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
     path = tmp_path / "x.json"
     with path.open("wb") as file:
-        codec.write(made.sidecar, file)
-    assert statement_files.read(path) == made.sidecar
+        write_json(made.sidecar, file)
+    assert read_statement(path) == made.sidecar
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '"text"', '{"kind": "other"}'])
@@ -25,7 +26,7 @@ def test_what_is_no_statement_is_refused(tmp_path, text):
     path = tmp_path / "x.json"
     path.write_text(text)
     with pytest.raises(BadTable, match=r"a statement must be|must hold the statement of a release"):
-        statement_files.read(path)
+        read_statement(path)
 
 
 def test_a_statement_holds_no_true_value_and_no_seed():

@@ -4,18 +4,24 @@ import json
 
 import pytest
 
+import utmost as ut
 from utmost.errors import BadTable, Unsupported
 from utmost.privacy import Unit
+from utmost.promises import once_together
 from utmost.publish.statements.stated_words import together_in_words
-from utmost.releases import release_together
 from utmost.statements import check_together
 
 TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
 
 
+def released(table, *, columns, epsilon=None, alpha=None, public=(), drop=(), randomness=None, **noise):
+    promise = ut.Promise(columns, public=public, drop=drop, noise=once_together(columns, **noise))
+    return ut.release_table(table, promise, epsilon=epsilon, alpha=alpha, randomness=randomness)
+
+
 def made(noise=None, **how):
     how = {"epsilon": "1/2", "sensitivity": 1, "noise": noise, "public": "department", "columns": ["a", "b", "c"]} | how
-    return release_together(TABLE, drop=[name for name in "abc" if name not in how["columns"]], **how)
+    return released(TABLE, drop=[name for name in "abc" if name not in how["columns"]], **how)
 
 
 @pytest.mark.parametrize("noise", ["joint", "rotated", "independent", None])

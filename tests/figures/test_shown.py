@@ -24,6 +24,8 @@ from utmost.interfaces.figures.plots import DRAWN
 from utmost.releases import GradualTogether
 from utmost.spaces import counts
 
+TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
+
 TRUE = [918273645564738, 564738291827364, 827364519182736]
 """Values that only noise separates from what is released; at epsilon 10^-12 it is 0 once in 2 10^12 draws."""
 
@@ -112,8 +114,10 @@ def planted(tmp_path):
             ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
             GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
-            ut.releases.release_together(
-                {"n": TRUE, "m": TRUE}, columns=["n", "m"], epsilon="1/1000000000000", sensitivity=1
+            ut.release_table(
+                {"n": TRUE, "m": TRUE},
+                TOGETHER,
+                epsilon="1/1000000000000",
             ),
             counted,
             path,

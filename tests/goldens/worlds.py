@@ -279,7 +279,14 @@ WORLDS = {
         [drawn(release.table), stated(release.sidecar)]
         for relaxable in (False, True)
         for release in [
-            ut.releases.release_together(PAIR, columns=["men", "women"], epsilon=1, sensitivity=1, relaxable=relaxable)
+            ut.release_table(
+                PAIR,
+                ut.Promise(
+                    ["men", "women"],
+                    noise=ut.promises.once_together(["men", "women"], unit=ut.Unit(1, 2), relaxable=relaxable),
+                ),
+                epsilon=1,
+            )
         ]
     ],
     "points": lambda folder: [

@@ -35,7 +35,7 @@ def test_a_release_of_a_frame_is_the_release_of_its_values(frames):
 
 def test_a_count_of_a_frame_is_the_count_of_its_events(frames):
     domain = ut.Domain(page=["A", "B"])
-    counted = frames.DataFrame(EVENTS).utmost.count(person="user", domain=domain, at_most=2)
+    counted = frames.DataFrame(EVENTS).utmost.count(domain, ut.Counting("user", at_most=2))
     assert list(counted.table("page")["count"]) == [2, 1]
     assert counted.unit == ut.Unit(1, 2)
 
@@ -43,7 +43,7 @@ def test_a_count_of_a_frame_is_the_count_of_its_events(frames):
 def test_a_lazy_frame_is_counted_where_it_is():
     polars = pytest.importorskip("polars")
     register_frames("polars")
-    counted = polars.LazyFrame(EVENTS).utmost.count(person="user", domain=ut.Domain(page=["A", "B"]), at_most=2)
+    counted = polars.LazyFrame(EVENTS).utmost.count(ut.Domain(page=["A", "B"]), ut.Counting("user", at_most=2))
     assert list(counted.table("page")["count"]) == [2, 1]
 
 

@@ -17,7 +17,7 @@ from utmost.errors import BadTable, BudgetExceeded, NotDetermined, OutOfRange, U
 from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.releases.detailed_release import detailed_unit, rehearse_detailed
 from utmost.releases import DetailedSums, DetailRule, release_detailed
 from utmost.statements import check_clean, check_detailed

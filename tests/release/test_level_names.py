@@ -22,7 +22,7 @@ def events(name):
 
 @pytest.mark.parametrize(("name", "others"), [("estimate", []), ("margin", ["sex"])])
 def test_nothing_is_drawn_for_it(name, others, monkeypatch):
-    monkeypatch.setattr("utmost.publish.releases.noised_workloads.noised_by", None)
+    monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", None)
     shares = Strategy(Domain({of: ["x", "y"] for of in (name, *others)}), Unit(1, 1), {name: 1})
     with pytest.raises(OutOfRange) as refused:
         release_workload(np.ones(shares.domain.shape, int), shares, epsilon=1)

@@ -11,7 +11,6 @@ import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
-from utmost.publish.statements import statement_files
 from utmost.releases import (
     GradualRelease,
     GradualTogether,
@@ -19,14 +18,15 @@ from utmost.releases import (
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,
-    release_together,
     release_workload,
     select_keys,
 )
 from utmost.statements import check_statement, check_together, check_workload_table, read_workload, stated_release
-from utmost.tables.files import files
+from utmost.tables.files import files, sidecars
 from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Strategy
+
+TOGETHER = ut.Promise(["n", "m"], public="ward", noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
 WARDS = ["Köln", 'a "b", c', "North"]
 TABLE = {"ward": WARDS, "n": [7, 9, 12], "m": [1, 2, 3]}
@@ -51,8 +51,10 @@ KINDS = {
     "table": lambda at, folder, **how: ut.release_table(
         TABLE, ut.Promise(columns=["n", "m"], public="ward", **UNIT), epsilon=1
     ).save(at, **how),
-    "joint": lambda at, folder, **how: release_together(
-        TABLE, columns=["n", "m"], public="ward", epsilon=1, sensitivity=1
+    "joint": lambda at, folder, **how: ut.release_table(
+        TABLE,
+        TOGETHER,
+        epsilon=1,
     ).save(at, **how),
     "places": lambda at, folder, **how: ut.release_table(
         {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]}, ut.Promise(["x", "y"], per=1, public="ward"), epsilon=1
@@ -106,7 +108,7 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
     assert stored == json.loads(json.dumps(said))
     table = files.read(at)
     columns = as_columns(table)
-    statement_files.check_unchanged(at, stored)
+    sidecars.check_unchanged(at, stored)
     if "ward" in columns:
         assert list(columns["ward"]) == WARDS
     if kind != "clean":  # which promises nothing of its own
@@ -130,7 +132,7 @@ def test_nothing_is_written_over_unless_that_is_asked_for(kind, tmp_path):
     assert not (tmp_path / "t.csv.json").exists()
     (tmp_path / "l.db").exists() and [path.unlink() for path in tmp_path.glob("l.db*")]
     said = KINDS[kind](at, tmp_path, overwrite=True)
-    statement_files.check_unchanged(at, said)
+    sidecars.check_unchanged(at, said)
 
 
 def test_a_refused_save_spends_nothing(tmp_path):

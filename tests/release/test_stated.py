@@ -17,8 +17,8 @@ from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.publish.ledger.answer_statements import response_statement
 from utmost.publish.promises import table_statements as statements
+from utmost.publish.promises.statement_check import reading_noise, stated_plan
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.statements.statement_check import reading_noise, stated_plan
 from utmost.releases import plan_release, rehearse_table, release_table, statement
 from utmost.statements import check_statement, stated_release
 

@@ -12,22 +12,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import utmost as ut
 from goodness import LEVEL, chi_square
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.noise import Combination, Geometric, JointCells, SignedCells
 from utmost.privacy import Unit
-from utmost.promises import Promise
-from utmost.publish.promises.noise_together import once_together
+from utmost.promises import Promise, once_together
 from utmost.publish.promises.rotated_sums import read_off, signed_sums, turned, turned_back
 from utmost.publish.promises.together_plan import plan_together
-from utmost.releases import GradualTogether, relax, release_together
+from utmost.releases import GradualTogether, relax
 from utmost.testing import SeededRandomness
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
 BOTH = ["applicants", "admitted"]
 integers = st.integers(-(2**70), 2**70)
+
+
+def released(table, *, columns, epsilon=None, alpha=None, public=(), drop=(), randomness=None, **noise):
+    promise = ut.Promise(columns, public=public, drop=drop, noise=once_together(columns, **noise))
+    return ut.release_table(table, promise, epsilon=epsilon, alpha=alpha, randomness=randomness)
 
 
 @given(st.lists(st.tuples(integers, integers), max_size=6))
@@ -90,7 +95,7 @@ def test_what_is_drawn_has_the_law_stated(noise, columns):
     names = [f"c{i}" for i in range(columns)]
     rows = 20_000
     table = {name: np.full(rows, 10 * i) for i, name in enumerate(names)}
-    release = release_together(table, columns=names, epsilon="3/2", sensitivity=1, noise=noise, halves="keep")
+    release = released(table, columns=names, epsilon="3/2", sensitivity=1, noise=noise, halves="keep")
     plan = release.plan
     laws = [law for law, n in zip(plan.way.laws, plan.way.groups, strict=True) for _ in range(n)]
     for i, (name, law, margin) in enumerate(zip(names, laws, plan.margins, strict=True)):
@@ -108,7 +113,7 @@ def test_tossed_halves_are_integers_of_the_same_mean_error():
     """E|x| stays; the margin is that of the halves rounded up."""
     rows = 50_000
     table = {"a": np.zeros(rows, int), "b": np.zeros(rows, int)}
-    release = release_together(table, columns=["a", "b"], epsilon=1, sensitivity=1, noise="rotated")
+    release = released(table, columns=["a", "b"], epsilon=1, sensitivity=1, noise="rotated")
     law, errors = release.plan.way.laws[0], release.table["a"]
     assert errors.dtype == np.int64
     assert np.abs(errors).mean() == pytest.approx(float(law.mean_size), abs=0.04)
@@ -134,7 +139,7 @@ def test_the_choice_of_noise():
 def test_kept_halves_can_be_relaxed_from_response_and_value():
     """The noise of sum and difference is theirs minus the true ones; `relax` takes it to a larger level."""
     table = {"a": np.full(20_000, 5), "b": np.full(20_000, 3)}
-    release = release_together(table, columns=["a", "b"], epsilon="1/2", sensitivity=1, relaxable=True)
+    release = released(table, columns=["a", "b"], epsilon="1/2", sensitivity=1, relaxable=True)
     one, two = release.table["a"], release.table["b"]
     noise = np.rint(one + two).astype(int) - 8
     later = relax(noise, level("1/2"), level(2), unit=Unit(1, 2))
@@ -143,14 +148,14 @@ def test_kept_halves_can_be_relaxed_from_response_and_value():
 
 def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     """It is JSON, holds no true value, and names what cannot be relaxed."""
-    joint = release_together(TABLE, columns=BOTH, public="department", epsilon=2, unit=Unit(1, 2, "change-one"))
+    joint = released(TABLE, columns=BOTH, public="department", epsilon=2, unit=Unit(1, 2, "change-one"))
     said = joint.sidecar
     assert json.loads(json.dumps(said)) == said
     assert "only the 2 released cells of one row, each by at most 1" in said["guarantee"]
     assert (said["noise"], said["relaxable"], said["charged"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["drawn"]
     assert JointCells(1, 2) == joint.plan.way.laws[0]
-    rotated = release_together(TABLE, columns=BOTH, public="department", alpha="1/2", sensitivity=1, relaxable=True)
+    rotated = released(TABLE, columns=BOTH, public="department", alpha="1/2", sensitivity=1, relaxable=True)
     assert "applicants with admitted" in rotated.sidecar["drawn"]
     assert rotated.sidecar["relaxable"]
     assert "933" not in json.dumps(rotated.sidecar["guarantee"])
@@ -176,13 +181,11 @@ def test_refusals():
     with pytest.raises(OutOfRange, match="noise"):
         plan_together(BOTH, 1, sensitivity=1, noise="gaussian")
     with pytest.raises(NotDeclared):
-        release_together(TABLE, columns=BOTH, epsilon=1, sensitivity=1)
+        released(TABLE, columns=BOTH, epsilon=1, sensitivity=1)
     with pytest.raises(PromiseBroken):
-        release_together(
-            TABLE, columns=BOTH, public="department", epsilon=1, sensitivity=1, randomness=SeededRandomness(1)
-        )
+        released(TABLE, columns=BOTH, public="department", epsilon=1, sensitivity=1, randomness=SeededRandomness(1))
     with pytest.raises(BadTable):
-        release_together({"a": [1], "b": [0.5]}, columns=["a", "b"], epsilon=1, sensitivity=1)
+        released({"a": [1], "b": [0.5]}, columns=["a", "b"], epsilon=1, sensitivity=1)
     with pytest.raises(OutOfRange, match="one length"):
         turned([1, 2], [3])
     with pytest.raises(OutOfRange, match="integers"):
@@ -258,7 +261,7 @@ def test_signed_sums_are_drawn_as_stated(how):
     table = {name: np.full(rows, 7 * at) for at, name in enumerate("abc")}
     unit = Unit(1, 3, nonnegative=True)
     how = how if "relaxable" in how else {"noise": "signed", **how}
-    release = release_together(table, columns=list("abc"), epsilon=1, unit=unit, **how)
+    release = released(table, columns=list("abc"), epsilon=1, unit=unit, **how)
     plan = release.plan
     errors = np.array([np.asarray(release.table[name], float) - 7 * at for at, name in enumerate("abc")])
     assert plan.way.kind == "signed"
@@ -273,7 +276,7 @@ def test_signed_sums_are_drawn_as_stated(how):
 def test_kept_fractions_tell_the_noisy_sums():
     """What is read off and kept is turned again into whole noisy sums, which can be relaxed."""
     unit = Unit(1, 3, nonnegative=True)
-    release = release_together(COUNTS, columns=list(COUNTS), epsilon=1, unit=unit, relaxable=True)
+    release = released(COUNTS, columns=list(COUNTS), epsilon=1, unit=unit, relaxable=True)
     law = release.plan.way.laws[0]
     columns = [[Fraction(x) for x in np.asarray(release.table[name]).tolist()] for name in COUNTS]
     for row in law.rows:
@@ -333,7 +336,7 @@ def test_staircases_of_a_norm_are_drawn_as_stated(noise, s, nonnegative):
     """Once, with the least mean error, for releases that are not relaxed."""
     table = {name: np.full(20_000, 4) for name in "ab"}
     unit = Unit(s, 2, nonnegative=nonnegative)
-    release = release_together(table, columns=["a", "b"], epsilon=2, unit=unit)
+    release = released(table, columns=["a", "b"], epsilon=2, unit=unit)
     plan = release.plan
     errors = np.array([release.table[name] - 4 for name in "ab"])
     assert (plan.way.kind, plan.is_relaxable, plan.unit.nonnegative) == (noise, False, nonnegative)

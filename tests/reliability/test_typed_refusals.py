@@ -1,6 +1,7 @@
 """What the slow fuzz once found without a type: each refused call names what was required."""
 
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 
@@ -21,11 +22,11 @@ from utmost.privacy import Amount
 from utmost.promises import key_noise, named_cell_noise
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.rotated_sums import turned
-from utmost.releases import PlanarRelease, Texts, WithholdingRule
+from utmost.releases import DetailRule, GradualTogether, PlanarRelease, Texts, TrustRelease, WithholdingRule
 from utmost.spaces import Consumer, Policy, counts, places
-from utmost.statements import ReleasedTable
+from utmost.statements import ReleasedTable, trend
 from utmost.types import PrivacyType
-from utmost.workloads import edges
+from utmost.workloads import Strategy, edges
 
 
 class Unconvertible:
@@ -36,6 +37,12 @@ class Unconvertible:
 HUGE = Fraction(10**1500 + 7, 3)
 LINE = PrivacyType(counts(2), alpha="1/2")
 READER = Consumer(priors.uniform(3), losses.absolute)
+
+TABLE = ut.release_table(
+    {"ward": ["p", "q"], "n": [7, 9]}, ut.Promise(columns="n", public="ward", unit=ut.Unit(1, 1)), epsilon=1
+)
+TEN = ut.Domain(age=edges([0, 10, 20]))
+SUMS = ut.release_workload(np.array([7, 9]), Strategy(TEN, ut.Unit(1, 1), {"age": 1}), epsilon=1)
 
 RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")]
 
@@ -60,6 +67,24 @@ CALLS = {
     "events": lambda: ut.interop.dp_event(Geometric(1), cells=-(10**40)),
     "risen": lambda: ThresholdedPair(*RESPONSES).risen(0, 10**1500),
     "ThresholdedLaplace": lambda: ThresholdedLaplace(1),
+    "a selection of a table": lambda: TABLE.total("ward"),
+    "a column of a table": lambda: TABLE.total(column=["n"]),
+    "a ratio of a table": lambda: TABLE.ratio({"ward": "p"}, 3),
+    "a mean that is no truth": lambda: TABLE.read().total(mean="yes"),
+    "a selection of sums": lambda: SUMS.total(3),
+    "a difference from nothing": lambda: SUMS.difference(None, {}),
+    "a quantile of no level": lambda: SUMS.quantile(3, "1/2"),
+    "cumulative sums": lambda: SUMS.cumulative("age", together="yes"),
+    "sums that are none": lambda: SUMS.mean(sums=3),
+    "a withheld table": lambda: SUMS.withhold("age", below=1)[["age"]],
+    "a clean selection": lambda: SUMS.clean().total(3),
+    "a release of no strategy": lambda: ut.release_workload(np.array([7, 9]), "age", epsilon=1),
+    "a release of no level": lambda: replace(SUMS, level=1),
+    "a group that is no text": lambda: DetailRule(3, {"age": 100}),
+    "a format": lambda: ut.GradualRelease([1], 1).save("t", epsilon=1, format=["csv"]),
+    "columns together": lambda: GradualTogether([1, 2], unit=ut.Unit(1, 2)),
+    "levels of trust": lambda: TrustRelease(1, 1, levels=["ann"]),
+    "a trend": lambda: trend(3),
 }
 
 

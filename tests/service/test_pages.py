@@ -23,12 +23,13 @@ from utmost.interfaces.service.pages.page_tables import csv_columns
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.pages import pages
 from utmost.privacy import Unit
-from utmost.publish.statements import statement_files
+from utmost.publish.promises.statement_check import read_statement
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import WorkloadRelease
 from utmost.service import Settings, application
 from utmost.statements import check_statement
+from utmost.tables.files import sidecars
 from utmost.workloads import Domain, Workload, strategy
 
 ONE_STORE = True
@@ -394,7 +395,7 @@ def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service,
     statement = bo.get("/release/statement.json?name=admissions&at=1/4").content
     (tmp_path / "t.csv").write_bytes(table)
     (tmp_path / "t.csv.json").write_bytes(statement)
-    statement_files.check_unchanged(tmp_path / "t.csv", statement_files.read(tmp_path / "t.csv.json"))
+    sidecars.check_unchanged(tmp_path / "t.csv", read_statement(tmp_path / "t.csv.json"))
     assert check_statement(json.loads(statement), csv_columns(table), digested=False).margin == 12
     assert json.loads(statement)["levels"] == ["1/4"]
     files = {"table": ("t.csv", table, "text/csv"), "statement": ("s.json", statement, "application/json")}

@@ -18,13 +18,12 @@ from utmost.interfaces.service.pages.page_counted import brought_counted, plan_t
 from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.promises import Promise
-from utmost.publish.statements import statement_files
+from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.promise_files import PROMISE_FORM
 from utmost.releases import WorkloadRelease
 from utmost.service import Settings, application
 from utmost.statements import check_statement, read_workload
-from utmost.tables.files import files
+from utmost.tables.files import files, sidecars
 from utmost.workloads import Domain, Strategy, edges, periods
 
 ONE_STORE = True
@@ -158,7 +157,7 @@ def test_every_format_has_a_statement_of_its_own(visitor, published, tmp_path, e
     said = bo.get(f"/release/statement.json?name=admissions&at=1/4&of={ending}").content
     (tmp_path / f"t.{ending}").write_bytes(first)
     (tmp_path / f"t.{ending}.json").write_bytes(said)
-    statement_files.check_unchanged(tmp_path / f"t.{ending}", json.loads(said))
+    sidecars.check_unchanged(tmp_path / f"t.{ending}", json.loads(said))
     table = files.read(tmp_path / f"t.{ending}")
     assert check_statement(json.loads(said), table, digested=False).margin == 12
     if ending == "xlsx":

@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from running import main
 from service.test_pages import Visitor
 from utmost.counting import CountedTable
+from utmost.interfaces.cli.main import main
+from utmost.interfaces.documents.statement_readers import READERS
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.publish.statements.statement_readers import READERS
-from utmost.releases import ProcessedRelease, release_detailed, release_together, select_keys
+from utmost.releases import ProcessedRelease, release_detailed, select_keys
 from utmost.service import Settings, application
 from utmost.workloads import Strategy
+
+TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
 TABLE, UNIT = {"n": [70, 900], "m": [1, 2]}, {"sensitivity": 1, "cells": 1}
 WORDS = {"word": ["a", "b"], "n": [900, 800]}
@@ -55,7 +57,7 @@ MAKERS = {
     "table.csv.gz": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "table.parquet": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "table.xlsx": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
-    "together.csv": lambda path: release_together(TABLE, columns=["n", "m"], epsilon=1, sensitivity=1).save(path),
+    "together.csv": lambda path: ut.release_table(TABLE, TOGETHER, epsilon=1).save(path),
     "points.csv": lambda path: ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], per=9), epsilon=1).save(
         path
     ),

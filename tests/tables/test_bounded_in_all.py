@@ -22,7 +22,7 @@ from utmost.publish.counting.bounding import Pairs, framed, text_identifiers
 from utmost.publish.counting.contribution_selection import least_in_all
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.ledger.state import bound_facts
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.statements import check_workload
 from utmost.workloads import Domain, Strategy, Workload, bounds_of, check_lower_bounds, read_plan, save_plan, strategy
 

@@ -18,10 +18,10 @@ from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Un
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.counting import added_cells, counted_events
-from utmost.publish.promises.sum_noise import noise_laws
-from utmost.publish.releases.workload_statements import sums_digest
 
 # The factors that a plan multiplies are compared with dense matrices.
+from utmost.publish.promises.sum_laws import noise_laws
+from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels
 from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
@@ -328,7 +328,7 @@ def test_the_digest_is_of_one_text_however_it_is_read(monkeypatch):
     release = release_workload(np.arange(SMALL.size).reshape(SMALL.shape), chosen, epsilon=1)
     pairs = [[SMALL.family_name(of), [str(n) for n in sums.ravel().tolist()]] for of, sums in release.measured.items()]
     text = json.dumps([SMALL.facts(), *pairs], separators=(",", ":"), ensure_ascii=False)
-    monkeypatch.setattr("utmost.publish.releases.workload_statements._AT_ONCE", 2)
+    monkeypatch.setattr("utmost.publish.promises.workload_statements._AT_ONCE", 2)
     assert sums_digest(release) == hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -160,7 +160,7 @@ def test_all_are_released_or_none(monkeypatch):
     tables, strategies = counted()
     shared = ut.workloads.share_level(strategies, epsilon=1)
     drawn = []
-    monkeypatch.setattr("utmost.publish.releases.noised_workloads.noised_by", lambda *args, **more: drawn.append(args))
+    monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", lambda *args, **more: drawn.append(args))
     other = Strategy(DOMAIN, Unit(1, 1), {"shop sex": 1}, Workload(DOMAIN, {"shop": 1}))
     smaller = SharedLevel({**strategies, "both": other}, shared.shares, ut.level(1))
     for call in (

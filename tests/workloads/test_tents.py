@@ -12,9 +12,9 @@ from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Unit
-from utmost.publish.promises.sum_noise import noise_laws
 
 # The factors that a plan multiplies are compared with dense matrices.
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import load_of, measured_family
 from utmost.publish.workloads.planning import hat_search as tent_search

@@ -17,9 +17,9 @@ from utmost.counting import CountedTable, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.publish.promises.sum_noise import noise_laws
 
 # The factors that a plan multiplies are compared with dense matrices.
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import is_exact, is_total, room_of_rows, rooms
 from utmost.publish.workloads.measuring.ways_to_measure import TurnedSums

@@ -23,8 +23,8 @@ from utmost.design.geometry.vertex_search import Vertices
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable, Unsupported
 from utmost.interfaces.documents.space_names import type_facts
-from utmost.publish.statements.codec import check_header, encoded, fields, header
-from utmost.tables.files.json_files import read_json
+from utmost.publish.promises.codec import check_header, fields, header
+from utmost.tables.files.json_files import encoded, read_json
 
 KIND = "utmost kernel search"
 

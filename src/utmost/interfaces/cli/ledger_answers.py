@@ -18,6 +18,7 @@ from utmost.interfaces.cli.screens.screen import facts, screen, shown_facts, wat
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import check_document, give_workload, with_confidence
 from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
@@ -30,11 +31,9 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.table import rehearse_table
-from utmost.publish.statements import statement_files
-from utmost.publish.statements.statement_files import Signer
-from utmost.publish.statements.statement_readers import stated_release
 from utmost.tables.engines.engines import is_engine_frame
-from utmost.tables.files import files
+from utmost.tables.files import files, sidecars
+from utmost.tables.files.signatures import Signer
 
 
 def status_report(
@@ -200,9 +199,9 @@ class Question:
         if out is None:
             statement = report(cells_digest(table))
         elif again and out.is_file():
-            statement = report(statement_files.check_repeated(table, report, out))
+            statement = report(sidecars.check_repeated(table, report, out))
         else:
-            statement = statement_files.publish(table, report, out, watched, signer)
+            statement = sidecars.publish(table, report, out, watched, signer)
         if as_json:
             whole = {"statement": statement, "table": files.columns(table)}
             return print_json(statement if out is not None else whole)

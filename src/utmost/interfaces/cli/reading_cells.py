@@ -18,12 +18,12 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements.published_files import read_release
-from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.workloads.sums_in_words import read_selection, selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together

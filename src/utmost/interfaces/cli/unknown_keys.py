@@ -18,12 +18,12 @@ from utmost.publish.counting.key_counts import count_keys
 from utmost.publish.promises.key_distribution import naming_law, read_delta
 from utmost.publish.promises.noise_of_keys import select_keys
 from utmost.publish.promises.partition_selection import keys_of_one, promise_of_keys, shares_of_one
-from utmost.publish.statements.codec import encoded, write
 from utmost.publish.statements.counted_files import read_domain
-from utmost.publish.statements.statement_files import sidecar_path
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import Spelling
 from utmost.tables.files.atomic import check_absent, write_together
+from utmost.tables.files.json_files import encoded, write_json
+from utmost.tables.files.sidecars import sidecar_path
 
 FIXED = (
     "Which keys are named cannot be relaxed: a larger epsilon is another naming, and both add up. Counts over these "
@@ -119,7 +119,7 @@ class UnknownKeys:
             declared = encoded(domain.facts())
             report = selection.said({"of": "file", "sha256": sha256(declared).hexdigest()}, column)
             statement = sidecar_path(out)
-            write_together({out: lambda file: file.write(declared), statement: lambda file: write(report, file)})
+            write_together({out: lambda file: file.write(declared), statement: lambda file: write_json(report, file)})
         if as_json:
             return print_json(report | {"out": out and str(out)})
         if domain is not None and out is None:

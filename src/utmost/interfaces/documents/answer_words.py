@@ -5,19 +5,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.exact.written_levels import factor_text, level_facts, level_name, stated_level
 from utmost.design.spaces.space import Space
 from utmost.errors import BadTable
 from utmost.interfaces.documents.space_names import distances_words, space_facts, stated_space
-from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.statements import codec
-from utmost.publish.statements.statement_check import (
+from utmost.publish.promises import codec
+from utmost.publish.promises.statement_check import (
+    ON_TRUST_OF_DRAWS,
+    digest_of,
     does_not_follow,
     names_of,
     promise_that_holds,
     stated_field,
     stated_rows,
 )
+from utmost.publish.promises.statement_kinds import ANSWERS_KIND
+from utmost.publish.releases.release_facts import Facts
 
 EACH_ROW = "each row, as one person"
 """Whose the answers of a table are."""
@@ -94,6 +97,51 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space, str | Non
         raise does_not_follow("guarantee")
     stated_mechanism(statement)
     return at, space, distances_words(space)
+
+
+def answers_in_words(statement: Mapping[str, Any]) -> Facts:
+    """Answers drawn from a mechanism, one for each person."""
+    at, space, measured = check_answers(statement)
+    rows = statement.get("rows")
+    digest_of(statement)
+    apart = "1" if space.unit is None else f"1 {space.unit}"
+    adds = "each further answer about the same person adds its level"
+    if "together" in statement and isinstance(statement["together"], str):
+        adds = f"a ledger keeps each person's answer and repeats it; all versions together cost {statement['together']}"
+    public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
+    line = (
+        f"If one secret had been another {apart} away, no answer would be more than {factor_text(at)} times as likely "
+        f"({level_name(at)} for each {apart})."
+    )
+    return Facts(
+        statement=statement,
+        level=at,
+        own_level=at,
+        line=line,
+        per=apart,
+        domain=f"One secret of each person, of {space.size} possible ones with distances between them.",
+        released="an answer for each person" + ("" if rows is None else f" ({rows})"),
+        unit="one person's secret",
+        neighbours="data sets that differ in one person's secret; for secrets at distance d the probabilities of "
+        "any answer differ by a factor of at most exp(epsilon d) (metric privacy)",
+        mechanism=f"an answer was drawn for each secret from a mechanism with SHA-256 "
+        f"{statement['mechanism']['sha256']}; its level: {statement['mechanism']['checked']}",
+        why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
+        public=f"the columns {public}, and which persons were asked" if public else "which persons were asked",
+        unprotected="who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
+        after="none: each answer is published as it was drawn",
+        composition=adds,
+        on_trust=(
+            *(
+                ()
+                if measured is None
+                else (f"that each secret is the place of its name, and distances are {measured}",)
+            ),
+            "that the mechanism with this SHA-256 keeps the level, which its own file shows",
+            "what depends on nobody: the public columns, and the list of persons",
+            ON_TRUST_OF_DRAWS,
+        ),
+    )
 
 
 def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:

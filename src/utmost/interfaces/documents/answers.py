@@ -21,13 +21,13 @@ from utmost.interfaces.documents.answer_words import BY_DESIGN, BY_ROWS, EACH_RO
 from utmost.interfaces.documents.saved_designs import read_design
 from utmost.interfaces.documents.space_names import secret_names, space_facts
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.promises import codec
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.statements import codec
-from utmost.publish.statements.statement_files import sidecar_path
 from utmost.tables.cells.columns import check_distinct
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import SavedTable
+from utmost.tables.files.sidecars import sidecar_path
 from utmost.tables.frames.adapters import no_column
 
 Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]

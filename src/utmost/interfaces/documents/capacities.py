@@ -31,7 +31,7 @@ from utmost.design.channels.channel import Channel
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable
 from utmost.interfaces.documents.space_names import stated_type, type_facts
-from utmost.publish.statements.codec import Form, plain
+from utmost.publish.promises.codec import Form, plain
 
 KIND = "utmost capacity"
 

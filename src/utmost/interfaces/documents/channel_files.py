@@ -14,10 +14,10 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.reports import exact_text
-from utmost.publish.statements import codec
-from utmost.publish.statements.codec import Form, plain
+from utmost.publish.promises import codec
+from utmost.publish.promises.codec import Form, plain
 from utmost.tables.files import files
-from utmost.tables.files.json_files import read_json
+from utmost.tables.files.json_files import read_json, write_json
 from utmost.tables.files.small_tables import number_in, small_table
 
 KIND = "utmost channel"
@@ -65,7 +65,7 @@ def read(path: Path) -> Channel:
 def write(channel: Channel, file: BinaryIO, path: Path) -> None:
     """Write a channel into an open file that will have this name: CSV with both names, or JSON; exact as text."""
     if path.suffix.lower() == ".json":
-        codec.write(document(channel), file)
+        write_json(document(channel), file)
     elif path.suffix.lower() in ENDINGS:
         written = document(channel)
         rows = [[name, *map(str, row)] for name, row in zip(written["secrets"], written["matrix"], strict=True)]

@@ -16,7 +16,7 @@ from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.space import Space
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.interfaces.documents.space_names import stated_type, type_facts
-from utmost.publish.statements.codec import Form, plain
+from utmost.publish.promises.codec import Form, plain
 
 KIND = "utmost design"
 

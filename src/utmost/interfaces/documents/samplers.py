@@ -31,7 +31,7 @@ from utmost.errors import BadTable, PromiseBroken, Unsupported
 from utmost.interfaces.documents.answer_words import answers_guarantee, stated_mechanism
 from utmost.interfaces.documents.answers import SavedMechanism
 from utmost.interfaces.documents.space_names import secret_names
-from utmost.publish.statements.codec import Form
+from utmost.publish.promises.codec import Form
 
 KIND = "utmost sampler"
 # Tables of 2^28 bits are text of 64 MB, which no phone should read.

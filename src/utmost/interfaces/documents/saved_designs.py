@@ -15,10 +15,9 @@ from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.interfaces.documents import channel_files, designs
-from utmost.publish.statements import codec
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, write_together
-from utmost.tables.files.json_files import read_json
+from utmost.tables.files.json_files import read_json, write_json
 
 
 def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bool = False) -> None:
@@ -60,7 +59,7 @@ def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = N
     if ending == ".json":
         consumer, space = mechanism.certificate.consumer, mechanism.certificate.ptype.space
         written = designs.document(mechanism, loss_name(consumer, space) if loss is None else loss)
-        return lambda file: codec.write(written, file)
+        return lambda file: write_json(written, file)
     if ending not in files.TEXT:
         raise OutOfRange("a design is written as .json, its mechanism as .csv", came=path.name, where="--out")
     channel = mechanism.channel

@@ -16,7 +16,7 @@ from utmost.design.local.block_families import BlockFamily
 from utmost.design.local.block_selection import BlockSelection
 from utmost.errors import BadTable, Unsupported
 from utmost.interfaces.documents.sampler_files import Language
-from utmost.publish.statements.codec import Form
+from utmost.publish.promises.codec import Form
 
 _BITS = 61
 _SOURCES: dict[Language, str] = {"js": "survey.mjs", "kotlin": "Survey.kt", "swift": "Survey.swift"}

@@ -20,7 +20,7 @@ from utmost.design.spaces import priors
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable, PromiseBroken
 from utmost.interfaces.documents.space_names import stated_type, type_facts
-from utmost.publish.statements.codec import Form, plain
+from utmost.publish.promises.codec import Form, plain
 
 KIND = "utmost universal verdict"
 ANY, THIS = "any mechanism", "this mechanism"

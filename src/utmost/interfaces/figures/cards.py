@@ -13,11 +13,11 @@ import numpy as np
 
 from utmost.core.exact.shown import Shown, one_line, shown_names
 from utmost.errors import NotALevel, UtmostError
+from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures import markup
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.stated_words import sums_in_words
-from utmost.publish.statements.statement_readers import stated_release
 
 Card = Callable[[Any], tuple[str, list[str]]]
 """The summary of a value and the parts under it."""

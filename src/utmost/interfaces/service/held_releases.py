@@ -25,6 +25,7 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.releases.table import checked_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 
 _DAY, _FAILED_A_DAY = 86_400, 5
@@ -345,7 +346,7 @@ class Releases:
                 or self.may_know(token, "publish", check_name(dataset, "dataset"), name)
             ):
                 continue
-            promise.checked(brought.table, brought.level)
+            checked_table(brought.table, promise, brought.level)
             if self._is_spent(dataset):
                 raise _others_dataset()
 

@@ -22,6 +22,7 @@ from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import Place, opened_book
 from utmost.publish.promises.values import noised
+from utmost.publish.releases.checked_sums import CheckedSums
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
 from utmost.publish.releases.noised_workloads import counted_for
 from utmost.publish.releases.planar import PlanarRelease
@@ -119,9 +120,7 @@ def seeded_workload_release(
     True
     """
     counted, promise = counted_for(table, strategy)
-    checks = promise.checked(counted, level(epsilon), confidence)
-    release: WorkloadRelease = checks.released(SeededRandomness(seed)).table
-    return release
+    return CheckedSums.of(counted, promise, level(epsilon), confidence).draw(SeededRandomness(seed))
 
 
 _KEY = bytes(32)

@@ -221,6 +221,7 @@ def count_measures(
         As `count_table`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
+    >>> from utmost import sum
     >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=6)}
     >>> tables = count_measures(events, Domain(shop=["A", "B"]), Counting("user", at_most=1), measures)
     >>> {name: table.cells.tolist() for name, table in tables.items()}

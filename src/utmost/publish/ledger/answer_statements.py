@@ -10,7 +10,7 @@ from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.table_statements import Stated
 from utmost.tables.files.saving import Digest, Publication
-from utmost.tables.frames.adapters import adapter_of, engine_door, published_names
+from utmost.tables.frames.adapters import adapter_of, is_engine_table, published_names
 
 
 def ledger_facts(state: State, release: Published, at: Level) -> LedgerFacts:
@@ -52,7 +52,7 @@ def response_statement(
 
 def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -> Any:
     """The table with its error bars at this confidence; a frame of an engine as it is."""
-    if engine_door(table) is not None:
+    if is_engine_table(table):
         return table
     adapter = adapter_of(table)
     known = {name for name in adapter.names(table) if name not in (*release.columns, *release.public)}

@@ -15,6 +15,7 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import Unsupported
+from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication, ledger_facts
 from utmost.publish.ledger.book import Book
@@ -48,8 +49,8 @@ from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.tables.files.saving import FileWords, Publication, check_destination_free, saved
-from utmost.tables.frames.adapters import engine_door
+from utmost.tables.files.saving import Publication, check_destination_free, saved
+from utmost.tables.frames.adapters import is_engine_table
 
 T = TypeVar("T")
 
@@ -181,8 +182,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         at, stated = level(epsilon, alpha), fitting(promise, table)
         publishing = Publishing.read(name, Brought(table, at, stated, dataset, independent, version, request))
         native = stated.rows_of(table)
-        if (door := engine_door(native, "engine_ledger")) is not None:
-            version, frame = door.publish_frame(self.items, publishing, native)
+        if is_engine_table(native):
+            version, frame = engine_ledger.publish_frame(self.items, publishing, native)
             return Release(self, name, version, table, (at, frame))
         wanted = ToPublish(*publishing.with_values(native), progress)
         stated.noise.warn(at)
@@ -222,10 +223,10 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Warns:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
-        at, door = level(epsilon, alpha), engine_door(table, "engine_ledger")
-        if door is not None:
+        at = level(epsilon, alpha)
+        if is_engine_table(table):
             held = None if table_at is None else level(table_at)
-            return door.relax_frame(self.items, name, table, held, at, version)
+            return engine_ledger.relax_frame(self.items, name, table, held, at, version)
         if table_at is not None:
             raise Unsupported(
                 "only a frame that an engine evaluates may hold responses in place of values",
@@ -260,9 +261,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Raises:
             NotPublished, BadTable: as for `relax`.
         """
-        if (door := engine_door(table, "engine_ledger")) is not None:
-            where: str | None = door.frame_difference(self.items, name, table, version)
-            return where
+        if is_engine_table(table):
+            return engine_ledger.frame_difference(self.items, name, table, version)
 
         def look(page: Any) -> str | None:
             release = page.state.release(name, version)
@@ -291,8 +291,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             NotPublished, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
         at = level(epsilon, alpha)
-        if (door := engine_door(table, "engine_ledger")) is not None:
-            return door.view_frame(self.items, name, table, level(table_at), at, version)
+        if is_engine_table(table):
+            return engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
         release, response, labels, remembered = self._book.answer(
             lambda page: viewed(page, name, version, at, progress),
@@ -336,14 +336,13 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         sure = read_confidence(confidence)
         stored = self.release(name, version)
         at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
-        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
         is_document = stored.noise.needs_counted and family is None and format is None
-        check_destination_free(path, is_document=is_document, **file)
+        check_destination_free(path, is_document=is_document, format=format, sign=sign, overwrite=overwrite)
         answer = self._answer(stored, at, sure)
         if stored.noise.needs_counted:
-            statement: dict[str, Any] = answer.save(path, family=family, **file)
+            statement: dict[str, Any] = answer.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
             return statement
-        return saved(answer, path, **file)
+        return saved(answer, path, format=format, sign=sign, overwrite=overwrite)
 
     def statement(
         self,

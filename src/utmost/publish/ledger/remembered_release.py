@@ -10,9 +10,8 @@ from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown, brief, one_line
 from utmost.errors import NeedsTable, UtmostError
-from utmost.provided import provided
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.reader_verbs import AnswersReaders
+from utmost.publish.releases.reader_verbs import AnswersReaders, Read, read_answer
 from utmost.tables.engines.engines import is_engine_frame
 
 
@@ -158,7 +157,7 @@ class Release(AnswersReaders, Shown):
         at = self._level(epsilon, alpha)
         return self._memory.margin(self.name, epsilon=at, confidence=confidence, version=self.version)
 
-    def read(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
+    def read(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Read:
         """The answer as its readers have it, with every verb; this one, or that at another level that was answered.
 
         Returns:
@@ -170,7 +169,7 @@ class Release(AnswersReaders, Shown):
         """
         at = self._level(epsilon, alpha)
         statement = partial(self._memory.statement, self.name, epsilon=at, version=self.version)
-        return provided("release_answers").read_answer(self.at(at), statement)
+        return read_answer(self.at(at), statement)
 
     def save(
         self, path: Path | str, *, epsilon: Number | Level | None = None, alpha: Number | None = None, **how: Any

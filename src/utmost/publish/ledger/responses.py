@@ -25,6 +25,7 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
+from utmost.publish.releases.answer_tables import answer_table
 from utmost.tables.frames.adapters import adapter_of, table_of
 
 Progress = Callable[[int, int], None]
@@ -233,7 +234,7 @@ def answer_alone(release: Published, level: Level, response: Response, labels: N
         margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))))
         return adapter_of(shown).with_columns(shown, margins, after)
 
-    return noise.handed(level, noise.written(level, response), release.kind, release.part, table, remembered)
+    return answer_table(noise, level, noise.written(level, response), release.kind, release.part, table, remembered)
 
 
 def key_of_level(page: Page, release: Published, level: Level) -> bytes:

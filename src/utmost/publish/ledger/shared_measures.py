@@ -17,7 +17,7 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.tables.frames.adapters import engine_door
+from utmost.tables.frames.adapters import is_engine_table
 
 Answers = list[Answered | None]
 """For each measure, what is stored of it, or drawn; None where there is nothing yet."""
@@ -187,7 +187,7 @@ def check_one_dataset(measures: Mapping[str, Brought]) -> str:
 
 def _at_hand(table: Any) -> Any:
     """A table whose noise the ledger draws itself."""
-    if engine_door(table, "engine_ledger") is not None:
+    if is_engine_table(table):
         remedy = "Count it by ut.count_table, which the engine does where the rows are."
         raise Unsupported("measures are published of tables at hand", came="an engine's frame", remedy=remedy)
     return table

@@ -30,6 +30,7 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise, Response
+from utmost.publish.releases.answer_tables import answer_table
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
 from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of
@@ -110,14 +111,14 @@ class Source:
         """A response as it is handed to whoever brought the table: that table, with released values in it.
 
         Args:
-            kind, part, remembered: see `PlannedNoise.handed`.
+            kind, part, remembered: see `answer_table`.
         """
 
         def table(columns: Mapping[str, Any]) -> Any:
             margins, after = noise.with_bars(level, tuple(response), self.rows)
             return self.with_released({**columns, **margins}, after)
 
-        return noise.handed(level, noise.written(level, response), kind, part, table, remembered)
+        return answer_table(noise, level, noise.written(level, response), kind, part, table, remembered)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.

@@ -30,7 +30,6 @@ from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.key_distribution import NamingLaw, naming_law, read_delta
-from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.partition_selection import (
     SelectedKeys,
     counted_keys,
@@ -44,7 +43,7 @@ from utmost.publish.promises.partition_selection import (
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.promises.promised_noise import Noise, Response, said_of_noise
 from utmost.tables.cells.columns import integer_column
-from utmost.tables.frames.adapters import adapter_of, table_of
+from utmost.tables.frames.adapters import adapter_of
 
 MOST_SERVED = 10_000
 """So many keys, and false names, a service reckons with."""
@@ -176,18 +175,6 @@ class NamingNoise(Noise):
     ) -> dict[str, tuple[str, int | float]]:
         """None in the table: that a key is named says that its noisy count is large."""
         return {}
-
-    def handed(
-        self,
-        level: Level,
-        columns: Mapping[str, Any],
-        kind: str,
-        part: tuple[str, str] | None,
-        table: Any,
-        remembered: LedgerFacts | None,
-    ) -> Any:
-        """A table of the keys that were named, of the kind that was published."""
-        return table_of(kind, columns)
 
 
 @dataclass(frozen=True, slots=True)

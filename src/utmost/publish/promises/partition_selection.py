@@ -13,7 +13,7 @@ from fractions import Fraction
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law, read_delta
 from utmost.publish.promises.statement_kinds import FORMAT, KEYS_KIND
 from utmost.tables.cells.cell_values import integer_cells
-from utmost.tables.files.saving import Digest, FileWords, Publication, check_destination_free, saved
+from utmost.tables.files.saving import Digest, Publication, check_destination_free, saved
 from utmost.tables.frames.adapters import adapter_of
 from utmost.version import __version__
 
@@ -63,7 +63,15 @@ class _ListedKeys(Shown):
         return keys_statement(*promise, self.keys, column, digest, self._divided(), **self._counted())
 
     @checked
-    def save(self, path: Path | str, *, column: str = "key", **file: Unpack[FileWords]) -> dict[str, Any]:
+    def save(
+        self,
+        path: Path | str,
+        *,
+        column: str = "key",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
         """Write the keys, with their noisy counts if any, and beside them the statement: both appear, or none.
 
         Args:
@@ -76,7 +84,7 @@ class _ListedKeys(Shown):
         """
         table = key_columns(self.keys, column) | {name: it for name, it in self._counted().items() if name == "noisy"}
         publication = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
-        return saved(publication, path, **file)
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     def _counted(self) -> dict[str, Any]:
         """What a statement says beyond the keys: of noisy counts, where there are any."""
@@ -235,14 +243,22 @@ class KeySelection(Shown, ProcessMemory):
                     fresh.add(key)
         self._names |= fresh
 
-    def save(self, path: Path | str, delta: Number, **file: Unpack[FileWords]) -> dict[str, Any]:
+    def save(
+        self,
+        path: Path | str,
+        delta: Number,
+        *,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
         """Write the keys named at this delta, as `NamedKeys.save`.
 
         Raises:
             OutOfRange: as `at`. Others: as `saved`; nothing is named then.
         """
-        check_destination_free(path, is_document=file.get("format") is None, **file)
-        return self.at(delta).save(path, **file)
+        check_destination_free(path, is_document=format is None, format=format, sign=sign, overwrite=overwrite)
+        return self.at(delta).save(path, format=format, sign=sign, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"

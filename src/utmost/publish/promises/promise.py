@@ -21,7 +21,6 @@ from utmost.core.noise.costs import Cost
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.cell_noise import least_like
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
@@ -311,7 +310,9 @@ class Promise(Shown):
         Raises:
             OutOfRange: for a file that does not end in .json. Unsupported: where it is there already.
         """
-        provided("save_promise")(self, path, overwrite=overwrite)
+        from utmost.publish.promises.promise_files import save_promise
+
+        save_promise(self, path, overwrite=overwrite)
 
     def check(self, table: Any) -> None:
         """Check that it says what a table has to be promised, where that is a counted one.
@@ -337,10 +338,6 @@ class Promise(Shown):
             required = "the promise must say all that is promised of a counted table"
             remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
             raise OutOfRange(required, came="less", where="promise", remedy=remedy)
-
-    def checked(self, table: Any, level: Level, confidence: Number = "0.95") -> Any:
-        """A table that can be released at a level, with every check before the draw: see `PlannedNoise.checked`."""
-        return self.planned.checked(table, self, self.planned.plan(level, confidence))
 
     def rows_of(self, table: Any) -> Any:
         """The table with the columns that it is about, as its adapter reads it; of a strategy a counted table.

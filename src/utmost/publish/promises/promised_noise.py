@@ -23,12 +23,10 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.statement_kinds import FORMAT, PROMISED_KIND
 from utmost.publish.promises.table_statements import Stated, assumed_line
@@ -125,34 +123,6 @@ class PlannedNoise(ABC):
         """
         return rows, None
 
-    def checked(self, table: Any, promise: Any, plan: Planned) -> Any:
-        """A table that is promised so, with every check that a release makes; its ``released`` draws and releases it.
-
-        Raises:
-            UtmostError: for a table that cannot be released so.
-        """
-        return provided("checked_columns")(table, promise, plan)
-
-    def handed(
-        self,
-        level: Level,
-        columns: Mapping[str, Any],
-        kind: str,
-        part: tuple[str, str] | None,
-        table: Callable[[Mapping[str, Any]], Any],
-        remembered: LedgerFacts | None,
-    ) -> Any:
-        """An answer as it is handed out.
-
-        Args:
-            columns: as they are published, see `Noise.written`.
-            kind: of the table that was published.
-            part: where individuals were counted in parts, which one this is.
-            table: makes the table of such columns and their error bars.
-            remembered: what a ledger adds to its statement; None for a release that nothing remembers.
-        """
-        return table(columns)
-
 
 @dataclass(frozen=True, slots=True)
 class Noise(PlannedNoise):
@@ -189,12 +159,6 @@ class Noise(PlannedNoise):
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
         """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
         return NoiseAt(self, level, read_confidence(confidence))
-
-    def checked(self, table: Any, promise: Any, plan: Planned) -> Any:
-        """See `PlannedNoise`; a memory could keep it, too."""
-        self.check()
-        self.check_level(plan.level)
-        return PlannedNoise.checked(self, table, promise, plan)
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bars, each with what it is of; the widest ``most`` of many."""

@@ -17,18 +17,16 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange, UtmostError, WrongKind
-from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, cell_noise
 from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import Planned, warn_of_level
-from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
+from utmost.publish.promises.promised_noise import Noise, Response, check_alone
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
+from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.table_statements import Stated, assumed_line, promise
+from utmost.publish.promises.workload_statements import MeasuredSums, workload_statement
 from utmost.publish.workloads.measuring.measured_families import load_of
-from utmost.publish.workloads.measuring.unit_charge import is_total
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.tables.axes.domain import Domain, Family
@@ -110,10 +108,6 @@ class SumNoise(LatticeNoise):
         weights = precision_weights(self.strategy.levels(level(1)))
         self.strategy.measurement.reconstruction(weights)
 
-    def checked(self, table: Any, promise: Any, plan: Planned) -> Any:
-        """The counted table, with every check that a release makes before it draws."""
-        return provided("checked_sums")(table, promise, plan)
-
     def check_size(self, rows: int, columns: int) -> None:
         """Nothing: there is a sum for each group of the domain."""
 
@@ -152,24 +146,14 @@ class SumNoise(LatticeNoise):
         """The noisy sums in steps, as a document has them."""
         return dict(response)
 
-    def handed(
-        self,
-        level: Level,
-        columns: Mapping[str, Any],
-        kind: str,
-        part: tuple[str, str] | None,
-        table: Any,
-        remembered: LedgerFacts | None,
-    ) -> Any:
-        """What was measured, family by family, from which every other sum is made."""
-        flat: Integers = columns[MEASURED]
+    def by_family(self, column: Integers) -> dict[Family, Integers]:
+        """The measured sums of each family, from all of them in one column."""
         measured, start = {}, 0
         for family in self.strategy.shares:
             shape = self.strategy.measured_shape(family)
-            measured[family] = flat[start : start + prod(shape)].reshape(shape)
+            measured[family] = column[start : start + prod(shape)].reshape(shape)
             start += prod(shape)
-        sums = self.strategy, level, CONFIDENCE, measured, kind, part
-        return provided("measured_sums")(*sums, ledger_facts=remembered)
+        return measured
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
@@ -177,9 +161,10 @@ class SumNoise(LatticeNoise):
 
     def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
         """What is said of sums, whatever they are."""
-        zeros = {family: np.zeros(self.strategy.measured_shape(family), np.int64) for family in self.strategy.shares}
-        statement: dict[str, Any] = provided("measured_sums")(self.strategy, at, confidence, zeros).statement
-        return statement
+        strategy = self.strategy
+        zeros = {family: np.zeros(strategy.measured_shape(family), np.int64) for family in strategy.shares}
+        weights = precision_weights({family: law.ratio for family, law in noise_laws(strategy, at).items()})
+        return workload_statement(MeasuredSums(strategy, at, confidence, zeros, weights, None, None, None))
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
@@ -211,18 +196,6 @@ class SumNoise(LatticeNoise):
         ):
             raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", where="strategy")
         return replace(sum_noise(strategy), largest=cells.largest)
-
-
-def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
-    """The noise of each sum of each measured family when the whole may spend a level."""
-    wide = strategy.unit.sensitivity.numerator
-    return {family: Geometric(of, wide * load_of(family)) for family, of in strategy.levels(spent).items()}
-
-
-def warn_of_laws(strategy: Strategy, level: Level, laws: Mapping[Family, Geometric]) -> None:
-    """Warn of a level at which practically nobody is protected; a total that is public tells nothing."""
-    secret = [law for of, law in laws.items() if not (strategy.unit.exactly and is_total(strategy.domain, of))]
-    warn_of_level(level, max(secret or laws.values(), key=lambda law: law.level))
 
 
 def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:

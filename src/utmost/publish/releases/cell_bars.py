@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.core.exact.intervals import round_down, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact, natural, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.core.noise.geometric import Geometric
@@ -36,12 +35,10 @@ class CellBars:
 
     plan: CellsAt
 
-    @checked
     def alone(self, confidence: Number = "0.95") -> int | float:
         """The least margin of one cell."""
         return self._in_units(self.plan.drawn.margin(read_confidence(confidence)), 1)
 
-    @checked
     def together(self, count: int, confidence: Number = "0.95") -> int | float:
         """The least margin within which *all* of so many cells lie at once, their noises being independent.
 
@@ -51,7 +48,6 @@ class CellBars:
         each = missed_by_each(miss, natural(count, "count", least=1))
         return self._in_units(self.plan.drawn.margin(1 - each), 1)
 
-    @checked
     def total(self, count: int, confidence: Number = "0.95") -> int | float:
         """A margin of a sum of so many different cells, added or subtracted; 0 of none.
 
@@ -62,7 +58,6 @@ class CellBars:
             return 0
         return self._in_units(repeated(self.plan.drawn, count).margin(sure), count)
 
-    @checked
     def means(self, count: int, other: int, confidence: Number = "0.95") -> int | float:
         """A margin of the mean of so many cells less the mean of other cells, all of them different.
 
@@ -80,7 +75,6 @@ class CellBars:
         half = 1 - (1 - sure) / 2
         return round_up(exact(self.total(n, half)) / n + exact(self.total(m, half)) / m)
 
-    @checked
     def ratio(
         self,
         numerator: Number,

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import nan
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import mapping
 from utmost.core.exact.arrays import frozen, rebuilding
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import Unsupported
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, FORMAT
-from utmost.publish.releases.given_facts import read_given, read_table
-from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
+from utmost.publish.promises.workload_statements import Noised, sums_digest, workload_statement
+from utmost.publish.releases.given_facts import Given, read_given, read_table
 from utmost.publish.workloads.bounds.clean_certificate import (
     CleanCertificate,
     Measured,
@@ -34,8 +34,8 @@ from utmost.publish.workloads.reconstruction.public_facts import PublicFacts, wi
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction, numbers_of
 from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, SumSquares
 from utmost.tables.axes.domain import Domain, Family, Where
-from utmost.tables.files.saving import Digest, FileWords, Publication, saved
-from utmost.tables.frames.adapters import labelled
+from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.frames.adapters import LabelledTable, labelled
 
 _CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
 
@@ -92,7 +92,7 @@ class CleanTable(Shown):
         values = [getattr(self, name) for name in CleanTable.__slots__]
         return _rebuilt, tuple(values)
 
-    def __getitem__(self, family: str | Sequence[str] | Family) -> Any:
+    def __getitem__(self, family: str | Sequence[str] | Family) -> LabelledTable:
         """One family as a table: its labels, and the whole numbers in the column "clean".
 
         Raises:
@@ -103,14 +103,13 @@ class CleanTable(Shown):
         numbers = steps if self.amount is None else self.amount.numbers(steps)
         return labelled(self.kind, self.domain.group_labels(chosen), {"clean": numbers})
 
-    @checked
     def total(self, where: Where | None = None) -> int | float:
         """The sum over a selection of cells.
 
         Raises:
             OutOfRange: for names and labels that the domain has not.
         """
-        form = selected(self.domain, {} if where is None else where)
+        form = selected(self.domain, {} if where is None else mapping(where, "where"))
         steps = int(form.of(self.domain.sums(self.cells, form.family), form.family))
         return steps if self.amount is None else self.amount.number(steps)
 
@@ -131,9 +130,14 @@ class CleanTable(Shown):
             **({} if digest is None else {"table": dict(digest)}),
         }
 
-    @checked
     def save(
-        self, path: Path | str, *, family: str | Sequence[str] | Family | None = None, **file: Unpack[FileWords]
+        self,
+        path: Path | str,
+        *,
+        family: str | Sequence[str] | Family | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write one family's table and, beside it, what must be said of it: both appear, or none.
 
@@ -146,7 +150,7 @@ class CleanTable(Shown):
         """
         chosen = self.domain.finest if family is None else family
         publication = Publication(self[chosen], lambda digest: self.said(digest, chosen))
-        return saved(publication, path, **file)
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
     def words(self) -> str:
@@ -239,7 +243,13 @@ class CleanProblem:
 
     @classmethod
     def of(
-        cls, release: Noised, reconstruction: LeastSquares, cell_noise: Combination, kind: str, given: Any, hold: Any
+        cls,
+        release: Noised,
+        reconstruction: LeastSquares,
+        cell_noise: Combination,
+        kind: str,
+        given: Given | None,
+        hold: str | Sequence[str] | Family | None,
     ) -> "CleanProblem":
         """The problem of a release, of which public facts hold.
 

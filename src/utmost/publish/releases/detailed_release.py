@@ -18,13 +18,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, mapping, text
 from utmost.core.exact.arrays import plain_cells
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, read_confidence
@@ -36,9 +37,10 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND, FORMAT
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
+from utmost.publish.releases.given_facts import Given
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
@@ -47,6 +49,7 @@ from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.axes.listed_keys import BETWEEN
 from utmost.tables.files.saving import Publication, saved
+from utmost.tables.frames.adapters import Column, LabelledTable
 from utmost.version import __version__
 
 _FEW = 5
@@ -75,7 +78,9 @@ class DetailRule(Shown):
     details: Mapping[str, Number]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.details, Mapping) or not all(isinstance(name, str) and name for name in self.details):
+        text(self.group, "group")
+        mapping(self.details, "details")
+        if not all(isinstance(name, str) and name for name in self.details):
             raise OutOfRange("details must be breakdowns by name, with a bound each", came="others", where="details")
         bounds = {name: exact(bound, "details") for name, bound in self.details.items()}
         if not bounds or len(set(bounds.values())) < len(bounds):
@@ -92,26 +97,26 @@ class DetailRule(Shown):
         """The rule as JSON values."""
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
-    @checked
     def chosen(self, first: WorkloadRelease) -> dict[str, str]:
         """Of each group, as text, the breakdown that the noisy sums choose; without the groups that have none.
 
         Raises:
             OutOfRange: where the sums of the groups were not measured.
         """
-        first.domain.level_named(self.group)  # spelled as the columns of its table
+        instance(first, WorkloadRelease, "first").domain.level_named(self.group)  # spelled as the columns of its table
         sums = first.raw(self.group)
         names = _texts(sums[self.group])
         details = zip(names, map(self.detail_of, plain_cells(sums["measured"])), strict=True)
         return {name: detail for name, detail in details if detail is not None}
 
-    @checked
     def keys(self, domain: Domain, chosen: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
         """The rows of the second table, in order, and where each is among the sums of its breakdown.
 
         Raises:
             OutOfRange: for a group that is no level, a breakdown that has the group's axis, and unknown levels.
         """
+        mapping(chosen, "chosen")
+        instance(domain, Domain, "domain")
         rows: dict[str, dict[tuple[str, str, str], int]] = {}
         for detail in self.details:
             labels = domain.group_labels(self.family(domain, detail))
@@ -122,14 +127,14 @@ class DetailRule(Shown):
                     rows.setdefault(group, {})[group, detail, parts[at]] = at
         return {key: at for group in chosen if group in rows for key, at in rows[group].items()}
 
-    @checked
     def family(self, domain: Domain, detail: str) -> Family:
         """The sums of the domain that a breakdown is, of all groups.
 
         Raises:
             OutOfRange: for a breakdown that has the group's axis, and unknown levels.
         """
-        place, _ = domain.level_named(self.group)
+        place, _ = instance(domain, Domain, "domain").level_named(self.group)
+        text(detail, "detail")
         names = domain.level_names(domain.family(detail))
         if any(domain.level_named(name)[0] == place for name in names):
             raise OutOfRange(
@@ -137,12 +142,10 @@ class DetailRule(Shown):
             )
         return domain.family([self.group, *names])
 
-    @checked
     def domain_of(self, domain: Domain, chosen: Mapping[str, str]) -> Domain:
         """The domain of the second table: its rows, listed."""
         return Domain.listed(list(self.keys(domain, chosen)), names=[self.group, DETAIL, PART])
 
-    @checked
     def counted(self, table: CountedTable, first: WorkloadRelease) -> CountedTable:
         """The true sums of the breakdowns that a first release chose, with the unit that is left of the table's.
 
@@ -153,7 +156,7 @@ class DetailRule(Shown):
             OutOfRange: where no group has a breakdown, and for a release over another domain.
             Unsupported: for distinct values, which do not add up, and for sums and counts noised together.
         """
-        table.check_fits(first.strategy)
+        instance(table, CountedTable, "table").check_fits(instance(first, WorkloadRelease, "first").strategy)
         unit, chosen = detailed_unit(table.unit), self.chosen(first)
         if not chosen:
             remedy = "The first release is all that there is; nothing is left to measure."
@@ -209,11 +212,10 @@ class DetailedSums(Shown):
         return self.level
 
     @property
-    def tables(self) -> tuple[Any, Any]:
+    def tables(self) -> tuple[LabelledTable, LabelledTable | None]:
         """The table of groups, and that of their breakdowns: labels, estimates and margins."""
         return self.first[self.rule.group], None if self.fine is None else self.fine[self.fine.domain.finest]
 
-    @checked
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
         """The sum over a selection of cells, with its error bar: the sharper one where both stages have it.
 
@@ -226,7 +228,10 @@ class DetailedSums(Shown):
             OutOfRange: for names and labels that the domain has not.
         """
         domain = self.first.domain
-        taken, groups = domain.selection({} if where is None else where), domain.family(self.rule.group)
+        taken, groups = (
+            domain.selection({} if where is None else mapping(where, "where")),
+            domain.family(self.rule.group),
+        )
         inside, touched = _groups_taken(domain, groups, taken)
         answers = [self.first.total(where, confidence=confidence)] if inside[touched].all() else []
         rows, lost = self._rows(taken)
@@ -258,9 +263,8 @@ class DetailedSums(Shown):
                 lost.append(key[0])
         return rows, lost
 
-    @checked
     @long_work("Making whole numbers")
-    def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, of both stages, whose sums all agree: beside the release, never instead of it.
 
         Groups and the rows of their breakdowns are a tree, so that the nearest numbers to the sums of both are those
@@ -276,7 +280,7 @@ class DetailedSums(Shown):
         """
         return self.clean_problem(given, hold).solved()
 
-    def clean_problem(self, given: Any = None, hold: Families | None = None) -> CleanProblem:
+    def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
         """What a clean table is nearest to: see `clean`."""
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
@@ -303,7 +307,7 @@ class DetailedSums(Shown):
         groups = first.domain.family(rule.group)
         names = _texts(first.domain.group_labels(groups)[rule.group])
         totals = dict(zip(names, first.measured[groups].ravel().tolist(), strict=True))
-        parts: dict[str, dict[tuple[str, str, str], Any]] = {}
+        parts: dict[str, dict[tuple[str, str, str], int]] = {}
         if self.fine is not None:
             keys = rule.keys(first.domain, rule.chosen(first))
             for key, part in zip(keys, self.fine.measured[self.fine.domain.finest].tolist(), strict=True):
@@ -345,13 +349,12 @@ class DetailedSums(Shown):
         whole = {"first": self.first.facts(), "fine": None if self.fine is None else self.fine.facts()}
         return {**self.statement, **whole}
 
-    def save(self, path: Any, *, sign: Any = None, overwrite: bool = False) -> dict[str, Any]:
+    def save(self, path: Path | str, *, sign: Path | str | None = None, overwrite: bool = False) -> dict[str, Any]:
         """Write the whole as one .json file; see `saved`."""
         publication = Publication(self.first.measured, lambda _: self.facts(), self.facts)
         return saved(publication, path, sign=sign, overwrite=overwrite)
 
 
-@checked
 def release_detailed(
     table: CountedTable,
     group: str,
@@ -389,16 +392,19 @@ def release_detailed(
     (('county', 'detail', 'part'), 4, level(epsilon=2))
     """
     rule, whole = DetailRule(group, details), level(epsilon, alpha)
-    share, _ = rehearse_detailed(table, rule, whole, first, confidence)
-    options: dict[str, Any] = {"confidence": confidence, "randomness": randomness}
+    share, _ = rehearse_detailed(instance(table, CountedTable, "table"), rule, whole, first, confidence)
     coarse = release_workload(
-        table, Strategy(table.domain, table.unit, {group: 1}), epsilon=whole.scaled(share), **options
+        table,
+        Strategy(table.domain, table.unit, {group: 1}),
+        epsilon=whole.scaled(share),
+        confidence=confidence,
+        randomness=randomness,
     )
     if not rule.chosen(coarse):
         return DetailedSums(rule, coarse, None, whole, share)
     fine = rule.counted(table, coarse)
     plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
-    chosen = release_workload(fine, plan, epsilon=whole.scaled(1 - share), **options)
+    chosen = release_workload(fine, plan, epsilon=whole.scaled(1 - share), confidence=confidence, randomness=randomness)
     return DetailedSums(rule, coarse, chosen, whole, share)
 
 
@@ -436,5 +442,5 @@ def _groups_taken(
     return reduce(np.logical_and.outer, whole).ravel(), reduce(np.logical_and.outer, some).ravel()
 
 
-def _texts(labels: Any) -> list[str]:
+def _texts(labels: Column) -> list[str]:
     return [str(label_text(label)) for label in plain_cells(labels)]

@@ -28,7 +28,7 @@ from utmost.publish.promises.plan import CellsAt, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
 from utmost.publish.releases.item_release import ItemResponder
-from utmost.publish.releases.table import ReleasedOnce
+from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.tables.engines.engines import EngineFrame, engine_frame
 from utmost.tables.frames.adapters import check_there
 from utmost.tables.frames.arrow_identifiers import check_identifier, is_text
@@ -49,7 +49,7 @@ class CheckedFrame:
     rows: int
 
     @classmethod
-    def of(cls, table: Any, promise: Promise, plan: CellsAt) -> "CheckedFrame":
+    def of(cls, table: object, promise: Promise, plan: CellsAt) -> "CheckedFrame":
         """The frame, checked by the engine; several identifiers may say together which item a row is.
 
         Raises:
@@ -64,7 +64,7 @@ class CheckedFrame:
         warn_of_rows(promise.rows)
         return cls(frame, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> ReleasedOnce:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce[Any]:
         """The release, the secret of whose noise comes from this randomness; without it the same and no table."""
         frame, plan, table = self.frame, self.plan, None
         if randomness is not None:
@@ -124,7 +124,7 @@ class ReleasableFrame:
     numbers: str
 
     @classmethod
-    def of(cls, table: Any, promise: Promise) -> "ReleasableFrame":
+    def of(cls, table: object, promise: Promise) -> "ReleasableFrame":
         """The frame, with every check that needs no cell.
 
         Raises:
@@ -295,7 +295,7 @@ def _rows_where(nw: Any, holds: Any) -> Any:
     return nw.when(holds).then(1).otherwise(0).sum()
 
 
-def _identifier_columns(id_column: Any) -> tuple[str, ...]:
+def _identifier_columns(id_column: str | tuple[str, ...] | None) -> tuple[str, ...]:
     names = (id_column,) if isinstance(id_column, str) else tuple(id_column or ())
     if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
         raise OutOfRange(

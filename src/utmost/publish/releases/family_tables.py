@@ -17,7 +17,7 @@ from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family
-from utmost.tables.frames.adapters import labelled
+from utmost.tables.frames.adapters import LabelledTable, labelled
 
 Narrow = Mapping[int, int]
 """Of axes that are narrowed to one label, the place of its group."""
@@ -106,7 +106,7 @@ def amount_columns(
 
 def family_table(
     domain: Domain, kind: str, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Narrow | None = None
-) -> Any:
+) -> LabelledTable:
     """A table of a family's groups.
 
     Args:
@@ -122,9 +122,4 @@ def family_table(
     labels = {name: np.array(values) for name, values in domain.group_labels(family).items()}
     inside = groups_in(domain, family, narrow)
     numbers = {name: column[inside] for name, column in columns.items()}
-    return labelled_table(kind, {name: column[inside] for name, column in labels.items()}, numbers)
-
-
-def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]) -> Any:
-    """Labels and numbers beside them as a table of a kind."""
-    return labelled(kind, labels, columns)
+    return labelled(kind, {name: column[inside] for name, column in labels.items()}, numbers)

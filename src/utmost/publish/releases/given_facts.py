@@ -17,8 +17,11 @@ from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.frames.adapters import adapter_of
 
+Given = PublicFacts | Mapping[str, object]
+"""Public facts by the names of tables: see `read_given`."""
 
-def read_given(domain: Domain, public: Any, amount: Amount | None = None) -> PublicFacts:
+
+def read_given(domain: Domain, public: Given, amount: Amount | None = None) -> PublicFacts:
     """The facts that somebody says of the sums of a domain.
 
     Args:
@@ -45,7 +48,7 @@ def read_given(domain: Domain, public: Any, amount: Amount | None = None) -> Pub
     return PublicFacts.of_places(domain, [row for name in public for row in _rows(domain, name, public[name])], amount)
 
 
-def read_table(domain: Domain, name: Any) -> Family:
+def read_table(domain: Domain, name: str | Sequence[str] | Family) -> Family:
     """The family of a whole table, by its name; "total" is the sum of everything."""
     family, narrow = narrowed(domain, _words(domain, name))
     if narrow:
@@ -59,7 +62,7 @@ def _words(domain: Domain, name: Any) -> Any:
     return read_family(domain, name)
 
 
-def _rows(domain: Domain, name: Any, values: Any) -> Iterator[tuple[Family, int, Any]]:
+def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, int, object]]:
     """Of each sum that is known the family, the place of its group, and what is known."""
     family, narrow = narrowed(domain, _words(domain, name))
     places = np.flatnonzero(groups_in(domain, family, narrow)).tolist()
@@ -89,7 +92,7 @@ def _rows(domain: Domain, name: Any, values: Any) -> Iterator[tuple[Family, int,
         yield family, place_of[row], value
 
 
-def _by_label(levels: tuple[str, ...], values: Any, name: Any) -> Iterator[tuple[tuple[str | None, ...], Any]]:
+def _by_label(levels: tuple[str, ...], values: object, name: object) -> Iterator[tuple[tuple[str | None, ...], object]]:
     """Rows of labels, and what is known of each, from a mapping or a table."""
     if isinstance(values, Mapping) and not set(levels) < set(values):
         for row, value in values.items():

@@ -1,7 +1,7 @@
 """An answer of a gradual release as what is published: a table with its error bars, and the statement of its level."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import mapping, optional, text, truth
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
@@ -21,7 +21,7 @@ from utmost.core.exact.written_levels import level_words
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import BadTable, NotALevel, Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.tables.files.saving import Digest, FileWords, Publication, check_destination_free, saved
+from utmost.tables.files.saving import Digest, Publication, check_destination_free, saved
 from utmost.tables.frames.adapters import Column, check_column, named
 
 
@@ -30,7 +30,7 @@ class Saving:
     """Where an answer goes and how, as the parameters of a ``save`` say it.
 
     Attributes:
-        path, file: as for `saved`.
+        path, format, sign, overwrite: as for `saved`.
         level: of the answer.
         name: what the statement calls the release; the file's name without its ending if left out.
         public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
@@ -38,21 +38,26 @@ class Saving:
     """
 
     path: Path | str
-    file: FileWords
+    format: str | None
+    sign: Path | str | None
+    overwrite: bool
     level: Level
     name: str | None
-    public: Mapping[Any, Column]
+    public: Mapping[Hashable, Column]
     confidence: Fraction
 
     @classmethod
     def of(
         cls,
         path: Path | str,
-        file: FileWords,
         level: Callable[[], Level],
         name: str | None,
-        public: Mapping[Any, Any] | None,
+        public: Mapping[Any, Column] | None,
         confidence: Number,
+        *,
+        format: str | None,
+        sign: Path | str | None,
+        overwrite: bool,
     ) -> "Saving":
         """The parameters of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
 
@@ -64,10 +69,11 @@ class Saving:
             BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
         sure = read_confidence(confidence)
-        columns = {} if public is None else dict(public)
+        columns = {} if public is None else dict(mapping(public, "public"))
         _check_columns(columns)
-        check_destination_free(path, **file)
-        return cls(path, file, level(), name, columns, sure)
+        named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
+        check_destination_free(path, format=named_format, sign=sign, overwrite=may_overwrite)
+        return cls(path, named_format, sign, may_overwrite, level(), optional(name, text, "name"), columns, sure)
 
     @property
     def title(self) -> str:
@@ -98,10 +104,9 @@ class AnsweredLevels(Shown, ProcessMemory):
         return max(self.levels, default=None)
 
     @abstractmethod
-    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
         """The answer that is saved, as a table, and what is said of it; all that can fail has failed before a draw."""
 
-    @checked
     def save(
         self,
         path: Path | str,
@@ -109,7 +114,7 @@ class AnsweredLevels(Shown, ProcessMemory):
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
+        public: Mapping[Any, Column] | None = None,
         confidence: Number = "0.95",
         format: str | None = None,
         sign: Path | str | None = None,
@@ -132,21 +137,32 @@ class AnsweredLevels(Shown, ProcessMemory):
             Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
             BadTable: for a public column of another length.
         """
-        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
-        how = Saving.of(path, file, lambda: self._meant(epsilon, alpha), name, public, confidence)
+        how = Saving.of(
+            path,
+            lambda: self._meant(epsilon, alpha),
+            name,
+            public,
+            confidence,
+            format=format,
+            sign=sign,
+            overwrite=overwrite,
+        )
         return self._written(how, *self._published(how))
 
     def _meant(self, epsilon: Number | Level | None, alpha: Number | None) -> Level:
         """The level of the answer that is saved."""
         return level_of_answer(epsilon, alpha, lambda: self.levels, "save")
 
-    def _written(self, how: Saving, table: dict[str, Any], said: Said) -> dict[str, Any]:
+    def _written(self, how: Saving, table: dict[str, Column], said: Said) -> dict[str, Any]:
         """Write an answer, and with it what all answers cost together."""
         answered = LedgerFacts(how.title, 1, self.levels, self.spent).facts()
-        return saved(Publication(table, lambda digest: said(digest) | answered), how.path, **how.file)
+        publication = Publication(table, lambda digest: said(digest) | answered)
+        return saved(publication, how.path, format=how.format, sign=how.sign, overwrite=how.overwrite)
 
 
-def level_of_answer(epsilon: Any, alpha: Any, levels: Callable[[], Sequence[Level]], where: str) -> Level:
+def level_of_answer(
+    epsilon: Number | Level | None, alpha: Number | None, levels: Callable[[], Sequence[Level]], where: str
+) -> Level:
     """The level of the answer that is meant: the one that is named, else that of the only answer there is.
 
     An answer belongs to the level of the call that made it, so nobody is given the least noisy of several unasked.
@@ -184,19 +200,19 @@ class LaidOut:
         rows: how many rows there are.
     """
 
-    released: dict[str, Any]
-    public: dict[str, Any]
+    released: dict[str, NDArray[Any]]
+    public: dict[str, Column]
     rows: int
 
     @classmethod
-    def of(cls, answer: Any, public: Mapping[Any, Column]) -> "LaidOut":
+    def of(cls, answer: object, public: Mapping[Hashable, Column]) -> "LaidOut":
         """A number, an array or columns, as columns; an array of several dimensions has a column for each of them.
 
         Raises:
             Unsupported: for columns that are no columns, or of different lengths.
             BadTable: for a public column of another length, or of a name that is taken.
         """
-        places: dict[str, Any] = {}
+        places: dict[str, Column] = {}
         if isinstance(answer, Mapping):
             released = {named(name): _array(column) for name, column in answer.items()}
         else:
@@ -213,7 +229,7 @@ class LaidOut:
         _check_beside(beside, {*released, *places, *(f"{name}_margin" for name in released)}, rows)
         return cls({name: column.reshape(-1) for name, column in released.items()}, {**beside, **places}, rows)
 
-    def with_margins(self, margins: Mapping[str, int | float]) -> dict[str, Any]:
+    def with_margins(self, margins: Mapping[str, int | float]) -> dict[str, Column]:
         """The table: what is public first, then each released column with its margin behind it."""
         table = dict(self.public)
         for name, column in self.released.items():
@@ -223,7 +239,7 @@ class LaidOut:
         return table
 
 
-def _array(answer: Any) -> NDArray[Any]:
+def _array(answer: object) -> NDArray[Any]:
     """A number, or an array of numbers or texts, as an array."""
     wide = isinstance(answer, int) and abs(answer) >= 1 << 63
     try:
@@ -239,7 +255,7 @@ def _array(answer: Any) -> NDArray[Any]:
     return array
 
 
-def _check_columns(public: Mapping[Any, Any]) -> None:
+def _check_columns(public: Mapping[Any, Column]) -> None:
     """Check what can be checked of public columns before it is known how many rows there are."""
     for name, column in public.items():
         check_column(column, named(name))
@@ -249,7 +265,7 @@ def _check_columns(public: Mapping[Any, Any]) -> None:
         raise BadTable("public columns must have one length", came="different lengths", where="public")
 
 
-def _check_beside(public: Mapping[str, Any], taken: set[str], rows: int) -> None:
+def _check_beside(public: Mapping[str, Column], taken: set[str], rows: int) -> None:
     for name, column in public.items():
         if name in taken:
             raise BadTable("column names must be distinct", came=repr(name), where="public")

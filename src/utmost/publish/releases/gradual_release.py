@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
@@ -24,6 +23,7 @@ from utmost.publish.promises.plan import plan_of_answer
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.noised_cells import Column
+from utmost.tables.frames.adapters import Column as TableColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class GradualRelease(AnsweredLevels):
         """Every level at which some cell has been answered, strictest first."""
         return tuple(sorted({answered for column in self._columns.values() for answered in column.levels}))
 
-    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, TableColumn], Said]:
         unit, lattice = self._promised()
         plan = plan_of_answer(unit, lattice, how.level, how.confidence, half_step=self._half_step)
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
@@ -267,7 +267,6 @@ class NoisePath(Shown):
         return f"NoisePath(start={self.start}, {len(self.steps.jumps)} jumps)"
 
 
-@checked
 def path(
     start: Number | Level,
     *,

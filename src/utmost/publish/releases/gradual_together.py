@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, mapping, one_of
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
-from utmost.core.privacy.unit import RowWords
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of, whole_numbers
@@ -19,6 +19,7 @@ from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_tog
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
 from utmost.publish.workloads.measuring.cells_together import CellsLaw, CellsTogether
+from utmost.tables.frames.adapters import Column
 
 
 class GradualTogether(AnsweredLevels):
@@ -29,8 +30,8 @@ class GradualTogether(AnsweredLevels):
 
     Args:
         table: {column: integers}, at least two columns of one length; pairs are taken in this order.
-        unit: what one individual changes; its cells must be as many as the columns. Or the words sensitivity and
-            neighbours.
+        unit: what one individual changes; its cells must be as many as the columns.
+        sensitivity, neighbours: the same where no unit is given.
         halves: "toss" or "keep"; coins are tossed once for each level.
         tuned_at: the level at which signed sums are chosen and have the least error, as epsilon or a `Level`.
         randomness: the operating system's if left out; a seeded source is refused.
@@ -47,19 +48,27 @@ class GradualTogether(AnsweredLevels):
 
     __slots__ = ("_coins", "_halves", "_inner", "_names", "_read", "_rows", "_way", "unit")
 
-    @checked
     def __init__(
         self,
         table: Mapping[str, Any],
         *,
         halves: Halves = "toss",
         tuned_at: Number | Level = 1,
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        neighbours: str | None = None,
         randomness: Randomness | None = None,
-        **words: Unpack[RowWords],
     ) -> None:
-        unit = words.get("unit")
-        signs = unit is not None and unit.nonnegative and len(table) > 2
-        plan = plan_together(list(table), tuned_at, noise="signed" if signs else "rotated", halves=halves, **words)
+        signs = unit is not None and instance(unit, Unit, "unit").nonnegative and len(mapping(table, "table")) > 2
+        plan = plan_together(
+            list(mapping(table, "table")),
+            tuned_at,
+            noise="signed" if signs else "rotated",
+            halves=one_of(halves, Halves, "halves"),
+            unit=unit,
+            sensitivity=sensitivity,
+            neighbours=neighbours,
+        )
         cells = [whole_numbers(column, "column") for column in table.values()]
         if len({column.shape for column in cells}) != 1:
             raise BadTable("columns that are noised together must have one length", came="different lengths")
@@ -86,7 +95,7 @@ class GradualTogether(AnsweredLevels):
                 self._read[level] = self._columns(self._inner.at(self._levels(level)))
             return {name: column.copy() for name, column in self._read[level].items()}
 
-    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
         way, sure = self._way.at(how.level, self.unit), how.confidence
         plan = plan_of_way(
             self._names, how.level, self.unit, way, halves=self._halves, confidence=sure, cost="absolute"

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import sequence_of, text
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.gradual.euclidean_noise import MOST_DIMENSIONS
@@ -23,7 +23,7 @@ from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import warn_of_degrees
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving, level_of_answer
 from utmost.tables.cells.cell_values import read_reals
-from utmost.tables.files.saving import FileWords
+from utmost.tables.frames.adapters import Column
 
 _PLACES_AT_ONCE = 1 << 22
 
@@ -68,11 +68,11 @@ class PlanarRelease(AnsweredLevels):
     __slots__ = ("_declared", "_flat", "_key", "_levels", "_paths", "_per", "_shape")
 
     def __init__(
-        self, points: Any, *, per: Number = 1, grid: Number | None = None, randomness: Randomness | None = None
+        self, points: ArrayLike, *, per: Number = 1, grid: Number | None = None, randomness: Randomness | None = None
     ) -> None:
         self._open(points, per, grid, secure(randomness))
 
-    def _open(self, points: Any, per: Number, grid: Number | None, randomness: Randomness) -> None:
+    def _open(self, points: ArrayLike, per: Number, grid: Number | None, randomness: Randomness) -> None:
         self._per = read_width(per, "per")
         self._declared = None if grid is None else read_width(grid, "grid")
         flat, shape = read_reals(points)
@@ -87,9 +87,19 @@ class PlanarRelease(AnsweredLevels):
         self._paths: HiddenPaths | None = None
         self._levels: tuple[Level, ...] = ()
 
+    @overload
     def at(
-        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: Any = None
-    ) -> NDArray[Any]:
+        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: None = None
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def at(
+        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: ArrayLike
+    ) -> NDArray[np.intp]: ...
+
+    def at(
+        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: ArrayLike | None = None
+    ) -> NDArray[np.float64] | NDArray[np.intp]:
         """The answer at a level; asked again, the same answer.
 
         Args:
@@ -115,7 +125,6 @@ class PlanarRelease(AnsweredLevels):
             answer = written(self._cells(law), law.grid).reshape(self._shape)
         return answer if allowed is None else nearest_places(answer, allowed)
 
-    @checked
     def save(
         self,
         path: Path | str,
@@ -124,7 +133,7 @@ class PlanarRelease(AnsweredLevels):
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
+        public: Mapping[Any, Column] | None = None,
         confidence: Number = "0.95",
         format: str | None = None,
         sign: Path | str | None = None,
@@ -141,11 +150,20 @@ class PlanarRelease(AnsweredLevels):
             NotALevel: where no level is named, and none or several were answered.
             BadTable: for a public column of another length, and for names that are not one for each coordinate.
         """
-        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
-        how = Saving.of(path, file, lambda: self._meant(epsilon, alpha), name, public, confidence)
-        return self._written(how, *self._published(how, columns))
+        names = None if columns is None else tuple(sequence_of(columns, text, "columns"))
+        how = Saving.of(
+            path,
+            lambda: self._meant(epsilon, alpha),
+            name,
+            public,
+            confidence,
+            format=format,
+            sign=sign,
+            overwrite=overwrite,
+        )
+        return self._written(how, *self._published(how, names))
 
-    def _published(self, how: Saving, columns: Sequence[str] | None = None) -> tuple[dict[str, Any], Said]:
+    def _published(self, how: Saving, columns: Sequence[str] | None = None) -> tuple[dict[str, Column], Said]:
         law = self._law(how.level)
         table, names = self._as_table(law, columns, how)
         beside = [name for name in table if name not in (*names, margin_name(names))]
@@ -154,7 +172,7 @@ class PlanarRelease(AnsweredLevels):
 
     def _as_table(
         self, law: PlanarLaw, columns: Sequence[str] | None, how: Saving
-    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    ) -> tuple[dict[str, Column], tuple[str, ...]]:
         """The answer at a level as a table with its margin, and the names of the coordinates."""
         n = self.dimensions
         names = tuple(columns or (("x", "y") if n == 2 else (f"x_{k}" for k in range(n))))
@@ -232,7 +250,7 @@ def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) ->
     return nearest.reshape(answers.shape[:-1])
 
 
-def _places(places: Any, dimensions: int) -> NDArray[np.float64]:
+def _places(places: ArrayLike, dimensions: int) -> NDArray[np.float64]:
     flat, shape = read_reals(places)
     if shape is None or len(shape) != 2 or shape[1] != dimensions or not shape[0]:
         raise NotANumber(f"places must have the shape (k, {dimensions})", came=shape, where="places")

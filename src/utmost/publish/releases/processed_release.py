@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_facts
@@ -15,16 +14,17 @@ from utmost.publish.promises.statement_kinds import FORMAT, PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise, taken_for_granted
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.tables.files.saving import Digest, FileWords
+from utmost.tables.files.saving import Digest
+from utmost.tables.frames.adapters import Column
 from utmost.version import __version__
 
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
 
-Before = Callable[[Any], Any]
-After = Callable[[Any, Level], Any]
+Data = TypeVar("Data")
+Reading = TypeVar("Reading")
 
 
-class ProcessedRelease(AnsweredLevels):
+class ProcessedRelease(AnsweredLevels, Generic[Reading]):
     """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
 
     The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
@@ -51,13 +51,12 @@ class ProcessedRelease(AnsweredLevels):
 
     __slots__ = ("_after", "_raw", "_read")
 
-    @checked
     def __init__(
         self,
-        data: Any,
+        data: Data,
         *,
-        before: Before,
-        after: After,
+        before: Callable[[Data], Any],
+        after: Callable[[Any, Level], Reading],
         sensitivity: Number | Mapping[Any, Number] | None = None,
         unit: Unit | None = None,
         cells: Number | None = None,
@@ -69,12 +68,20 @@ class ProcessedRelease(AnsweredLevels):
         for name, function in (("before", before), ("after", after)):
             if not callable(function):
                 raise wrong_kind(name, "a function", function)
-        how: dict[str, Any] = {"unit": unit, "cells": cells, "numbers": numbers, "grid": grid, "half_step": half_step}
-        self._raw = GradualRelease(before(data), sensitivity, randomness=randomness, **how)
+        self._raw = GradualRelease(
+            before(data),
+            sensitivity,
+            unit=unit,
+            cells=cells,
+            numbers=numbers,
+            grid=grid,
+            half_step=half_step,
+            randomness=randomness,
+        )
         self._after = after
-        self._read: dict[Level, Any] = {}
+        self._read: dict[Level, Reading] = {}
 
-    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Reading:
         """The reading at a level; asked again, the same reading."""
         wanted = level(epsilon, alpha)
         with self._alone():
@@ -88,7 +95,6 @@ class ProcessedRelease(AnsweredLevels):
         """Every level asked for so far, strictest first."""
         return self._raw.levels
 
-    @checked
     def save(  # type: ignore[override]  # no error bar holds of a reading
         self,
         path: Path | str,
@@ -96,7 +102,7 @@ class ProcessedRelease(AnsweredLevels):
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
+        public: Mapping[Any, Column] | None = None,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
@@ -116,10 +122,18 @@ class ProcessedRelease(AnsweredLevels):
             BadTable: for public columns that are none, or of different lengths, before anything is spent; and for
                 columns of another length than the reading.
         """
-        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
-        return super().save(path, epsilon=epsilon, alpha=alpha, name=name, public=public, **file)
+        return super().save(
+            path,
+            epsilon=epsilon,
+            alpha=alpha,
+            name=name,
+            public=public,
+            format=format,
+            sign=sign,
+            overwrite=overwrite,
+        )
 
-    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
         unit, _ = self._raw._promised()
         laid = LaidOut.of(self.at(how.level), how.public)
         about = how.level, unit, list(laid.released), list(laid.public), laid.rows

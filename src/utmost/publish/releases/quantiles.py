@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.core.exact.numbers import Number, between_0_and_1
 from utmost.core.exact.shown import Shown
@@ -121,7 +121,9 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
     return place, level, axis, axis.edges
 
 
-def _cut(selection: ProductForm, place: int, group_of: Any, at: int, last: int, share: Fraction) -> ProductForm:
+def _cut(
+    selection: ProductForm, place: int, group_of: NDArray[np.intp], at: int, last: int, share: Fraction
+) -> ProductForm:
     """c_i - q n as a form: 1 - q for the groups up to one, -q for those after it up to the last, 0 behind."""
     below, above = share.denominator - share.numerator, -share.numerator
     factors = list(selection.factors)

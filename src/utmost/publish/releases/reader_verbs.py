@@ -1,20 +1,40 @@
-"""What whoever reads a release may ask of it: a sum, a ratio, a mean, a quantile, a clean table; written once."""
+"""The questions that a reader may ask of a release: a sum, a ratio, a mean, a quantile, a clean table; written once."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from utmost.core.exact.numbers import Number
-from utmost.provided import provided
+from utmost.errors import Unsupported
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
     from utmost.core.noise.ratio_bars import RatioBar
     from utmost.publish.releases.clean_release import CleanTable
+    from utmost.publish.releases.given_facts import Given
     from utmost.publish.releases.quantiles import QuantileBar
+    from utmost.publish.releases.released_table import ReleasedTable
     from utmost.publish.releases.workload_answers import Answer
+    from utmost.publish.releases.workload_release import Families, WorkloadRelease
+    from utmost.tables.axes.domain import Where
+
+Read: TypeAlias = "WorkloadRelease | ReleasedTable"
+"""A release as its readers have it: sums over a domain, or a table of cells with its statement."""
+
+
+def read_answer(answer: object, statement: Callable[[], dict[str, Any]]) -> Read:
+    """An answer as whoever reads what was published has it.
+
+    Args:
+        answer: The released table or the released sums.
+        statement: Gives the public statement of a table; sums of a plan have their own.
+
+    Raises:
+        Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one.
+    """
+    from utmost.publish.releases.released_table import ReleasedTable
     from utmost.publish.releases.workload_release import WorkloadRelease
 
-Where = Mapping[str, Any]
+    return answer if isinstance(answer, WorkloadRelease) else ReleasedTable.of(answer, statement())
 
 
 class AnswersReaders:
@@ -23,15 +43,15 @@ class AnswersReaders:
     __slots__ = ()
 
     @abstractmethod
-    def read(self) -> Any:
-        """What was released as its readers have it: a `WorkloadRelease` of sums, else as `read_release` of its file.
+    def read(self) -> Read:
+        """The release as its readers have it: a `WorkloadRelease` of sums, else as `read_release` of its file.
 
         Raises:
             Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one.
         """
 
     def total(
-        self, where: Where | None = None, *, column: str | None = None, confidence: Number | None = None
+        self, where: "Where | None" = None, *, column: str | None = None, confidence: Number | None = None
     ) -> "Answer":
         """A sum of what was released, with its margin of error.
 
@@ -51,45 +71,50 @@ class AnswersReaders:
         >>> made.total({"department": "A"}).margin, made.total().margin
         (3, 4)
         """
-        answer: Answer = provided("release_answers").total(self.read(), where, column, confidence)
-        return answer
+        from utmost.publish.releases import comparisons
+
+        return comparisons.total(self.read(), where, column, confidence)
 
     def ratio(
         self,
-        where: Where,
-        over: Where | None = None,
+        where: "Where",
+        over: "Where | None" = None,
         *,
         column: str | None = None,
         over_column: str | None = None,
         confidence: Number = "0.95",
     ) -> "RatioBar":
         """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
-        answers, columns = provided("release_answers"), (column, over_column)
-        bar: RatioBar = answers.ratio(self.read(), where, over, columns, confidence)
-        return bar
+        from utmost.publish.releases.workload_release import WorkloadRelease
 
-    def mean(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> "RatioBar":
+        answer = self.read()
+        if isinstance(answer, WorkloadRelease):
+            return answer.ratio(where, {} if over is None else over, confidence=confidence)
+        return answer.ratio(where, over, column, over_column, confidence)
+
+    def mean(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "RatioBar":
         """The mean of a level whose labels stand for numbers, of sums over a domain: `WorkloadRelease.mean`."""
         return self._sums("a mean").mean(name, where=where, confidence=confidence)
 
     def quantile(
-        self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
+        self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None
     ) -> "QuantileBar":
         """Which cells of an ordered axis can hold a quantile: `WorkloadRelease.quantile`."""
         return self._sums("a quantile").quantile(name, q, where=where, confidence=confidence)
 
-    def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> "QuantileBar":
+    def median(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "QuantileBar":
         """`quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
-    def clean(self, **public: Any) -> "CleanTable":
-        """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments.
-
-        Args:
-            public: facts that hold, and a table that is held, as that call names them.
-        """
-        return self._sums("a clean table").clean(**public)
+    def clean(self, given: "Given | None" = None, *, hold: "Families | None" = None) -> "CleanTable":
+        """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments."""
+        return self._sums("a clean table").clean(given, hold=hold)
 
     def _sums(self, verb: str) -> "WorkloadRelease":
-        sums: WorkloadRelease = provided("release_answers").sums(self.read(), verb)
-        return sums
+        from utmost.publish.releases.workload_release import WorkloadRelease
+
+        answer = self.read()
+        if isinstance(answer, WorkloadRelease):
+            return answer
+        remedy = "Count the table over a domain and release it by a strategy; of a table ask total and ratio."
+        raise Unsupported(f"{verb} is asked of sums over a declared domain", came="a table of cells", remedy=remedy)

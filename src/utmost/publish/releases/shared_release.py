@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.releases.noised_workloads import CheckedSums, counted_for
+from utmost.publish.releases.checked_sums import CheckedSums
+from utmost.publish.releases.noised_workloads import counted_for
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 
 
-@checked
 def release_shared(
     tables: Mapping[str, CountedTable],
     shared: SharedLevel,
@@ -42,12 +42,11 @@ def release_shared(
     Warns:
         LittleProtection: as `release_workload`, for the level of all.
 
-    >>> from utmost.counting import count_table
-    >>> from utmost.publish.counting.counted_measures import count, sum
+    >>> import utmost as ut
     >>> from utmost.workloads import Workload, share_level, strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
-    >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
-    >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)
+    >>> measures = {"visits": ut.count(2), "spent": ut.sum("paid", per_cell=20)}
+    >>> tables = ut.count_measures(sales, {"shop": ["A", "B"]}, ut.Counting("user", at_most=2), measures)
     >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
     >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
     >>> releases = release_shared(tables, share_level(plans, epsilon=1))
@@ -55,12 +54,14 @@ def release_shared(
     {'visits': '1/2', 'spent': '1/2'}
     >>> mean = releases["visits"].mean(sums=releases["spent"], where={"shop": "A"})
     """
+    mapping(tables, "tables")
+    instance(shared, SharedLevel, "shared")
     whole, levels = levels_of_tables(tables, shared, epsilon, alpha)
     sure, bits = read_confidence(confidence), secure(randomness)
     checks: dict[str, CheckedSums] = {}
     for name, strategy in shared.strategies.items():
         counted, promise = counted_for(tables[name], strategy)
-        checks[name] = promise.checked(counted, levels[name], sure)
+        checks[name] = CheckedSums.of(counted, promise, levels[name], sure)
     laws = checks[min(levels, key=levels.__getitem__)].laws
     warn_of_level(whole, next(iter(laws.values())))
-    return {name: own.released(bits).table for name, own in checks.items()}
+    return {name: own.draw(bits) for name, own in checks.items()}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from utmost.core.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import BadTable
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
@@ -26,12 +26,12 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
     same_cells,
 )
-from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
+from utmost.publish.promises.plan import CellsAt, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
-from utmost.publish.releases.table import ReleasedOnce
+from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.tables.cells.columns import not_distinct
-from utmost.tables.files.file_pieces import Columns, FilePieces
+from utmost.tables.files.file_pieces import Columns, FilePiece, FilePieces
 from utmost.tables.files.spill_file import SetAside
 from utmost.tables.frames.adapters import check_there
 
@@ -88,7 +88,7 @@ class StreamedTable:
         kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}
         return self.source.write(file, self._released(), self.after, self.left_out, kinds)
 
-    def _released(self) -> Iterator[tuple[Any, Columns]]:
+    def _released(self) -> Iterator[tuple[FilePiece, Columns]]:
         before = 0
         for piece in self.source.pieces():
             found: dict[str, NDArray[Any]] = {}
@@ -104,7 +104,7 @@ class StreamedTable:
             came = f"{before} rows" if before != self.rows else "another file"
             raise BadTable("the file must not change while it is released", came=came, where=str(self.source.path))
 
-    def _show(self, piece: Any, found: Columns) -> None:
+    def _show(self, piece: FilePiece, found: Columns) -> None:
         few = range(min(piece.rows, _SHOWN - len(self.shown)))
         if few:
             columns = [found[name] if name in found else piece.column(name) for name in self.names]
@@ -124,29 +124,27 @@ class CheckedPieces:
     state: State
     rows: int
 
-    def released(self, randomness: Randomness | None) -> ReleasedOnce:
+    @classmethod
+    def of(cls, source: FilePieces, promise: Promise, plan: CellsAt) -> "CheckedPieces":
+        """A file, checked in one pass.
+
+        Cost: memory for one piece; 16 bytes on the disk for each identifier.
+        """
+        names = tuple(source.names)
+        chosen = chosen_columns(promise.columns, names, promise.id_columns)
+        published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
+        check_margins_free({f"{name}_margin": name for name in chosen}, names)
+        state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.id_column)
+        check_size(plan.unit, count, len(chosen))
+        plan.warn()
+        warn_of_rows(promise.rows)
+        return cls(source, promise, plan, chosen, published, dropped, state, count)
+
+    def released(self, randomness: Randomness | None) -> "ReleasedOnce[StreamedTable | None]":
         """The release; without randomness the same and no table."""
         about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
         table = None if randomness is None else StreamedTable(*about, randomness)
         return ReleasedOnce(table, self.columns, self.plan, self.rows, self.public, self.promise.rows)
-
-
-def checked_pieces(source: FilePieces, promise: Promise, plan: Planned) -> CheckedPieces:
-    """A file, checked in one pass.
-
-    Cost: memory for one piece; 16 bytes on the disk for each identifier.
-    """
-    if not isinstance(plan, CellsAt):
-        raise Unsupported("a file is noised piece by piece, cell by cell", came=promise.planned.kind, where="promise")
-    names = tuple(source.names)
-    chosen = chosen_columns(promise.columns, names, promise.id_columns)
-    published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
-    check_margins_free({f"{name}_margin": name for name in chosen}, names)
-    state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.id_column)
-    check_size(plan.unit, count, len(chosen))
-    plan.warn()
-    warn_of_rows(promise.rows)
-    return CheckedPieces(source, promise, plan, chosen, published, dropped, state, count)
 
 
 def _state(source: FilePieces) -> State:
@@ -183,7 +181,7 @@ class _SeenOnce:
     def __init__(self, aside: SetAside, name: str | None) -> None:
         self._aside, self._name, self._secret = aside, name, entropy(SECRET_BYTES)
 
-    def add(self, piece: Any) -> None:
+    def add(self, piece: FilePiece) -> None:
         if self._name is None:
             return
         tags = item_tags(self._secret, [piece.identifiers(self._name)])

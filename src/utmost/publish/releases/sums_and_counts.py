@@ -6,25 +6,24 @@ count (S + S')/(h - l) costs nothing. See docs/theory/counting.md.
 """
 
 from dataclasses import dataclass
-from pathlib import Path as PathLike
-from typing import Any, Unpack
+from pathlib import Path
+from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import truth, wrong_kind
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange
+from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.family_tables import wanted_families
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
-from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.tables.axes.domain import Where
-from utmost.tables.files.saving import Digest, FileWords, Publication, saved
+from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.files.table_formats import with_blanks
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.adapters import LabelledTable, adapter_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +39,13 @@ class SumsAndCounts:
     Raises:
         OutOfRange: for a release of another table.
 
-    >>> from utmost.counting import count_table
+    >>> import utmost as ut
     >>> from utmost.releases import release_workload
     >>> from utmost.workloads import Strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
-    >>> words = {"values": "paid", "each": (0, 10), "most_events": 2}
-    >>> counted = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, **words)
+    >>> counting = ut.Counting("user", at_most=2)
+    >>> paid = ut.sum("paid", each=(0, 10), most_events=2)
+    >>> counted = ut.count_table(sales, {"shop": ["A", "B"]}, counting, measure=paid)
     >>> strategy = Strategy(counted.domain, counted.unit, {"shop": 1})
     >>> both = SumsAndCounts(release_workload(counted, strategy, epsilon=2000))
     >>> both.count({"shop": "A"}).value, both.total({"shop": "A"}).value, both.mean({"shop": "A"}).estimate
@@ -72,7 +72,6 @@ class SumsAndCounts:
         assert pair is not None, "checked when it was made"
         return pair
 
-    @checked
     def count(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
         """How many events a selection has.
 
@@ -89,17 +88,14 @@ class SumsAndCounts:
         sure = release.confidence if confidence is None else read_confidence(confidence)
         return answer_of(value, scaled(release.noise(form), 1 / self.amount.step), sure)
 
-    @checked
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
         """The sum of the amounts of a selection, `WorkloadRelease.total`; arguments as for `count`."""
         return self.release.total(where, confidence=confidence)
 
-    @checked
     def mean(self, where: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
         """The mean amount of the events of a selection, with its interval; arguments as for `count`."""
         return self.release.mean(self.amount.name, where=where, confidence=confidence)
 
-    @checked
     def bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
@@ -111,9 +107,9 @@ class SumsAndCounts:
         release = self.release
         chosen = [release.domain.family(name) for name in families] or wanted_families(release.strategy)
         sure = release.confidence if confidence is None else read_confidence(confidence)
-        return release.widest_bars(chosen, self._pair.count, sure, together=together)
+        return release.widest_bars(chosen, self._pair.count, sure, together=truth(together, "together"))
 
-    def __getitem__(self, family: Families) -> Any:
+    def __getitem__(self, family: Families) -> LabelledTable:
         """One family as a table: its labels, counts and sums, each with its margin behind it.
 
         Args:
@@ -124,8 +120,7 @@ class SumsAndCounts:
         """
         return self.release[family]
 
-    @checked
-    def with_means(self, family: Families) -> Any:
+    def with_means(self, family: Families) -> LabelledTable:
         """One family as a table with the mean amount of each group, and the ends of its interval.
 
         Blank are means that are not determined: the count may be 0, as far as its noise allows to say.
@@ -149,11 +144,19 @@ class SumsAndCounts:
             [end if bar.determined else None for bar, end in zip(bars, listed, strict=True)]
             for listed in zip(*((bar.estimate, bar.lower, bar.upper) for bar in bars), strict=True)
         ]
-        return with_blanks(table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_margin"))
+        shown: LabelledTable = with_blanks(
+            table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_margin")
+        )
+        return shown
 
-    @checked
     def save(
-        self, path: PathLike | str, *, family: Families | None = None, **file: Unpack[FileWords]
+        self,
+        path: Path | str,
+        *,
+        family: Families | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write one family's table with counts, sums and means, and the release beside it.
 
@@ -172,4 +175,4 @@ class SumsAndCounts:
         def said(digest: Digest | None) -> dict[str, Any]:
             return workload_table_statement(release, chosen, digest, with_means=True)
 
-        return saved(Publication(self.with_means(chosen), said), path, **file)
+        return saved(Publication(self.with_means(chosen), said), path, format=format, sign=sign, overwrite=overwrite)

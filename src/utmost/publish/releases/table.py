@@ -1,161 +1,37 @@
 """Releasing a table: every cell of the chosen columns noised once, the whole table at one level."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import truth
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
-from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange, Unsupported
-from utmost.provided import provided
+from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
-from utmost.publish.promises.plan import Planned, warn_of_rows
+from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels, fitting
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.table_statements import Stated, cells_digest
-from utmost.publish.releases.reader_verbs import AnswersReaders
+from utmost.publish.releases.answer_tables import answer_table
+from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.tables.cells.columns import check_distinct
-from utmost.tables.files.saving import FileWords, SavedTable
-from utmost.tables.frames.adapters import TableAdapter, adapter_of, engine_door
+from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of, is_engine_table
 
-if TYPE_CHECKING:
-    from utmost.publish.releases.withheld import WithheldTable
+Table = TypeVar("Table")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ReleasedOnce(AnswersReaders, SavedTable):
-    """A released table and what was promised about it.
-
-    Attributes:
-        table: of the kind that came in, with the released and the public columns alone; released values stand under
-            their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point. Of a
-            strategy the `WorkloadRelease`; of keys a table of those that were named.
-        columns: the released columns.
-        plan: level, unit, law, margin: a `Planned`.
-        rows: how many rows there are.
-        public: the columns that were declared public, and are published without noise.
-        rows_from: where the list of rows comes from, "declared" or "observed".
-    """
-
-    _shown = ("columns", "rows", "spent", "law", "margin")
-
-    table: Any = field(repr=False)
-    columns: tuple[str, ...]
-    plan: Any
-    rows: int
-    public: tuple[str, ...]
-    rows_from: str
-
-    @property
-    def law(self) -> Any:
-        """The noise: of each released cell, or of a row's together."""
-        return self.plan.law
-
-    @property
-    def unit(self) -> Unit:
-        """What one individual changes."""
-        unit: Unit = self.plan.unit
-        return unit
-
-    @property
-    def margin(self) -> int | float:
-        """The distance within which a released cell lies of the true one, with confidence ``plan.confidence``."""
-        margin: int | float = self.plan.margin
-        return margin
-
-    @property
-    def spent(self) -> Level:
-        """What the whole release cost."""
-        level: Level = self.plan.level
-        return level
-
-    @property
-    def sidecar(self) -> dict[str, Any]:
-        """The statement to publish beside the table, see `statement`; its digest is that of the table's cells.
-
-        A frame that an engine evaluates has none: write it to a file, and see `said`.
-        """
-        later = self.table is None or self.plan.is_document or engine_door(self.table) is not None
-        return self.said(None if later else cells_digest(self.table))
-
-    def read(self) -> Any:
-        """What was released as its readers have it, with every verb: see `AnswersReaders.read`.
-
-        Raises:
-            Unsupported: as there, and for a rehearsal, and a table that is drawn while it is written.
-
-        >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-        >>> promise = Promise(columns="admitted", public="department", sensitivity=1, cells=1)
-        >>> release = release_table(table, promise, epsilon=1)
-        >>> release.total({"department": "A"}).margin, release.total().margin
-        (3, 4)
-        """
-        is_drawn_later = engine_door(self.table) is not None or hasattr(type(self.table), "written")
-        if self.table is None or is_drawn_later:
-            came = "a rehearsal" if self.table is None else "one that is drawn while it is written"
-            remedy = "Release it first." if self.table is None else "Write it to a file, and read that."
-            raise Unsupported("a release is read where its values are at hand", came=came, where="read", remedy=remedy)
-        return provided("release_answers").read_answer(self.table, lambda: self.sidecar)
-
-    @checked
-    def withhold(
-        self,
-        *,
-        below: Number | None = None,
-        relative_margin: Number | None = None,
-        complementary: bool = False,
-        mark: str = "withheld",
-    ) -> "WithheldTable":
-        """The table with cells left out by a public rule on their noisy values; it costs nothing.
-
-        Each cell has noise of its own, so that none follows from others, and ``complementary`` withholds no more.
-
-        Args:
-            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
-
-        Raises:
-            OutOfRange, NotANumber: for a rule that is none.
-            Unsupported: for a rehearsal, a frame that an engine evaluates, and cells that have no noise of their own.
-        """
-        if not self.plan.is_apart:
-            required, came = "cells are withheld where each has noise of its own", f"{self.law}"
-            remedy = "Withhold the sums of the release in .table." if self.plan.is_document else None
-            raise Unsupported(required, came=came, where="withhold", remedy=remedy)
-        from utmost.publish.releases.withheld import withheld_table
-        from utmost.publish.releases.withholding import WithholdingRule
-
-        rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
-        return withheld_table(self.table, self.columns, self.plan, self.said(None), rule)
-
-    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
-        """The statement, with the digest of the table as it is published."""
-        if self.plan.is_document and self.table is not None:
-            return dict(self.table.statement)
-        stated = Stated(self.columns, self.public, self.rows, self.rows_from, digest)
-        statement: dict[str, Any] = self.plan.statement(stated)
-        return statement
-
-    def save(self, path: Path | str, **file: Unpack[FileWords]) -> dict[str, Any]:
-        """Write the table and its statement, see `SavedTable.save`; of sums `WorkloadRelease.save`."""
-        is_sums = self.plan.is_document and self.table is not None
-        written: dict[str, Any] = self.table.save(path, **file) if is_sums else SavedTable.save(self, path, **file)
-        return written
-
-
-@long_work("Noising")
+@overload
 def release_table(
-    table: Any,
+    table: ProvedTable | Path,
     promise: Promise,
     *,
     epsilon: Number | Level | None = None,
@@ -164,7 +40,35 @@ def release_table(
     relaxable: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> ReleasedOnce:
+) -> ReleasedOnce[object]: ...
+
+
+@overload
+def release_table(
+    table: Table,
+    promise: Promise,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    cost: str | Cost | None = "absolute",
+    relaxable: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> ReleasedOnce[Table]: ...
+
+
+@long_work("Noising")
+def release_table(
+    table: object,
+    promise: Promise,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    cost: str | Cost | None = "absolute",
+    relaxable: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> ReleasedOnce[Any]:
     """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
 
     If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
@@ -214,12 +118,11 @@ def release_table(
     """
     at, stated = level(epsilon, alpha), _once(table, promise, cost, relaxable)
     bits = secure(randomness)
-    released: ReleasedOnce = stated.checked(table, at, confidence).released(bits)
-    return released
+    return checked_table(table, stated, at, confidence).released(bits)
 
 
 def rehearse_table(
-    table: Any,
+    table: object,
     promise: Promise,
     *,
     epsilon: Number | Level | None = None,
@@ -227,7 +130,7 @@ def rehearse_table(
     cost: str | Cost | None = "absolute",
     relaxable: bool = False,
     confidence: Number = "0.95",
-) -> ReleasedOnce:
+) -> ReleasedOnce[None]:
     """Everything that `release_table` does up to the first draw: the same checks, law, margin and statement, no table.
 
     Args:
@@ -236,15 +139,15 @@ def rehearse_table(
     Returns:
         A release whose ``table`` is None.
 
+    >>> from utmost.privacy import Unit
     >>> rehearse_table({"n": [3]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1).margin
     3
     """
     at, stated = level(epsilon, alpha), _once(table, promise, cost, relaxable)
-    rehearsed: ReleasedOnce = stated.checked(table, at, confidence).released(None)
-    return rehearsed
+    return checked_table(table, stated, at, confidence).released(None)
 
 
-def _once(table: Any, promise: Promise, cost: str | Cost | None, relaxable: bool) -> Promise:
+def _once(table: object, promise: Promise, cost: str | Cost | None, relaxable: bool) -> Promise:
     """The promise of a release of this table, with the noise that is drawn.
 
     Raises:
@@ -264,20 +167,36 @@ def _once(table: Any, promise: Promise, cost: str | Cost | None, relaxable: bool
 class Checked(Protocol):
     """A table that can be released."""
 
-    def released(self, randomness: Randomness | None) -> ReleasedOnce:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce[Any]:
         """The release; without randomness the same and no table."""
 
 
-def checked_columns(table: Any, promise: Promise, plan: Planned) -> Checked:
-    """A table whose columns can be released as a plan says."""
+def checked_table(table: object, promise: Promise, at: Level, confidence: Number = "0.95") -> Checked:
+    """A table that can be released at a level as it is promised.
+
+    Raises:
+        UtmostError: for a table that cannot be released so.
+    """
+    noise = promise.planned
+    if noise.needs_counted:
+        from utmost.publish.releases.checked_sums import CheckedSums
+
+        return CheckedSums.of(table, promise, at, confidence)
+    plan = noise.plan(at, confidence)
+    if isinstance(noise, Noise):  # a memory could keep it, too
+        noise.check()
+        noise.check_level(at)
     rows = promise.rows_of(table)
     if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
-        pieces: Checked = provided("checked_pieces")(rows, promise, plan)
-        return pieces
-    door = engine_door(rows) if plan.is_apart else None
-    if door is not None:
-        frame: Checked = door.CheckedFrame.of(rows, promise, plan)
-        return frame
+        if not isinstance(plan, CellsAt):
+            raise Unsupported("a file is noised piece by piece, cell by cell", came=noise.kind, where="promise")
+        from utmost.publish.releases.streamed import CheckedPieces
+
+        return CheckedPieces.of(rows, promise, plan)
+    if isinstance(plan, CellsAt) and is_engine_table(rows):
+        from utmost.publish.releases.engine_release import CheckedFrame
+
+        return CheckedFrame.of(rows, promise, plan)
     return CheckedTable.of(rows, promise, plan, counted_labels(table))
 
 
@@ -296,7 +215,7 @@ class CheckedTable:
     rows: int
 
     @classmethod
-    def of(cls, brought: Any, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
+    def of(cls, brought: object, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
         """The table, with every check that a release makes before it draws.
 
         Args:
@@ -322,17 +241,17 @@ class CheckedTable:
         own = adapter.kind(table, chosen) if kind is None else kind
         return cls(table, own, adapter, cells, published, dropped, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> ReleasedOnce:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce[Any]:
         """The release with the noise of the plan; without randomness the same and no table."""
         noise, chosen = self.promise.planned, tuple(self.cells)
         table, rows = None, 0 if noise.names_rows else self.rows
         if randomness is not None:
             noised = self.plan.noised(self.cells, randomness)
             rows = len(next(iter(noised.values())))
-            table = noise.handed(self.plan.level, noised, self.kind, self.promise.part, self._with_bars, None)
+            table = answer_table(noise, self.plan.level, noised, self.kind, self.promise.part, self._with_bars, None)
         return ReleasedOnce(table, chosen, self.plan, rows, self.public, self.promise.rows)
 
-    def _with_bars(self, noised: Mapping[str, Any]) -> Any:
+    def _with_bars(self, noised: Mapping[str, Column]) -> Any:
         """The table with noised columns, and their margins behind them."""
         bars = self.plan.bars(tuple(self.cells))
         margins: dict[str, NDArray[Any]] = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}

@@ -7,13 +7,12 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from math import prod
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import iterable, label, mapping, wrong_kind
 from utmost.core.exact.intervals import round_up as up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number
+from utmost.core.exact.numbers import Number, natural
 from utmost.core.exact.shown import Shown
 from utmost.core.gradual.process import largest_ratio
 from utmost.core.privacy.unit import Unit
@@ -21,7 +20,7 @@ from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.tables.files.saving import FileWords
+from utmost.tables.frames.adapters import Column
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,7 +40,6 @@ class Coalitions(Shown):
     discrepancy: float
 
 
-@checked
 def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 1) -> Coalitions:
     """Compute the loss of every coalition from the joint law of its views, and compare it with its largest level.
 
@@ -60,7 +58,7 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
     >>> check_coalitions({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
     Coalitions(coalitions=7, laws=3, exact=True, discrepancy=0.0)
     """
-    read = {recipient: level(epsilon) for recipient, epsilon in levels.items()}
+    read, reach = _read_levels(levels), natural(reach, "reach", least=0)
     different = sorted(set(read.values()))
     sets = [some for size in range(1, len(different) + 1) for some in combinations(different, size)]
     exact, worst = True, 0.0
@@ -75,17 +73,20 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
     return Coalitions(2 ** len(read) - 1, len(sets), exact, worst)
 
 
-@checked
 def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
     """exp of what *independent* geometric noise gives away: the product of 1/alpha over a coalition, rational alphas.
 
     >>> independent_loss({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
     Fraction(9, 2)
     """
-    return prod((1 / level(epsilon).alpha_fraction() for epsilon in levels.values()), start=Fraction(1))
+    return prod((1 / at.alpha_fraction() for at in _read_levels(levels).values()), start=Fraction(1))
 
 
 Recipient = Hashable
+
+
+def _read_levels(levels: Mapping[Recipient, Number | Level]) -> dict[Recipient, Level]:
+    return {recipient: level(epsilon) for recipient, epsilon in mapping(levels, "levels").items()}
 
 
 class TrustRelease(Shown, ProcessMemory):
@@ -111,7 +112,6 @@ class TrustRelease(Shown, ProcessMemory):
 
     __slots__ = ("_levels", "_release")
 
-    @checked
     def __init__(
         self,
         values: Any,
@@ -125,9 +125,17 @@ class TrustRelease(Shown, ProcessMemory):
         half_step: bool = False,
         randomness: Randomness | None = None,
     ) -> None:
-        self._levels = {recipient: level(epsilon) for recipient, epsilon in levels.items()}
-        how: dict[str, Any] = {"unit": unit, "cells": cells, "numbers": numbers, "grid": grid, "half_step": half_step}
-        self._release = GradualRelease(values, sensitivity, randomness=randomness, **how)
+        self._levels = _read_levels(levels)
+        self._release = GradualRelease(
+            values,
+            sensitivity,
+            unit=unit,
+            cells=cells,
+            numbers=numbers,
+            grid=grid,
+            half_step=half_step,
+            randomness=randomness,
+        )
 
     def __repr__(self) -> str:
         return f"TrustRelease({len(self._levels)} recipients)"
@@ -137,7 +145,6 @@ class TrustRelease(Shown, ProcessMemory):
         """The level of each recipient."""
         return dict(self._levels)
 
-    @checked
     def view(self, recipient: Recipient) -> Any:
         """What a recipient sees; seen again, the same."""
         return self._release.at(self._level(recipient))
@@ -146,16 +153,17 @@ class TrustRelease(Shown, ProcessMemory):
         """What each recipient sees."""
         return {recipient: self.view(recipient) for recipient in self._levels}
 
-    @checked
     def save(
         self,
         path: Path | str,
         recipient: Recipient,
         *,
         name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
+        public: Mapping[Any, Column] | None = None,
         confidence: Number = "0.95",
-        **file: Unpack[FileWords],
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write what a recipient sees, with its error bars and its statement; see `GradualRelease.save`.
 
@@ -163,29 +171,37 @@ class TrustRelease(Shown, ProcessMemory):
             BadTable: for a recipient without a level. Others: as `GradualRelease.save`.
         """
         at = self._level(recipient)
-        return self._release.save(path, epsilon=at, name=name, public=public, confidence=confidence, **file)
+        return self._release.save(
+            path,
+            epsilon=at,
+            name=name,
+            public=public,
+            confidence=confidence,
+            format=format,
+            sign=sign,
+            overwrite=overwrite,
+        )
 
-    @checked
     def loss(self, coalition: Iterable[Recipient]) -> Level | None:
         """The level that holds for all views of a coalition together: its largest. None for nobody."""
-        return max((self._level(recipient) for recipient in coalition), default=None)
+        return max(
+            (self._level(recipient) for recipient in iterable(coalition, "coalition", or_text=True)), default=None
+        )
 
-    @checked
     def naive_loss(self, coalition: Iterable[Recipient]) -> Fraction | float:
         """The sum of the coalition's epsilons: what independent noise would cost; rounded up where irrational."""
-        epsilons = [self._level(recipient).epsilon for recipient in coalition]
+        epsilons = [self._level(recipient).epsilon for recipient in iterable(coalition, "coalition", or_text=True)]
         exact = sum(Fraction(epsilon) for epsilon in epsilons)
         return Fraction(exact) if all(isinstance(epsilon, Fraction) for epsilon in epsilons) else up(exact)
 
     def _level(self, recipient: Recipient) -> Level:
-        if not isinstance(recipient, Hashable) or recipient not in self._levels:
+        if label(recipient, "recipient") not in self._levels:
             raise BadTable("a recipient needs a level", came="one without", remedy="Name it in levels=.")
         return self._levels[recipient]
 
 
-@checked
 def levels_by_distance(
-    graph: Any, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
+    graph: object, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
 ) -> dict[Recipient, Level]:
     """A level for each member of a network by its distance from the owner: 1/d, or any decreasing function of d.
 
@@ -211,7 +227,7 @@ def levels_by_distance(
     return {member: chosen[d] for member, d in distances.items() if d}
 
 
-def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
+def _neighbours(graph: object) -> dict[Recipient, list[Recipient]]:
     neighbours: dict[Recipient, list[Recipient]] = {}
     edges = getattr(graph, "edges", graph)
     if isinstance(edges, type) or not isinstance(edges, Iterable):
@@ -226,7 +242,7 @@ def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
 
 def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
     """Shortest paths from the owner, breadth first."""
-    if not isinstance(owner, Hashable) or owner not in neighbours:
+    if label(owner, "owner") not in neighbours:
         raise BadTable("the owner must be in the network", came="one who has no edge", where="owner")
     distances, waiting = {owner: 0}, deque([owner])
     while waiting:

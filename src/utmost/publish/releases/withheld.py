@@ -8,15 +8,14 @@ the statement beside a withheld table has none.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from os import fsdecode
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import optional, text
 from utmost.core.exact.arrays import objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
@@ -36,14 +35,16 @@ from utmost.publish.releases.withholding import (
 from utmost.publish.releases.workload_errors import scaled
 from utmost.tables.axes.axes import text_of
 from utmost.tables.axes.domain import Domain, Family
-from utmost.tables.files.saving import Digest, FileWords, SavedTable
+from utmost.tables.files.saving import Digest, SavedTable
 from utmost.tables.files.table_formats import with_blanks
-from utmost.tables.frames.adapters import adapter_of, engine_door
+from utmost.tables.frames.adapters import Column, LabelledTable, adapter_of, is_engine_table
 from utmost.version import __version__
+
+Table = TypeVar("Table")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WithheldTable(SavedTable):
+class WithheldTable(SavedTable, Generic[Table]):
     """A table of which some cells are withheld, and what must be said beside it.
 
     Attributes:
@@ -61,7 +62,7 @@ class WithheldTable(SavedTable):
 
     _shown = ("rule", "released", "cells", "shown")
 
-    table: Any = field(repr=False)
+    table: Table = field(repr=False)
     rule: WithholdingRule
     released: tuple[str, ...]
     cells: int
@@ -107,15 +108,15 @@ def table_bias(rule: WithholdingRule, plan: CellsAt) -> list[dict[str, Any]]:
 
 
 def withheld_table(
-    table: Any, released: Sequence[str], plan: CellsAt, statement: Mapping[str, Any], rule: WithholdingRule
-) -> WithheldTable:
+    table: Table, released: Sequence[str], plan: CellsAt, statement: Mapping[str, Any], rule: WithholdingRule
+) -> WithheldTable[Table]:
     """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
 
     Raises:
         Unsupported: for a rehearsal, and a frame that an engine evaluates.
         BadTable: for a column that has the name of a mark.
     """
-    if table is None or engine_door(table) is not None:
+    if table is None or is_engine_table(table):
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
         came = "a rehearsal" if table is None else "a frame that an engine evaluates"
         raise Unsupported("cells are withheld of a table in memory", came=came, where="withhold", remedy=remedy)
@@ -133,7 +134,7 @@ def withheld_table(
     )
 
 
-def _numbers(column: Any) -> NDArray[Any]:
+def _numbers(column: Column) -> NDArray[Any]:
     """A released column as integers or floats; text of a file, and Decimals, as the numbers that they are."""
     array = np.asarray(column)
     if array.dtype.kind in "if":
@@ -145,11 +146,11 @@ def _numbers(column: Any) -> NDArray[Any]:
 
 
 def _marked(
-    table: Any, values: Mapping[str, NDArray[Any]], shown: Mapping[str, NDArray[np.bool_]], rule: WithholdingRule
-) -> Any:
+    table: Table, values: Mapping[str, NDArray[Any]], shown: Mapping[str, NDArray[np.bool_]], rule: WithholdingRule
+) -> Table:
     """The table with blanks and marks."""
     names = set(adapter_of(table).names(table))
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[object]] = {}
     for name, column in values.items():
         if f"{name}_mark" in names:
             came, remedy = "a column of that name", "Rename it."
@@ -157,25 +158,26 @@ def _marked(
         pairs = list(zip(column.tolist(), shown[name].tolist(), strict=True))
         columns[name] = [value if stays or not rule.is_blank else None for value, stays in pairs]
         columns[f"{name}_mark"] = [SHOWN if stays else rule.mark for _, stays in pairs]
-    return with_blanks(table, columns, {f"{name}_mark": name for name in values})
+    marked: Table = with_blanks(table, columns, {f"{name}_mark": name for name in values})
+    return marked
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WithheldTables(Shown, Mapping[str, WithheldTable]):
+class WithheldTables(Shown, Mapping[str, WithheldTable[LabelledTable]]):
     """The tables of a release by a plan that a rule was applied to together, by the names of their families."""
 
     _shown = ("rule", "families")
 
     rule: WithholdingRule
-    tables: Mapping[str, WithheldTable] = field(repr=False)
+    tables: Mapping[str, WithheldTable[LabelledTable]] = field(repr=False)
 
     @property
     def families(self) -> tuple[str, ...]:
         """The families, as they were named."""
         return tuple(self.tables)
 
-    def __getitem__(self, family: str) -> WithheldTable:
-        if family not in self.tables:
+    def __getitem__(self, family: str) -> WithheldTable[LabelledTable]:
+        if text(family, "family") not in self.tables:
             remedy = f"Withheld are {', '.join(map(repr, self.tables))}."
             raise OutOfRange("the table must be one that the rule was applied to", came=repr(family), remedy=remedy)
         return self.tables[family]
@@ -186,8 +188,15 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
     def __len__(self) -> int:
         return len(self.tables)
 
-    @checked
-    def save(self, path: Path | str, *, family: str | None = None, **file: Unpack[FileWords]) -> dict[str, Any]:
+    def save(
+        self,
+        path: Path | str,
+        *,
+        family: str | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
         """Write one table and, beside it, its statement; the only one where no family is named.
 
         Args:
@@ -198,11 +207,12 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
             OutOfRange: where there are several and none is named.
             Unsupported, KeyRefused: as `saved`.
         """
+        optional(family, text, "family")
         if family is None and len(self.tables) > 1:
             remedy = f"Pass family={self.families[0]!r}, say: each table is a file."
             raise OutOfRange("a file has one table", came=f"{len(self.tables)} families", where="save", remedy=remedy)
         chosen = self[self.families[0] if family is None else family]
-        return chosen.save(fsdecode(path), **file)
+        return chosen.save(path, format=format, sign=sign, overwrite=overwrite)
 
 
 def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
@@ -235,11 +245,11 @@ class FamilyCells:
     name: str
     family: Family
     published: NDArray[np.bool_]
-    table: Any
+    table: LabelledTable
     estimates: NDArray[Any]
     margins: NDArray[Any]
     widest: Combination
-    step: Fraction = Fraction(1)
+    step: Fraction
 
     @classmethod
     def of(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import text, truth
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, written_number
@@ -76,9 +77,8 @@ class WithholdingRule(Shown):
         if below is None and relative_margin is None:
             remedy = 'Pass below=90, or relative_margin="1/4", or both.'
             raise OutOfRange("a rule must say which cells are withheld", came="none", where="withhold", remedy=remedy)
-        if not isinstance(complementary, bool):
-            raise WrongKind("complementary must be true or false", came=type(complementary).__name__)
-        if not isinstance(mark, str) or mark not in MARKS:
+        truth(complementary, "complementary")
+        if text(mark, "mark") not in MARKS:
             raise OutOfRange(f"mark must be one of {', '.join(map(repr, MARKS))}", came=repr(mark), where="mark")
         if complementary and mark == UNRELIABLE:
             remedy = f"Leave one of the two out: a cell marked {UNRELIABLE!r} is there to be read."
@@ -153,7 +153,7 @@ class WithholdingRule(Shown):
         }
 
     @classmethod
-    def of_facts(cls, facts: Any) -> "WithholdingRule":
+    def of_facts(cls, facts: object) -> "WithholdingRule":
         """The rule that JSON values describe."""
         names = ("below", "relative_margin", "complementary", "mark")
         try:

@@ -177,5 +177,5 @@ def _combined(listed: Iterable[tuple[Fraction, Level, int]]) -> Combination:
     return Combination(*_columns(list(listed), 3))
 
 
-def _columns(listed: list[Any], width: int) -> list[tuple[Any, ...]]:
+def _columns(listed: Sequence[tuple[Any, ...]], width: int) -> list[tuple[Any, ...]]:
     return list(zip(*listed, strict=True)) if listed else [()] * width

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from os import fsdecode
-from pathlib import Path as PathLike
-from typing import Any, Unpack
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, iterable, mapping, truth, wrong_kind
+from utmost.core.exact.arguments import instance, iterable, mapping, optional, text, truth, wrong_kind
+from utmost.core.exact.arguments import path as as_path
 from utmost.core.exact.arrays import frozen
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
@@ -23,8 +23,14 @@ from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.sum_noise import noise_laws
-from utmost.publish.releases.along_axis import AlongAxis
+from utmost.publish.promises.sum_laws import noise_laws
+from utmost.publish.promises.workload_statements import (
+    check_stated,
+    workload_facts,
+    workload_parts,
+    workload_statement,
+    workload_table_statement,
+)
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.family_tables import (
     amount_columns,
@@ -33,28 +39,25 @@ from utmost.publish.releases.family_tables import (
     groups_in,
     wanted_families,
 )
+from utmost.publish.releases.given_facts import Given
+from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
+from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
 from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
-from utmost.publish.releases.workload_statements import (
-    check_stated,
-    workload_facts,
-    workload_parts,
-    workload_statement,
-    workload_table_statement,
-)
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
-from utmost.publish.workloads.measuring.forms import ProductForm, group_of, selected
+from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, values_by
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
-from utmost.tables.files.saving import FileWords, Publication, saved
+from utmost.tables.files.saving import Publication, saved
+from utmost.tables.frames.adapters import LabelledTable, labelled
 
 _ALL_BUT_EXCLUDED = Fraction(1, 10**6)
 """With this chance at most noise alone puts any of the public facts so far from what was released."""
@@ -70,9 +73,8 @@ def _own(sums: Any) -> NDArray[Any]:
     return sums if arrays and not (sums.flags.writeable or owner.flags.writeable) else np.array(sums)
 
 
-@checked_parts
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadRelease(AlongAxis, Shown):
+class WorkloadRelease(Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
 
     Attributes:
@@ -101,6 +103,20 @@ class WorkloadRelease(AlongAxis, Shown):
     measure: str | None = None
 
     def __post_init__(self) -> None:
+        for value, kind, name in (
+            (self.strategy, Strategy, "strategy"),
+            (self.level, Level, "level"),
+        ):
+            instance(value, kind, name)
+        object.__setattr__(self, "confidence", read_confidence(self.confidence))
+        mapping(self.measured, "measured")
+        mapping(self.weights, "weights")
+        text(self.kind, "kind")
+        optional(self.measure, text, "measure")
+        if self.part is not None:
+            instance(self.part, tuple, "part")
+        if self.ledger_facts is not None:
+            instance(self.ledger_facts, LedgerFacts, "ledger_facts")
         if set(self.measured) != set(self.strategy.shares):
             raise OutOfRange("the measured families must be those of the strategy", came="others")
         self.unit.check_part(self.part)
@@ -148,9 +164,14 @@ class WorkloadRelease(AlongAxis, Shown):
         """The whole release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
         return workload_facts(self)
 
-    @checked
     def save(
-        self, path: PathLike | str, *, family: Families | None = None, **file: Unpack[FileWords]
+        self,
+        path: Path | str,
+        *,
+        family: Families | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write the whole release as one .json document, or one family's table with the release beside it.
 
@@ -166,13 +187,13 @@ class WorkloadRelease(AlongAxis, Shown):
             NotDetermined, OutOfRange: for a family that the release does not have.
             Unsupported, KeyRefused: as `saved`.
         """
-        if family is None and file.get("format") is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
+        if family is None and format is None and fsdecode(as_path(path, "path")).lower().endswith(".json"):
             publication = Publication(self.measured, lambda _: self.facts(), self.facts)
         else:
             finest = self.domain.finest if self._amounts is None else self._amounts.seen(self.domain.finest)
             chosen = self.domain.level_names(finest) if family is None else family
             publication = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
-        return saved(publication, path, **file)
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":
@@ -189,7 +210,7 @@ class WorkloadRelease(AlongAxis, Shown):
         check_stated(facts, release)
         return release
 
-    def __getitem__(self, family: Families) -> Any:
+    def __getitem__(self, family: Families) -> LabelledTable:
         """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
 
         Where counts were noised together with sums (``most_events``) it has both, each under its name: see
@@ -210,7 +231,7 @@ class WorkloadRelease(AlongAxis, Shown):
         columns = amount_columns(*known, chosen, self.confidence, amounts)
         return family_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
 
-    def raw(self, family: Families) -> Any:
+    def raw(self, family: Families) -> LabelledTable:
         """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
 
         Raises:
@@ -226,9 +247,12 @@ class WorkloadRelease(AlongAxis, Shown):
         drawn = self.unit.numbers(self.measured[chosen].ravel())
         return family_table(self.domain, self.kind, labelled, {"measured": drawn})
 
-    @checked
     def total(
-        self, where: Where | None = None, *, along: Mapping[str, Any] | None = None, confidence: Number | None = None
+        self,
+        where: Where | None = None,
+        *,
+        along: Along | None = None,
+        confidence: Number | None = None,
     ) -> Answer:
         """The sum over a selection of cells, with its error bar.
 
@@ -248,7 +272,6 @@ class WorkloadRelease(AlongAxis, Shown):
         value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
         return answer_of(value, law, self._sure(confidence), self.unit.amount)
 
-    @checked
     def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Answer:
         """The sum over a selection less the sum over another, with the error bar of the difference's own law.
 
@@ -259,11 +282,10 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        forms = self.form(first), self.form(second)
+        forms = self.form(mapping(first, "first")), self.form(mapping(second, "second"))
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
         return answer_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
 
-    @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
         """The ratio of two sums, with an interval that holds the true one; "not determined" where nothing is said.
 
@@ -274,15 +296,15 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        return self._ratio(self.form(numerator), self, self.form(denominator), confidence).bar()
+        over, under = self.form(mapping(numerator, "numerator")), self.form(mapping(denominator, "denominator"))
+        return self._ratio(over, self, under, confidence).bar()
 
-    @checked
     def mean(
         self,
         name: str | None = None,
         *,
         where: Where | None = None,
-        values: Any = "midpoints",
+        values: LevelNumbers = "midpoints",
         sums: "WorkloadRelease | None" = None,
         confidence: Number | None = None,
     ) -> RatioBar:
@@ -298,6 +320,9 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
+        optional(name, text, "name")
+        if sums is not None:
+            instance(sums, WorkloadRelease, "sums")
         if (name is None) == (sums is None):
             remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
             raise OutOfRange(
@@ -306,8 +331,6 @@ class WorkloadRelease(AlongAxis, Shown):
         chosen: Where = {} if where is None else where
         counts = self.counted_form(chosen)
         if sums is not None:
-            if not isinstance(sums, WorkloadRelease):
-                raise wrong_kind("sums", "a WorkloadRelease", sums)
             step = self.unit.step if self._amounts is None else Fraction(1)
             return self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step).bar()
         amounts = self._amounts
@@ -330,7 +353,159 @@ class WorkloadRelease(AlongAxis, Shown):
         of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.count)) for form in forms)
         return [self._ratio(over, self, under, None, self.unit.step).bar() for over, under in of_forms]
 
-    def form(self, where: Where | None = None, along: Mapping[str, Any] | None = None) -> ProductForm:
+    def quantile(
+        self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
+    ) -> QuantileBar:
+        """Which cells of an ordered axis can hold a quantile of a selection.
+
+        Args:
+            name: a level of an axis of bins.
+            q: which one, strictly between 0 and 1: "1/4" for the first quartile.
+            where: the selection; everything when left out.
+            confidence: that the lower and the upper quantile both lie there; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
+
+        Cost: an estimate and a bound for each group of the level.
+        Source: docs/theory/quantiles.md.
+
+        >>> import numpy as np
+        >>> from utmost.privacy import Unit
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy, edges
+        >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
+        >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
+        >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
+        in 0 to 14 (Fraction(65, 1), inf)
+        """
+        text(name, "name")
+        sure = self._sure(confidence)
+
+        def measured(forms: Sequence[ProductForm]) -> list[tuple[Fraction, bool]]:
+            values = values_by(self.reconstruction, self.measured, forms)
+            return list(zip(values, self._errors.leave_out(forms, values, 1 - sure), strict=True))
+
+        selection = self.counted_form(where)
+        return quantile_bar(self.domain, selection, name, q, sure, measured)
+
+    def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
+        """Which cells of an ordered axis can hold the median of a selection: `quantile` at 1/2."""
+        return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
+
+    def variance(
+        self,
+        name: str,
+        *,
+        where: Where | None = None,
+        values: LevelNumbers = "midpoints",
+        confidence: Number | None = None,
+    ) -> RatioBar:
+        """The variance of a number over the individuals of a selection, sum (x - mean)^2 over their count.
+
+        It is that of the numbers that labels stand for: what varies within a bin is not in it.
+
+        Args:
+            name: a level whose labels stand for numbers.
+            where: the selection; everything when left out.
+            values: as for `mean`.
+            confidence: of the interval; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`; for sums of amounts, which count nobody.
+
+        Cost: that of two ratios, 0.1 s, or five times as much where the mean is hardly known.
+        Source: docs/theory/quantiles.md, "Variance and spread".
+
+        >>> import numpy as np
+        >>> from utmost.privacy import Unit
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy
+        >>> domain = Domain(rooms=[1, 2, 3])
+        >>> plan = Strategy(domain, Unit(1, 1), {"rooms": 1})
+        >>> released = release_workload(np.array([900, 100, 900]), plan, epsilon=9)
+        >>> 0.94 < released.variance("rooms", values=[1, 2, 3]).lower < 0.95
+        True
+        """
+        text(name, "name")
+        if self.unit.amount is not None:
+            remedy = "Count the individuals by bins of the amount: its spread is that of the axis."
+            raise OutOfRange("a variance is over individuals that are counted", came="sums of amounts", remedy=remedy)
+        place, level = self.domain.level_named(name)
+        chosen: Where = {} if where is None else mapping(where, "where")
+        everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
+        numbers = numbers_of(axis, level, values, name, everybody.factors[place])
+        taken = dict.fromkeys(axis.group_of(level)[np.asarray(everybody.factors[place], dtype=bool)].tolist())
+
+        def mean_of(points: Sequence[Fraction], sure: Fraction) -> FiellerSet:
+            weights = dict(zip(taken, points, strict=True))
+            along = {name: [weights.get(group, 0) for group in range(len(numbers))]}
+            return self._ratio(selected(self.domain, chosen, along), self, everybody, sure)
+
+        return variance_bar([numbers[group] for group in taken], self._sure(confidence), mean_of)
+
+    def spread(
+        self,
+        name: str,
+        *,
+        where: Where | None = None,
+        values: LevelNumbers = "midpoints",
+        confidence: Number | None = None,
+    ) -> RatioBar:
+        """The standard deviation of a number over the individuals of a selection: the root of `variance`."""
+        return deviation_bar(self.variance(name, where=where, values=values, confidence=confidence))
+
+    def cumulative(
+        self, name: str, *, where: Where | None = None, confidence: Number | None = None, together: bool = False
+    ) -> LabelledTable:
+        """How many lie in each group of an ordered level or before it, as a table: labels, estimates and margins.
+
+        Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
+
+        Args:
+            name: a level of an axis of bins or periods; missing values have no place in it.
+            where: the selection; everything when left out.
+            confidence: of each margin; the release's when left out.
+            together: whether all sums of the table lie within their margins at once with that confidence.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `quantile`.
+
+        Cost: an error bar for each group.
+
+        >>> import numpy as np
+        >>> from utmost.privacy import Unit
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy, edges
+        >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
+        >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
+        >>> released = release_workload(np.array([90, 10, 20, 30]), plan, epsilon=9)
+        >>> released.cumulative("age")["margin"].tolist()
+        [0, 0, 0, 0]
+        """
+        text(name, "name")
+        at_once = truth(together, "together")
+        amounts = self.strategy.amount_pair
+        if amounts is None:
+            answers = [(("estimate", "margin"), self.form(where), self.unit.amount)]
+        else:
+            both = (self.counted_form(where), None), (self.form(where), amounts.amount)
+            answers = [(names, *answer) for names, answer in zip(amounts.columns, both, strict=True)]
+        columns: dict[str, NDArray[Any]] = {}
+        for (value_name, margin_name), of_all, amount in answers:
+            forms = cumulative_forms(self.domain, of_all, name)
+            laws, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
+            each = 1 - (1 - sure) / len(forms) if at_once else sure
+            printing = Printing.of(laws, amount)
+            values = values_by(self.reconstruction, self.measured, forms)
+            columns[value_name] = np.array([printing.estimate(value) for value in values])
+            columns[margin_name] = np.array([printing.margin(law.margin(each)) for law in laws])
+        place, level = self.domain.level_named(name)
+        count = len(next(iter(columns.values())))
+        labels = {name: np.array(self.domain.axes[place].labels[level][:count])}
+        return labelled(self.kind, labels, columns)
+
+    def form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
         """The answer that `total` gives, as a sum of cells; of amounts that have counts beside them, in their steps.
 
         Raises:
@@ -339,7 +514,7 @@ class WorkloadRelease(AlongAxis, Shown):
         amounts = self._amounts
         return self._selected(where, along, None if amounts is None else amounts.total)
 
-    def counted_form(self, where: Where | None = None, along: Mapping[str, Any] | None = None) -> ProductForm:
+    def counted_form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
         """The number of events of a selection, where they are counted beside their amounts; else as `form`.
 
         Raises:
@@ -358,7 +533,6 @@ class WorkloadRelease(AlongAxis, Shown):
         chosen = self.domain.family(family)
         return self.domain.family_name(chosen) if self._amounts is None else self._amounts.name(chosen)
 
-    @checked
     def bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
@@ -376,26 +550,21 @@ class WorkloadRelease(AlongAxis, Shown):
         """
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
         weights = None if self._amounts is None else self._amounts.total
-        return self.widest_bars(chosen, weights, self._sure(confidence), together=together)
+        return self.widest_bars(chosen, weights, self._sure(confidence), together=truth(together, "together"))
 
     def widest_bars(
-        self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool = False
+        self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:
         """`bars` of the sums of families, or of an answer that weighs the two parts of an amount."""
         amounts = self._amounts
-        if weights is not None:
-            instance(weights, tuple, "weights")
-        chosen = [self.domain.family(family) for family in iterable(families, "families")]
+        chosen = [self.domain.family(family) for family in families]
         laws = {family: self._family_laws(family, weights) for family in chosen}
         amount = None if amounts is not None and weights == amounts.count else self.unit.amount
         return {
             self.table_name(family): Printing.of(laws[family][1].values(), amount).margin(margin)
-            for family, margin in self._errors.widest(
-                laws, read_confidence(sure), together=truth(together, "together")
-            ).items()
+            for family, margin in self._errors.widest(laws, sure, together=together).items()
         }
 
-    @checked
     @long_work("Withholding cells")
     def withhold(
         self,
@@ -418,9 +587,10 @@ class WorkloadRelease(AlongAxis, Shown):
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
         return self.withheld(rule, families or wanted_families(self.strategy))
 
-    @checked
-    def withheld(self, rule: WithholdingRule, families: Iterable[Any]) -> WithheldTables:
+    def withheld(self, rule: WithholdingRule, families: Iterable[Families]) -> WithheldTables:
         """`withhold` by a rule, with families in any form that a release takes."""
+        instance(rule, WithholdingRule, "rule")
+        iterable(families, "families")
         if self._amounts is not None:
             remedy = "Take rows out of a saved table by their counts: these are noisy already, so it costs nothing."
             raise Unsupported("cells are withheld of counts, or of sums", came="both, noised together", remedy=remedy)
@@ -430,9 +600,8 @@ class WorkloadRelease(AlongAxis, Shown):
             cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
         return withheld_families(self.domain, cells, self.statement, rule)
 
-    @checked
     @long_work("Making whole numbers")
-    def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
         Args:
@@ -455,7 +624,7 @@ class WorkloadRelease(AlongAxis, Shown):
             self._warn_of(problem.facts)
         return whole
 
-    def clean_problem(self, given: Any = None, hold: Families | None = None) -> CleanProblem:
+    def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
         """What a clean table is nearest to, and what must hold of it: see `clean`."""
         self.strategy.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
@@ -530,7 +699,7 @@ class WorkloadRelease(AlongAxis, Shown):
         self._amounts.check_narrow(narrow)
         return self._amounts.both(chosen), narrow
 
-    def _selected(self, where: Where | None, along: Mapping[str, Any] | None, weights: Weights | None) -> ProductForm:
+    def _selected(self, where: Where | None, along: Along | None, weights: Weights | None) -> ProductForm:
         chosen: Where = {} if where is None else mapping(where, "where")
         if along is not None:
             mapping(along, "along")
@@ -552,7 +721,7 @@ class WorkloadRelease(AlongAxis, Shown):
         over: ProductForm,
         of: "WorkloadRelease",
         under: ProductForm,
-        confidence: Any,
+        confidence: Number | None,
         steps: Fraction | None = None,
     ) -> FiellerSet:
         """The set of a ratio; ``steps`` is the unit of the numerator in that of the denominator."""

@@ -7,14 +7,14 @@ import numpy as np
 
 from utmost.core.exact.long_work import long_work
 from utmost.errors import BadTable, Infeasible, NotANumber, NotDetermined, OutOfRange, Unsupported, WrongKind
+from utmost.publish.promises.codec import check_header, differing
+from utmost.publish.promises.statement_check import digest_of, does_not_follow, stated_field, unlike
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
+from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
-from utmost.publish.releases.workload_statements import sums_digest
-from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.detailed_check import check_whole
-from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field, unlike
 from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family

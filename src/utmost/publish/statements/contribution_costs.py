@@ -28,14 +28,14 @@ from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CEL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.plan import plan_release
-from utmost.publish.releases.table import ReleasedOnce
+from utmost.publish.releases.released_once import ReleasedOnce
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements.released_table import ReleasedTable
 from utmost.tables.axes.domain import Domain
 from utmost.tables.frames.adapters import adapter_of
 
-Contributions = CountedTable | ReleasedOnce | ReleasedTable | WorkloadRelease
+Contributions = CountedTable | ReleasedOnce[Any] | ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -10,7 +10,7 @@ from utmost.core.exact import arguments
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting.counted import DOCUMENT_KIND, CountedTable
-from utmost.publish.statements.codec import Form
+from utmost.publish.promises.codec import Form
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import FewCells
 from utmost.tables.files import files

@@ -6,11 +6,10 @@ from typing import Any
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.written_levels import level_of_text
+from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.places_statements import places_statement
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.statement_kinds import PLACES_KIND
-from utmost.publish.statements.codec import check_header
-from utmost.publish.statements.statement_check import (
+from utmost.publish.promises.statement_check import (
     ON_TRUST_OF_DRAWS,
     check_follows,
     check_table,
@@ -19,7 +18,8 @@ from utmost.publish.statements.statement_check import (
     stated_confidence,
     table_stated,
 )
-from utmost.publish.statements.statement_check import stated_field as field
+from utmost.publish.promises.statement_check import stated_field as field
+from utmost.publish.promises.statement_kinds import PLACES_KIND
 
 PLACES_ON_TRUST = (
     "that the columns are coordinates in one unit of length, and distance is meant in it",

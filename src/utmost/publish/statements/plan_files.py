@@ -11,12 +11,13 @@ from utmost.core.exact.arguments import path as path_argument
 from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.statements.codec import Form, write
+from utmost.publish.promises.codec import Form
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.atomic import write_together
+from utmost.tables.files.json_files import write_json
 
 
 def _facts(chosen: Strategy) -> dict[str, Any]:
@@ -95,4 +96,4 @@ def save_plan(plan: Strategy, path: Path | str, *, overwrite: bool = False) -> N
     if plan.workload is None or plan.level is None or plan.tuned_at is None:
         remedy = "Make it by `strategy`, or pass a workload and a level to `Strategy`."
         raise OutOfRange("a plan that is saved names what is wanted, and its level", came="neither", remedy=remedy)
-    write_together({file: partial(write, PLAN_FORM.document(plan))}, overwrite=truth(overwrite, "overwrite"))
+    write_together({file: partial(write_json, PLAN_FORM.document(plan))}, overwrite=truth(overwrite, "overwrite"))

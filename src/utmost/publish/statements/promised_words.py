@@ -8,14 +8,10 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.written_levels import level_name, stated_level
 from utmost.errors import Unsupported
+from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.statement_kinds import PROMISED_KIND
-from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
-from utmost.publish.statements.codec import check_header
-from utmost.publish.statements.stated_words import CONFIDENCES, in_ledger, released_rows, what_is_public
-from utmost.publish.statements.statement_check import (
+from utmost.publish.promises.statement_check import (
     ON_TRUST,
     ON_TRUST_OF_DRAWS,
     check_follows,
@@ -25,6 +21,10 @@ from utmost.publish.statements.statement_check import (
     stated_field,
     table_stated,
 )
+from utmost.publish.promises.statement_kinds import PROMISED_KIND
+from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
+from utmost.publish.statements.stated_words import CONFIDENCES, in_ledger, released_rows, what_is_public
 
 
 def stated_promise(statement: Mapping[str, Any]) -> tuple[Noise, Level, Fraction]:

@@ -14,16 +14,11 @@ from utmost.core.exact.numbers import natural
 from utmost.core.exact.written_levels import factor_text, level_name, level_words, stated_level
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable
-from utmost.provided import provided
+from utmost.publish.promises import codec
 from utmost.publish.promises.key_distribution import naming_law, read_delta
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.partition_selection import key_columns, keys_held, keys_statement, shares_of_one
-from utmost.publish.promises.statement_kinds import KEYS_KIND, PROCESSED_KIND
-from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.releases.processed_release import NO_BARS, processed_statement
-from utmost.publish.releases.release_facts import Facts
-from utmost.publish.statements import codec
-from utmost.publish.statements.statement_check import (
+from utmost.publish.promises.statement_check import (
     ON_TRUST_OF_DRAWS,
     check_follows,
     check_table,
@@ -34,6 +29,10 @@ from utmost.publish.statements.statement_check import (
     stated_field,
     stated_rows,
 )
+from utmost.publish.promises.statement_kinds import KEYS_KIND, PROCESSED_KIND
+from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.releases.processed_release import NO_BARS, processed_statement
+from utmost.publish.releases.release_facts import Facts
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
@@ -171,51 +170,6 @@ def check_reading(statement: Mapping[str, Any], table: Any) -> None:
         BadTable: where it has others.
     """
     check_table(statement, table, {}, statement["public"], digested=False)
-
-
-def answers_in_words(statement: Mapping[str, Any]) -> Facts:
-    """Answers drawn from a mechanism, one for each person."""
-    at, space, measured = provided("check_answers")(statement)
-    rows = statement.get("rows")
-    digest_of(statement)
-    apart = "1" if space.unit is None else f"1 {space.unit}"
-    adds = "each further answer about the same person adds its level"
-    if "together" in statement and isinstance(statement["together"], str):
-        adds = f"a ledger keeps each person's answer and repeats it; all versions together cost {statement['together']}"
-    public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
-    line = (
-        f"If one secret had been another {apart} away, no answer would be more than {factor_text(at)} times as likely "
-        f"({level_name(at)} for each {apart})."
-    )
-    return Facts(
-        statement=statement,
-        level=at,
-        own_level=at,
-        line=line,
-        per=apart,
-        domain=f"One secret of each person, of {space.size} possible ones with distances between them.",
-        released="an answer for each person" + ("" if rows is None else f" ({rows})"),
-        unit="one person's secret",
-        neighbours="data sets that differ in one person's secret; for secrets at distance d the probabilities of "
-        "any answer differ by a factor of at most exp(epsilon d) (metric privacy)",
-        mechanism=f"an answer was drawn for each secret from a mechanism with SHA-256 "
-        f"{statement['mechanism']['sha256']}; its level: {statement['mechanism']['checked']}",
-        why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
-        public=f"the columns {public}, and which persons were asked" if public else "which persons were asked",
-        unprotected="who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
-        after="none: each answer is published as it was drawn",
-        composition=adds,
-        on_trust=(
-            *(
-                ()
-                if measured is None
-                else (f"that each secret is the place of its name, and distances are {measured}",)
-            ),
-            "that the mechanism with this SHA-256 keeps the level, which its own file shows",
-            "what depends on nobody: the public columns, and the list of persons",
-            ON_TRUST_OF_DRAWS,
-        ),
-    )
 
 
 def reading_in_words(statement: Mapping[str, Any]) -> Facts:

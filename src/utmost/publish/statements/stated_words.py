@@ -18,10 +18,10 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import FARTHEST
 from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.statement_check import ON_TRUST, stated_plan
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
-from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
     from utmost.publish.promises.planar_law import PlanarLaw
@@ -260,7 +260,7 @@ def _outside(release: "WorkloadRelease") -> str:
 
 
 def _laws(release: "WorkloadRelease") -> list[tuple[Any, Geometric]]:
-    from utmost.publish.promises.sum_noise import noise_laws
+    from utmost.publish.promises.sum_laws import noise_laws
 
     return list(noise_laws(release.strategy, release.level).items())
 

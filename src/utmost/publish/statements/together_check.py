@@ -9,12 +9,9 @@ from utmost.core.exact.written_levels import stated_level
 from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
+from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.rotated_sums import Halves
-from utmost.publish.promises.statement_kinds import TOGETHER_KIND
-from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.promises.together_plan import TogetherAt, check_changed, plan_of_way, plan_together, way_of_facts
-from utmost.publish.statements.codec import check_header
-from utmost.publish.statements.statement_check import (
+from utmost.publish.promises.statement_check import (
     check_follows,
     check_table,
     digest_of,
@@ -23,6 +20,9 @@ from utmost.publish.statements.statement_check import (
     stated_field,
     table_stated,
 )
+from utmost.publish.promises.statement_kinds import TOGETHER_KIND
+from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.together_plan import TogetherAt, check_changed, plan_of_way, plan_together, way_of_facts
 from utmost.publish.workloads.measuring.cells_together import NORMS, RAISED
 
 
@@ -30,7 +30,7 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
 
     Args:
-        statement: the statement of `release_together`.
+        statement: the statement of columns changed together.
         table: as it was released, of any kind.
         digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
@@ -41,8 +41,11 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
         BadTable: naming the first field that does not follow, and where columns, rows or cells are others.
         Unsupported: for a format that is not known.
 
-    >>> from utmost.releases import release_together
-    >>> made = release_together({"a": [7, 9], "b": [3, 4]}, columns=["a", "b"], epsilon=1, sensitivity=1)
+    >>> from utmost.privacy import Unit
+    >>> from utmost.promises import Promise, once_together
+    >>> from utmost.releases import release_table
+    >>> promise = Promise(["a", "b"], noise=once_together(["a", "b"], unit=Unit(1, 2)))
+    >>> made = release_table({"a": [7, 9], "b": [3, 4]}, promise, epsilon=1)
     >>> check_together(made.sidecar, made.table).margins
     (4, 4)
     >>> check_together(made.sidecar | {"epsilon": "1/2"}, made.table)

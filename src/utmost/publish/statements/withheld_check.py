@@ -12,14 +12,8 @@ from typing import Any
 
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
-from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
-from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
-from utmost.publish.releases.withholding import SHOWN, WithholdingRule
-from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import unsummed_parts, workload_statement
-from utmost.publish.statements.codec import check_header, differing
-from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.statement_check import (
+from utmost.publish.promises.codec import check_header, differing
+from utmost.publish.promises.statement_check import (
     check_follows,
     digest_of,
     does_not_follow,
@@ -30,6 +24,12 @@ from utmost.publish.statements.statement_check import (
     stated_plan,
     unlike,
 )
+from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
+from utmost.publish.promises.workload_statements import unsummed_parts, workload_statement
+from utmost.publish.releases.released_table import ReleasedTable
+from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
+from utmost.publish.releases.withholding import SHOWN, WithholdingRule
+from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files
@@ -37,7 +37,7 @@ from utmost.tables.files import files
 Columns = Mapping[str, list[Any]]
 
 
-def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
+def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable[Any]:
     """What a statement of a withheld table is about, once all in it that can be computed has been, and was found equal.
 
     Returns:
@@ -62,7 +62,7 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
     return described
 
 
-def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable:
+def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
     """What the statement of a released table describes."""
     if release.get("kind") != TABLE_KIND or release.get("table", "") is not None:
         raise does_not_follow("release")
@@ -85,7 +85,7 @@ def unsummed_release(release: Mapping[str, Any]) -> WorkloadRelease:
     return computed
 
 
-def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable:
+def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
     """What the statement of a release by a plan describes of one of its tables."""
     whole = unsummed_release(release)
     family, families = stated_field(statement, "family", str), names_of(statement, "families")
@@ -100,7 +100,7 @@ def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: Wit
 
 def check_withheld(
     statement: Mapping[str, Any], table: Any, release: "ReleasedTable | WorkloadRelease | None" = None
-) -> WithheldTable:
+) -> WithheldTable[Any]:
     """Check that a withheld table keeps the rule that its statement names, and is made of a release.
 
     Args:
@@ -128,7 +128,7 @@ def check_withheld(
     return replace(described, table=table)
 
 
-def _check_columns(statement: Mapping[str, Any], described: WithheldTable, columns: Columns) -> None:
+def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], columns: Columns) -> None:
     """Check the names of the columns, how many rows there are, labels and margins."""
     if described.table is not None:
         expected = files.columns(described.table)
@@ -173,10 +173,13 @@ def _passes(cell: Any, margin: Any, rule: WithholdingRule, where: str) -> bool:
 
 
 def _check_made_of(
-    statement: Mapping[str, Any], described: WithheldTable, columns: Columns, release: "ReleasedTable | WorkloadRelease"
+    statement: Mapping[str, Any],
+    described: WithheldTable[Any],
+    columns: Columns,
+    release: "ReleasedTable | WorkloadRelease",
 ) -> None:
     """Check that the rule makes just this table of the release."""
-    again: WithheldTable | None = None
+    again: WithheldTable[Any] | None = None
     if isinstance(release, WorkloadRelease) and described.family is not None:
         again = release.withheld(described.rule, _families(release, described.families))[described.family]
         again = replace(again, release=without_digests(workload_statement(release)))

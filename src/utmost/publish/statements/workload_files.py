@@ -8,15 +8,15 @@ from typing import Any
 
 from utmost.core.exact import arguments
 from utmost.errors import BadTable, UtmostError
+from utmost.publish.promises import codec
+from utmost.publish.promises.codec import check_header
+from utmost.publish.promises.statement_check import digest_of, does_not_follow, is_blank, read_statement
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
+from utmost.publish.promises.workload_statements import workload_facts, workload_table_statement
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import workload_facts, workload_table_statement
-from utmost.publish.statements import codec, statement_files
-from utmost.publish.statements.codec import check_header
-from utmost.publish.statements.statement_check import digest_of, does_not_follow, is_blank
 from utmost.publish.workloads.workload import narrowed
-from utmost.tables.files import files, table_formats
+from utmost.tables.files import files, sidecars, table_formats
 from utmost.tables.files.json_files import read_json
 
 ON_TRUST_OF_SUMS = (
@@ -73,13 +73,13 @@ def read_workload(path: Path | str) -> WorkloadRelease:
 
 def _of_table(place: Path) -> WorkloadRelease:
     """The release of which one table is in a file: it stands beside the table, in the table's statement."""
-    beside = statement_files.sidecar_path(place)
-    statement = statement_files.read(beside) if beside.is_file() else {}
+    beside = sidecars.sidecar_path(place)
+    statement = read_statement(beside) if beside.is_file() else {}
     if statement.get("kind") != WORKLOAD_TABLE_KIND:
         remedy = "Ask for the .json file of the release, or for the table's statement: every sum is answered from that."
         came = "another statement" if statement else f"no {beside.name[-80:]}"
         raise BadTable("a table of sums must have its release beside it", came=came, where=str(place), remedy=remedy)
-    statement_files.check_unchanged(place, statement)
+    sidecars.check_unchanged(place, statement)
     return check_workload_table(statement, files.read(place))
 
 

@@ -5,20 +5,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import BinaryIO, TypedDict
+from typing import BinaryIO
 
 from utmost.core.exact.disk import force
 from utmost.errors import Unsupported
 
 Writer = Callable[[BinaryIO], object]
 """Writes one file's content to an open file, from which it may read what it has written."""
-
-
-class WriteWords(TypedDict, total=False):
-    """How files are written: see `write_together`."""
-
-    owner_only: bool
-    overwrite: bool
 
 
 def check_absent(path: Path) -> None:

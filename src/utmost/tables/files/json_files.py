@@ -1,9 +1,9 @@
-"""JSON files, read so that every reader agrees on what they say: no name twice, no NaN, nothing but text in Unicode."""
+"""JSON files: written in one way, and read so that every reader agrees on what they say: no name twice, no NaN."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn, TextIO
 
 from utmost.errors import BadTable
 
@@ -42,6 +42,47 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
         raise BadTable(f"{what} be JSON", came=came, where=str(path)) from None
     except ValueError as error:
         raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None
+
+
+def write_json(document: Mapping[str, Any], file: BinaryIO) -> None:
+    """Write a document as JSON."""
+    file.write(encoded(document))
+
+
+def encoded(document: Mapping[str, Any]) -> bytes:
+    """A document as the bytes of its file; half of a character, which UTF-8 has not, is escaped, and all else with it.
+
+    >>> encoded({"a": "é"}).decode(), encoded({"a": "é\\ud800"}).decode()
+    ('{\\n  "a": "é"\\n}\\n', '{\\n  "a": "\\\\u00e9\\\\ud800"\\n}\\n')
+    """
+    try:
+        return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:
+        return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: TextIO) -> None:
+    """Write an object with the fields of ``head`` and then the list ``name``, one item a line.
+
+    >>> import sys
+    >>> write_list({"kind": "numbers"}, "items", iter([[1, 2], [3]]), sys.stdout)
+    {
+    "kind": "numbers",
+    "items": [
+    [1, 2],
+    [3]
+    ]
+    }
+    """
+    file.write("{\n")
+    for key, value in head.items():
+        file.write(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
+    file.write(f"{json.dumps(name)}: [")
+    separator = "\n"
+    for item in items:
+        file.write(separator + json.dumps(item, ensure_ascii=False))
+        separator = ",\n"
+    file.write("\n]\n}\n")
 
 
 def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

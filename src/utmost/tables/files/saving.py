@@ -5,15 +5,30 @@ and the statement's signature where a key is given. All files appear, or none; n
 asked for.
 """
 
+import io
+import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any
 
 from utmost.core.exact.arguments import optional, text, truth
+from utmost.core.exact.arguments import path as as_path
 from utmost.core.exact.shown import Shown
-from utmost.errors import Unsupported
-from utmost.provided import provided
+from utmost.errors import OutOfRange, Unsupported
+from utmost.tables.files import files
+from utmost.tables.files.atomic import Writer, check_free_name, write_together
+from utmost.tables.files.json_files import encoded
+from utmost.tables.files.sidecars import check_free, publish
+from utmost.tables.files.signatures import Signer, signature_path, signer_of
+from utmost.tables.files.text_files import FormattedFile
+
+PIPE = "-"
+"""The name of standard output."""
+
+_TABLES = Path("table.csv")
 
 Digest = Mapping[str, str]
 """The digest of a table, as `cells_digest` gives it, or of its file."""
@@ -34,19 +49,6 @@ class Publication:
     said: Callable[[Digest | None], dict[str, Any]]
     document: Callable[[], dict[str, Any]] | None = None
     owner_only: bool = False
-
-
-class FileWords(TypedDict, total=False):
-    """The words that say how files are written, see `saved`."""
-
-    format: str | None
-    sign: Path | str | None
-    overwrite: bool
-
-
-def file_words(words: Mapping[str, Any]) -> FileWords:
-    """How an answer is written, among the words of a save."""
-    return cast(FileWords, {name: word for name, word in words.items() if name in FileWords.__annotations__})
 
 
 def saved(
@@ -74,14 +76,24 @@ def saved(
         OutOfRange: for a format that nobody knows, and a signature on standard output.
         KeyRefused: for a file that holds no key, or that others may read.
     """
-    written: dict[str, Any] = provided("publication").write_publication(
-        publication,
-        path,
-        format=optional(format, text, "format"),
-        sign=sign,
-        overwrite=truth(overwrite, "overwrite"),
+    if publication.table is None:
+        raise Unsupported("only what was released can be saved", came="a rehearsal", where="save")
+    named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
+    document = publication.document if named_format is None else None
+    out, key = _destination(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)
+    if str(out) == PIPE:
+        return _through_pipe(publication, named_format)
+    signer = None if key is None else signer_of(key)
+    if document is not None and out.suffix.lower() == ".json":
+        return _write_document(document(), out, signer, owner_only=publication.owner_only, overwrite=may_overwrite)
+    return publish(
+        publication.table,
+        publication.said,
+        _with_format(out, named_format),
+        signer=signer,
+        owner_only=publication.owner_only,
+        overwrite=may_overwrite,
     )
-    return written
 
 
 def check_destination_free(
@@ -97,10 +109,74 @@ def check_destination_free(
     Args:
         path, format, sign, overwrite: as for `saved`.
         is_document: whether a file that ends in .json is the whole of what is written.
+
+    Raises:
+        Unsupported, OutOfRange, KeyRefused: as `saved`.
     """
-    provided("publication").check_destination(
-        path, is_document=is_document, format=format, sign=sign, overwrite=overwrite
-    )
+    _destination(path, format, sign, overwrite=overwrite, is_document=is_document)
+
+
+def _destination(
+    path: Path | str, format: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool
+) -> tuple[Path, Path | None]:
+    """The file that is written and that of the key which signs, both found to be usable."""
+    out = Path(os.fsdecode(as_path(path, "path")))
+    if not out.name:
+        raise OutOfRange("path must name a file", came=repr(os.fsdecode(path)), where="path")
+    if format is not None and format not in files.FORMATS:
+        raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(format), where="format")
+    key = None if sign is None else Path(os.fsdecode(as_path(sign, "sign")))
+    if str(out) == PIPE:
+        if key is not None:
+            raise OutOfRange("a statement is signed in a file", came="standard output", where="sign")
+        files.check_same_kind(_TABLES, Path("table" + files.FORMATS[format or "csv"]))
+        # The standard output of a notebook takes text alone.
+        if format in ("feather", "parquet", "xlsx") and getattr(sys.stdout, "buffer", None) is None:
+            raise Unsupported("standard output takes text here", came=format, where="format")
+        return out, key
+    if is_document and out.suffix.lower() == ".json":
+        for name in (out, signature_path(out)):
+            check_free_name(name, overwrite=overwrite)
+    else:
+        check_free(_TABLES, _with_format(out, format), key, overwrite=overwrite)
+    if key is not None:
+        signer_of(key)
+    return out, key
+
+
+def _with_format(out: Path, format: str | None) -> Path:
+    return FormattedFile.of(out, None if format is None else files.FORMATS[format])
+
+
+def _through_pipe(publication: Publication, format: str | None) -> dict[str, Any]:
+    """The table on standard output; the statement is with the caller."""
+    if publication.owner_only:
+        raise OutOfRange("true values are kept in a file of their owner", came="standard output", where="path")
+    content = io.BytesIO()
+    files.write(publication.table, content, Path("table" + files.FORMATS[format or "csv"]))
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(content.getvalue().decode("utf-8"))
+    else:
+        sys.stdout.flush()
+        stream.write(content.getvalue())
+        stream.flush()
+    return publication.said({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
+
+
+def _write_document(
+    document: dict[str, Any], out: Path, signer: Signer | None, *, owner_only: bool, overwrite: bool
+) -> dict[str, Any]:
+    """The whole release as one JSON document, and its signature."""
+    signature, content = signature_path(out), encoded(document)
+    writers: dict[Path, Writer] = {out: lambda file: file.write(content)}
+    if signer is not None:
+        signed = signer(content)
+        writers[signature] = lambda file: file.write(signed)
+    write_together(writers, owner_only=owner_only, overwrite=overwrite)
+    if overwrite and signer is None:
+        signature.unlink(missing_ok=True)
+    return document
 
 
 class SavedTable(Shown):

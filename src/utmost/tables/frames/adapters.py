@@ -12,10 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.provided import provided
 
 Column = Sequence[Any] | NDArray[Any]
 """The cells of one column, in the order of the rows."""
+
+
+class LabelledTable(Protocol):
+    """A table of labels and numbers: a dict of arrays, or a dataframe where the table that was counted is one."""
+
+    def __getitem__(self, name: str, /) -> Any:
+        """A column: an array, or the dataframe's own."""
 
 
 class TableAdapter(Protocol):
@@ -179,15 +185,6 @@ def is_engine_table(table: Any) -> bool:
     return is_engine_frame(table)
 
 
-def engine_door(table: Any, module: str = "engine_release") -> Any:
-    """The module that releases frames which an engine evaluates, where the table is one; None for any other table.
-
-    >>> engine_door({"n": [1]}) is None
-    True
-    """
-    return provided(module) if is_engine_table(table) else None
-
-
 def published_names(table: Any) -> list[str]:
     """The names of the columns of a released table, also of a frame that an engine evaluates.
 
@@ -214,7 +211,7 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
     return {name: np.asarray(column) for name, column in columns.items()}
 
 
-def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> Any:
+def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> LabelledTable:
     """Labels of groups, and numbers beside them, as a dataframe where the kind is one, else as a dict of arrays.
 
     Raises:
@@ -228,7 +225,8 @@ def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Colu
             remedy = "Rename it."
             raise OutOfRange("no level may have the name of a column beside it", came=repr(name), remedy=remedy)
     whole: dict[str, Column] = {**{name: np.array(values) for name, values in labels.items()}, **columns}
-    return table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
+    table: LabelledTable = table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
+    return table
 
 
 def check_column(column: Any, name: str) -> None:

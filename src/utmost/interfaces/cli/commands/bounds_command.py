@@ -9,11 +9,11 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import grid, number, screen
 from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.figures import canvas
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.statements.contribution_costs import BoundCosts, bound_costs
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
-from utmost.publish.statements.published_files import read_release
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import read_json

@@ -20,9 +20,9 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.surveys import SURVEY, Survey
-from utmost.publish.statements import codec
 from utmost.tables.files import csv_table, files
 from utmost.tables.files.atomic import write_together
+from utmost.tables.files.json_files import write_json
 from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames.adapters import no_column
 
@@ -126,7 +126,7 @@ def categories(
         if not isinstance(how, BlockSelection):
             raise OutOfRange("--save goes with --short", came="none", where="--save")
         document = SURVEY.document(Survey(tuple(names), how))
-        write_together({save: lambda opened: codec.write(document, opened)})
+        write_together({save: lambda opened: write_json(document, opened)})
     report = _report(how, up_to)
     if as_json:
         return print_json(report)

@@ -12,15 +12,15 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, number, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.clean_check import beside_estimates
-from utmost.publish.statements.published_files import read_release
-from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
 from utmost.publish.workloads.reconstruction.public_facts import between
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
+from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
 Families = Annotated[str | None, option("LEVELS", 'Which table: "department sex"; that of the cells if left out.')]
 Given = Annotated[

@@ -15,11 +15,11 @@ from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.cli.unknown_keys import UnknownKeys
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.statements.codec import write
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.files import files
 from utmost.tables.files.atomic import check_absent, write_together
+from utmost.tables.files.json_files import write_json
 
 WARNING = "True counts: not to be published. They are for `utmost release`, and for their owner alone."
 _DRY = "Nothing was written. This is what a release would protect."
@@ -189,7 +189,7 @@ def _written_apart(
 
 def _write(counted: CountedTable, file: Any, out: Path) -> None:
     if out.suffix.lower() == ".json":
-        write(COUNTED_FORM.document(counted), file)
+        write_json(COUNTED_FORM.document(counted), file)
     else:
         files.write(_columns(counted), file, out)
 

@@ -23,9 +23,8 @@ from utmost.interfaces.documents.consumer_files import consumer_of, prior_file, 
 from utmost.interfaces.documents.cost_files import is_file
 from utmost.interfaces.documents.reports import print_json, reading_report
 from utmost.interfaces.figures import canvas
-from utmost.publish.statements import statement_files
-from utmost.publish.statements.statement_check import reading_noise
-from utmost.tables.files import files
+from utmost.publish.promises.statement_check import read_statement, reading_noise
+from utmost.tables.files import files, sidecars
 from utmost.tables.files.atomic import write_together
 
 _FAINT = 1e-3
@@ -180,15 +179,15 @@ def _noise(
     level: options.AskedLevel, statement: Path | None, table: Path | None, column: str | None
 ) -> Level | DiscreteStaircase:
     """The level that was given, or the noise that the statement names; by default the one beside the releases."""
-    beside = None if table is None else statement_files.sidecar_path(table)
+    beside = None if table is None else sidecars.sidecar_path(table)
     if statement is None and not level.is_given and beside is not None and beside.exists():
         assert table is not None, "it stands beside them"
-        return _stated_beside(table, statement_files.read(beside), column)
+        return _stated_beside(table, read_statement(beside), column)
     if statement is None:
         return level.read()
     if level.is_given:
         raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
-    return reading_noise(statement_files.read(statement), column)
+    return reading_noise(read_statement(statement), column)
 
 
 def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None) -> Level | DiscreteStaircase:
@@ -197,7 +196,7 @@ def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None
     A part of it, or a copy in another form, is read with its statement named: --statement FILE.
     """
     noise = reading_noise(statement, column)
-    statement_files.check_unchanged(releases, statement)
+    sidecars.check_unchanged(releases, statement)
     return noise
 
 

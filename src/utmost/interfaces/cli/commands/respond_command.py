@@ -17,7 +17,7 @@ from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import space_named
-from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
+from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
 Mechanism = Annotated[
     file_options.File,

@@ -27,10 +27,10 @@ from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.statement_files import signer_of
 from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
 from utmost.publish.workloads.sums_in_words import TOTAL
 from utmost.tables.files.atomic import Writer, write_together
+from utmost.tables.files.signatures import signer_of
 
 Plans = Annotated[
     list[file_options.File],

@@ -11,13 +11,14 @@ from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.documents.statement_readers import stated_release
+from utmost.publish.promises.statement_check import read_statement
 from utmost.publish.promises.statement_kinds import DETAILED_KIND, WORKLOAD_KIND
-from utmost.publish.statements import statement_files
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
-from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.statements.workload_files import kind_of_document
 from utmost.publish.statements.yaml_writing import yaml_text
+from utmost.tables.files import sidecars
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import read_json
 
@@ -112,13 +113,13 @@ def _check_names(entry: Path | None, page: Path | None) -> None:
 
 def _said(path: Path) -> dict[str, Any]:
     """The statement in a file, or beside it."""
-    beside = statement_files.sidecar_path(path)
+    beside = sidecars.sidecar_path(path)
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
-        return statement_files.read(statement_files.statement_beside(path))
+        return read_statement(sidecars.statement_beside(path))
     if kind_of_document(path) in (WORKLOAD_KIND, DETAILED_KIND):
         document: dict[str, Any] = read_json(path, "a release must")
         return document
-    return statement_files.read(path)
+    return read_statement(path)
 
 
 def _put(file: Any, text: str) -> None:

@@ -18,19 +18,19 @@ from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.cli.screens.workload_screens import give_tables, with_confidence
+from utmost.interfaces.documents.published_files import read_release
+from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.quantiles import QuantileBar
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements.comparisons import change, trend
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.published_files import read_release
-from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.statement_files import signer_of
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 from utmost.tables.files import files
+from utmost.tables.files.signatures import signer_of
 
 ReleaseFile = Annotated[
     file_options.File,

@@ -18,8 +18,8 @@ from utmost.interfaces.cli.screens.screen import facts, grid, number, others, sc
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import edges_file
 from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
-from utmost.publish.statements.codec import write
 from utmost.tables.files.atomic import check_absent, write_together
+from utmost.tables.files.json_files import write_json
 
 _SHOWN, _LONGEST = 12, 1 << 16
 # The laws of all sets of k levels are enumerated at 4^k probabilities.
@@ -169,7 +169,7 @@ def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | 
     shared = TrustRelease(_integer(value), sensitivity, levels=levels)
     views = {str(recipient): int(seen) for recipient, seen in shared.views().items()}
     document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}
-    write_together({file: lambda opened: write(document, opened)}, owner_only=True)
+    write_together({file: lambda opened: write_json(document, opened)}, owner_only=True)
 
 
 def _integer(path: Path) -> int:

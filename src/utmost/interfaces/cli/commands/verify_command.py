@@ -9,7 +9,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
-from utmost.publish.statements.verified_files import verified, verified_in_words
+from utmost.interfaces.documents.verified_files import verified, verified_in_words
 
 Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "A released table; - for the pipe.")]
 PublicKey = Annotated[

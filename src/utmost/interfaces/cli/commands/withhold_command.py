@@ -11,17 +11,18 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import file_names
+from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements.published_files import read_release
-from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.statement_files import check_free, sidecar_path, signer_of, table_writers
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, write_together
+from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
+from utmost.tables.files.signatures import signer_of
 
 Below = Annotated[str | None, option("NUMBER", "A cell is withheld where its noisy value is below this.")]
 RelativeMargin = Annotated[
@@ -82,7 +83,7 @@ def withhold(
     _show(withheld, places)
 
 
-def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable]:
+def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable[Any]]:
     """The tables by the names of their families; the only one of a released table by no name."""
     if isinstance(whole, WorkloadRelease):
         words = [read_family(whole.domain, name) for name in families]
@@ -95,7 +96,7 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
     return {"": whole.withheld(rule)}
 
 
-def _places(withheld: dict[str, WithheldTable], out: Path | None, folder: Path | None) -> dict[str, Path]:
+def _places(withheld: dict[str, WithheldTable[Any]], out: Path | None, folder: Path | None) -> dict[str, Path]:
     """Where each table goes; nowhere but to standard output where no file is named."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,7 +107,7 @@ def _places(withheld: dict[str, WithheldTable], out: Path | None, folder: Path |
     return {} if out is None else dict.fromkeys(withheld, out)
 
 
-def _show(withheld: dict[str, WithheldTable], places: dict[str, Path]) -> None:
+def _show(withheld: dict[str, WithheldTable[Any]], places: dict[str, Path]) -> None:
     first, first_table = next(iter(withheld.items()))
     rows = {
         name or (TOTAL if table.family is not None else "table"): f"{table.shown} of {table.cells} cells are shown"

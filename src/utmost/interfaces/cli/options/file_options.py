@@ -63,7 +63,7 @@ def file_argument(metavar: str, help: str) -> Any:
 def published(text: str) -> Path:
     """The published file of this name, or at this address: then it is fetched, with the statement beside it."""
     if text.lower().startswith(("http://", "https://")):
-        from utmost.publish.statements.published_files import fetched
+        from utmost.interfaces.documents.published_files import fetched
 
         return fetched(text, _folder())
     return readable(text)

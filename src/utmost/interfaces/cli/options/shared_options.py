@@ -153,12 +153,12 @@ class Answer:
             document: what ``--out`` writes, where that can be read back; else the report.
         """
         from utmost.interfaces.documents.reports import print_json
-        from utmost.publish.statements.codec import write
         from utmost.tables.files.atomic import write_together
+        from utmost.tables.files.json_files import write_json
 
         written = report if document is None else document
         if self.file is not None:
-            write_together({self.file: lambda file: write(written, file)})
+            write_together({self.file: lambda file: write_json(written, file)})
         if self.as_json:
             print_json(report)
         elif self.out is not None and self.file is None:

@@ -13,8 +13,8 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 
 if TYPE_CHECKING:
-    from utmost.publish.statements.statement_files import Signer
     from utmost.tables.cells.spelling import Spelling as CellSpelling
+    from utmost.tables.files.signatures import Signer
 
 Format = Annotated[
     str | None,
@@ -148,13 +148,13 @@ class TableAnswer:
     @property
     def signer(self) -> "Signer | None":
         """What signs the statement, if anything."""
-        from utmost.publish.statements.statement_files import signer_of
+        from utmost.tables.files.signatures import signer_of
 
         return None if self.sign is None else signer_of(self.sign)
 
     def check_free(self, source: Path) -> None:
         """Check, before anything is drawn, that what is released from a file can be written."""
-        from utmost.publish.statements.statement_files import check_free
+        from utmost.tables.files.sidecars import check_free
 
         check_free(source, self.file, self.sign)
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from utmost.interfaces.cli.screens.screen import facts, grid, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.documents.published_files import PublishedTable
 from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.withheld import WithheldTable
-from utmost.publish.statements.published_files import PublishedTable
-from utmost.publish.statements.statement_readers import stated_release
 from utmost.tables.files import files
 
 _SHOWN = 24
@@ -34,7 +34,7 @@ def _picture(columns: dict[str, list[Any]]) -> Any:
     return picture
 
 
-def show_published(published: DetailedSums | WithheldTable | PublishedTable, *, as_json: bool) -> None:
+def show_published(published: DetailedSums | WithheldTable[Any] | PublishedTable, *, as_json: bool) -> None:
     """Print a table and what its statement says."""
     if isinstance(published, DetailedSums):
         return show_detailed(published, as_json=as_json)

@@ -9,10 +9,11 @@ from utmost.interfaces.cli.screens.terminal import Column, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import TABLE_KIND
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.table import ReleasedOnce
+from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.publish.statements.stated_words import table_in_words
-from utmost.publish.statements.statement_files import Signer, publish
 from utmost.tables.files import files
+from utmost.tables.files.sidecars import publish
+from utmost.tables.files.signatures import Signer
 
 _SHOWN = 12
 _BAR = 24
@@ -71,7 +72,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def give(release: ReleasedOnce, answer: TableAnswer, signer: Signer | None) -> None:
+def give(release: ReleasedOnce[Any], answer: TableAnswer, signer: Signer | None) -> None:
     """Write the files, then print: JSON for programs; for people what is said of it, and the table as it was asked for.
 
     Args:
@@ -97,6 +98,6 @@ def _in_words(statement: Mapping[str, Any]) -> Facts:
     """What a statement says; for that of a plain table no other kind is loaded, which is half of a start."""
     if statement["kind"] == TABLE_KIND:
         return table_in_words(statement)
-    from utmost.publish.statements.statement_readers import stated_release
+    from utmost.interfaces.documents.statement_readers import stated_release
 
     return stated_release(statement)

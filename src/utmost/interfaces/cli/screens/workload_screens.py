@@ -21,20 +21,21 @@ from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, scr
 from utmost.interfaces.cli.screens.terminal import Group, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.noised_workloads import counted_for, release_workload
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.table import rehearse_table
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import workload_table_statement
-from utmost.publish.statements import codec
 from utmost.publish.statements.stated_words import sums_in_words
-from utmost.publish.statements.statement_files import Signer, check_repeated_document, signature_path, table_writers
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
+from utmost.tables.files.json_files import encoded
+from utmost.tables.files.sidecars import check_repeated_document, table_writers
+from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
 """How many rows of tables a screen shows."""
@@ -195,7 +196,7 @@ def document_writers(
     if again and out.is_file():
         check_repeated_document(release.facts(), out)
         return {}
-    text = codec.encoded(release.facts())
+    text = encoded(release.facts())
     writers: dict[Path, Writer] = {out: lambda file: file.write(text)}
     return writers if signer is None else writers | {signature_path(out): lambda file: file.write(signer(text))}
 

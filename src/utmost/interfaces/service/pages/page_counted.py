@@ -18,6 +18,7 @@ from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.tables.frames.adapters import adapter_of
 
 _MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 
@@ -107,7 +108,7 @@ def _family(release: WorkloadRelease, name: str, rule: WithholdingRule | None) -
     """A family's table; where counts were noised together with sums one of each, and a cell is left out of both."""
     table, columns = release[name], release.value_columns
     numbers = len(columns) * 2
-    axes, (first, first_margin) = list(table)[:-numbers], columns[0]
+    axes, (first, first_margin) = adapter_of(table).names(table)[:-numbers], columns[0]
     labels = [" ".join(str(table[axis][row]) for axis in axes) or "total" for row in range(len(table[first]))]
     pairs = zip(table[first].tolist(), table[first_margin].tolist(), strict=True)
     is_shown = [rule is None or rule.passes(value, bar) for value, bar in pairs]

@@ -30,8 +30,8 @@ from utmost.interfaces.service.held_releases import View
 from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.tables.files import table_formats
 
 downloads = APIRouter(include_in_schema=False)

@@ -18,7 +18,7 @@ from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.terms import Terms
 from utmost.publish.ledger.events import check_name
-from utmost.publish.statements.promise_files import PROMISE_FORM
+from utmost.publish.promises.promise_files import PROMISE_FORM
 
 publishing = APIRouter(include_in_schema=False)
 

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text, level_words
+from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.access.bearers import SOON
@@ -38,7 +39,6 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.stated_words import sums_in_words
-from utmost.publish.statements.statement_readers import stated_release
 
 pages = APIRouter(include_in_schema=False)
 pages.include_router(tools)

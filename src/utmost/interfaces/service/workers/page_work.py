@@ -39,11 +39,11 @@ from utmost.design.spaces.space import Space
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.documents.reports import law_report
+from utmost.interfaces.documents.verified_files import verified, verified_in_words
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.service.api.problems import status_of
 from utmost.interfaces.service.api.requested_levels import read_level, whole
 from utmost.publish.releases.trust import levels_by_distance
-from utmost.publish.statements.verified_files import verified, verified_in_words
 from utmost.tables.files import files
 from utmost.tables.files.text_files import HeldFile
 

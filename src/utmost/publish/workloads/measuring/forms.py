@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import frozen
-from utmost.core.exact.numbers import exact
+from utmost.core.exact.numbers import Number, exact
 from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import Axis, label_text
 from utmost.tables.axes.domain import Domain, Family, Where
@@ -88,7 +88,14 @@ def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], family: Family
     return values
 
 
-def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = None) -> ProductForm:
+LevelNumbers = str | Mapping[Any, Number] | Sequence[Number] | NDArray[Any]
+"""A number for each group of a level: in order, by label, or "midpoints" of bins."""
+
+Along = Mapping[str, LevelNumbers]
+"""By the name of a level, a number for each of its groups that its cells count with."""
+
+
+def selected(domain: Domain, where: Where, along: Along | None = None) -> ProductForm:
     """The sum over the cells that a selection takes, each with a coefficient along some axes.
 
     Args:
@@ -126,7 +133,7 @@ def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = Non
     return ProductForm(domain, tuple(factors))
 
 
-def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[Any]) -> list[Fraction]:
+def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: NDArray[Any]) -> list[Fraction]:
     """The number that each group of a level stands for, as `selected` takes them along it.
 
     Args:
@@ -139,15 +146,14 @@ def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[A
         OutOfRange: where a label that is taken has no number, as the last bin without an end, or missing cells; and for
             numbers of labels that there are not.
 
-    >>> from utmost.workloads import bins
+    >>> from utmost.workloads import edges
     >>> age = edges([16, 25, 45, None], missing="not stated")
     >>> [str(number) for number in numbers_of(age, 0, {"45+": 60}, "age", np.array([1, 1, 1, 0]))]
     ['20', '69/2', '60', '0']
     """
     labels = [str(label_text(label)) for label in axis.labels[level]]
     counted = [bool(any(group)) for group in np.split(np.asarray(taken), axis.group_starts(level)[1:])]
-    by_label = isinstance(numbers, Mapping)
-    if by_label:
+    if isinstance(numbers, Mapping):
         given = {str(label_text(label)): exact(number, name) for label, number in numbers.items()}
         if unknown := [label for label in given if label not in labels]:
             came = repr(unknown[0])

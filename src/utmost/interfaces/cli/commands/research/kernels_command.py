@@ -35,7 +35,8 @@ from utmost.interfaces.cli.screens.screen import (
 )
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.space_names import secret_names
-from utmost.publish.statements.codec import header, write_list
+from utmost.publish.promises.codec import header
+from utmost.tables.files.json_files import write_list
 
 _SHOWN = 24
 

@@ -16,7 +16,7 @@ from utmost.interfaces.cli.screens.screen import facts, matrix_grid, number, scr
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.policy_files import policy_consumer, policy_file
 from utmost.interfaces.documents.reports import exact_text
-from utmost.publish.statements.codec import plain
+from utmost.publish.promises.codec import plain
 
 # Wider matrices are cut off on the screen; the file has them whole.
 _WIDEST, _LISTED = 8, 6

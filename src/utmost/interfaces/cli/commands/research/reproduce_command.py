@@ -143,13 +143,13 @@ def _write_report(
 ) -> None:
     """The page and the comparisons as JSON, or neither; without pictures where nothing can draw them."""
     from utmost.interfaces.figures.papers_page import papers_page
-    from utmost.publish.statements.codec import write
+    from utmost.tables.files.json_files import write_json
 
     page = papers_page(papers, comparisons, _drawn(papers), at_length=long)
     folder.mkdir(parents=True, exist_ok=True)
     write_together(
         {
-            folder / "comparisons.json": lambda file: write(data, file),
+            folder / "comparisons.json": lambda file: write_json(data, file),
             folder / "index.html": lambda file: file.write(page.encode()),
         }
     )

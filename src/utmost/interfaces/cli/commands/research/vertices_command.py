@@ -23,8 +23,9 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import entry_text, facts, grid, others, screen, tallied
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.space_names import secret_names
-from utmost.publish.statements.codec import header, write_list
+from utmost.publish.promises.codec import header
 from utmost.tables.files.atomic import write_together
+from utmost.tables.files.json_files import write_list
 
 SHOWN = 24
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Any, Protocol
@@ -24,7 +25,7 @@ from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.statement_kinds import FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND, check_format
-from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.measuring.product_rows import rows_of_facts
@@ -71,6 +72,20 @@ class Noised(Protocol):
     @property
     def ledger_facts(self) -> LedgerFacts | None:
         """What a ledger adds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredSums:
+    """Sums that were measured, or zeros in their place, as a statement speaks of them: a `Noised`."""
+
+    strategy: Strategy
+    level: Level
+    confidence: Fraction
+    measured: Mapping[Family, NDArray[Any]]
+    weights: Mapping[Family, int]
+    part: tuple[str, str] | None
+    measure: str | None
+    ledger_facts: LedgerFacts | None
 
 
 def workload_statement(release: Noised) -> dict[str, Any]:

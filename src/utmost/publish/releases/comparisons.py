@@ -5,11 +5,10 @@ its law is that of all their noises together. Two answers of *one* kept release 
 need no comparison: the looser one says all that the stricter one does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from utmost.core.exact.arguments import mapping, optional, sequence, text, wrong_kind
 from utmost.core.exact.intervals import round_up
@@ -18,10 +17,11 @@ from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.core.noise.geometric import Geometric
 from utmost.errors import OutOfRange
+from utmost.publish.promises.workload_statements import sums_digest
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import sums_digest
-from utmost.publish.statements.released_table import ReleasedTable
+from utmost.tables.axes.domain import Where
 
 Release = ReleasedTable | WorkloadRelease
 
@@ -44,9 +44,9 @@ class Trend(Shown):
 def change(
     later: Release,
     earlier: Release,
-    where: Mapping[str, Any] | None = None,
+    where: Where | None = None,
     *,
-    earlier_where: Mapping[str, Any] | None = None,
+    earlier_where: Where | None = None,
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Answer:
@@ -83,9 +83,9 @@ def change(
 
 def trend(
     releases: Sequence[Release],
-    where: Mapping[str, Any] | None = None,
+    where: Where | None = None,
     *,
-    each_where: Sequence[Mapping[str, Any]] | None = None,
+    each_where: Sequence[Where] | None = None,
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Trend:
@@ -102,7 +102,8 @@ def trend(
 
     Cost: that of each sum, twice.
     """
-    if len(sequence(releases, "releases")) < 2:
+    sequence(releases, "releases")
+    if len(releases) < 2:
         raise OutOfRange("a trend needs at least two releases", came=len(releases), where="releases")
     _check_apart(releases)
     sure = _confidence(confidence, releases[0])
@@ -121,7 +122,7 @@ def trend(
 
 def total(
     release: Release,
-    where: Mapping[str, Any] | None = None,
+    where: Where | None = None,
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Answer:
@@ -146,7 +147,7 @@ def _check_apart(releases: Sequence[Release]) -> None:
         WrongKind: for what is no release.
         OutOfRange: where two are.
     """
-    marks: list[Any] = []
+    marks: list[object] = []
     for release in releases:
         if not isinstance(release, ReleasedTable | WorkloadRelease):
             raise wrong_kind("a release", "a ReleasedTable or a WorkloadRelease", release)
@@ -169,7 +170,7 @@ class _Sum:
     tables: tuple[tuple[ReleasedTable, int], ...] = ()
 
     @classmethod
-    def of(cls, release: Release, where: Mapping[str, Any] | None, column: str | None) -> "_Sum":
+    def of(cls, release: Release, where: Where | None, column: str | None) -> "_Sum":
         chosen = {} if where is None else mapping(where, "where")
         optional(column, text, "column")
         if isinstance(release, WorkloadRelease):

@@ -7,19 +7,19 @@ from typing import Any
 from utmost.core.exact.shown import few
 from utmost.core.exact.written_levels import stated_level
 from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.documents.published_files import read_release
+from utmost.interfaces.documents.statement_readers import READERS, stated_release
+from utmost.publish.promises.statement_check import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.detailed_check import check_detailed
-from utmost.publish.statements.published_files import read_release
-from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, kind_of_document
-from utmost.tables.files import files
+from utmost.tables.files import files, sidecars, signatures
 from utmost.tables.files.json_files import read_json
 
 
@@ -56,8 +56,8 @@ def verified(
             remedy = "Leave it out: the release holds its statement."
             raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
         return _WHOLE[kind](release, public_key)
-    path = statement or statement_files.statement_beside(release)
-    facts, spelled = statement_files.read(path), spelled or release
+    path = statement or sidecars.statement_beside(release)
+    facts, spelled = read_statement(path), spelled or release
     if facts["kind"] == WITHHELD_KIND:
         _check_unchanged(release, spelled, facts)
         return _of_withheld(release, spelled, path, facts, of, public_key)
@@ -98,7 +98,7 @@ def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> Non
     """Check that a table is the one that its statement is about: by its file, or its cells where it was in memory."""
     digest = facts.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "cells":
-        statement_files.check_unchanged(release, facts)
+        sidecars.check_unchanged(release, facts)
     elif cells_digest(files.columns(files.read(spelled))) != digest:
         came = "another SHA-256 of its cells than the statement's"
         raise BadTable("the table must be as it was released", came=came, where=str(release))
@@ -205,10 +205,10 @@ _WHOLE = {DETAILED_KIND: _of_detailed, WORKLOAD_KIND: _of_workload, KEYS_KIND: _
 
 def _signature(statement: Path, public_key: Path | None) -> str:
     """Whether the statement was signed by the owner of the key; without a key, only whether there is a signature."""
-    signature = statement_files.signature_path(statement)
+    signature = signatures.signature_path(statement)
     if public_key is None:
         return "not checked, for want of a public key" if signature.exists() else "none"
     if not signature.exists():
         raise BadTable("the statement must be signed", came="no signature", where=str(signature))
-    statement_files.check_signature(signature.read_bytes(), statement.read_bytes(), public_key, str(signature))
+    signatures.check_signature(signature.read_bytes(), statement.read_bytes(), public_key, str(signature))
     return "valid"

@@ -8,13 +8,12 @@ A reader takes from a document what does not follow from the rest of it, compute
 of what it found, and compares: a field that is missing, unknown, or says something else is refused.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, TextIO, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -130,47 +129,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(x) for x in value]
     return str(value) if isinstance(value, Fraction) else value
-
-
-def write(document: Mapping[str, Any], file: BinaryIO) -> None:
-    """Write a document as JSON."""
-    file.write(encoded(document))
-
-
-def encoded(document: Mapping[str, Any]) -> bytes:
-    """A document as the bytes of its file; half of a character, which UTF-8 has not, is escaped, and all else with it.
-
-    >>> encoded({"a": "é"}).decode(), encoded({"a": "é\\ud800"}).decode()
-    ('{\\n  "a": "é"\\n}\\n', '{\\n  "a": "\\\\u00e9\\\\ud800"\\n}\\n')
-    """
-    try:
-        return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
-    except UnicodeEncodeError:
-        return (json.dumps(document, indent=2) + "\n").encode()
-
-
-def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: TextIO) -> None:
-    """Write an object with the fields of ``head`` and then the list ``name``, one item a line.
-
-    >>> import sys
-    >>> write_list({"kind": "numbers"}, "items", iter([[1, 2], [3]]), sys.stdout)
-    {
-    "kind": "numbers",
-    "items": [
-    [1, 2],
-    [3]
-    ]
-    }
-    """
-    file.write("{\n")
-    for key, value in head.items():
-        file.write(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
-    file.write(f"{json.dumps(name)}: [")
-    separator = "\n"
-    for item in items:
-        file.write(separator + json.dumps(item, ensure_ascii=False))
-        separator = ",\n"
-    file.write("\n]\n}\n")
 
 
 @contextmanager

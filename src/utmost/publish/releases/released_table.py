@@ -12,7 +12,10 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.arguments import instance, wrong_kind
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arguments import instance, mapping, optional, text, truth, wrong_kind
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
@@ -20,18 +23,18 @@ from utmost.core.exact.shown import Shown
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.statement_check import check_statement, plan_at, read_statement, stated_field, stated_plan
 from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.statements import statement_files
-from utmost.publish.statements.statement_check import check_statement, plan_at, stated_field, stated_plan
+from utmost.tables.axes.domain import Where
 from utmost.tables.cells.columns import integer_column, real_column
-from utmost.tables.files import files
+from utmost.tables.files import files, sidecars
 from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames.adapters import adapter_of, no_column
 
-Rows = frozenset[int] | Mapping[str, Any] | None
+Rows = frozenset[int] | Where | None
 """Rows of a table: as of `ReleasedTable.chosen`, or labels by public column; all of them where nothing is named."""
 
 
@@ -93,9 +96,9 @@ class ReleasedTable(Shown):
             Unsupported: for a release of points, or of columns changed together, whose cells are not independent.
         """
         path = _path(path, "path")
-        beside = statement_files.sidecar_path(path) if statement is None else _path(statement, "statement")
+        beside = sidecars.sidecar_path(path) if statement is None else _path(statement, "statement")
         if not isfile(beside) and path.suffix.lower() == ".json":
-            statement_files.read(path)  # says what it is, where it is no release
+            read_statement(path)  # says what it is, where it is no release
         if not isfile(beside):
             remedy = (
                 "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one. Of a release "
@@ -104,12 +107,12 @@ class ReleasedTable(Shown):
             raise BadTable(
                 "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
             )
-        stated = statement_files.read(beside)
+        stated = read_statement(beside)
         _check_independent(stated)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
         table = files.read(spelled)
         if statement is None:
-            statement_files.check_unchanged(path, stated)
+            sidecars.check_unchanged(path, stated)
         return cls.of(table, stated)
 
     @classmethod
@@ -145,6 +148,7 @@ class ReleasedTable(Shown):
         Raises:
             OutOfRange: where several could be meant, and for a column that has no noise.
         """
+        optional(name, text, "column")
         if name is None and len(self.cells) == 1:
             return next(iter(self.cells))
         if name not in self.cells:
@@ -162,23 +166,23 @@ class ReleasedTable(Shown):
             OutOfRange: for a column that is not public, a label that no row has, and a text that selects nothing.
         """
         rows = frozenset(range(self.rows))
-        for text in where:
+        for selection in where:
             # A name may have an equals sign, or a blank at its end, as a label may have a comma: what is there counts.
             whole = max(
-                (name for name in (*self.labels, *self.cells) if text.startswith(f"{name}=")), key=len, default=""
+                (name for name in (*self.labels, *self.cells) if selection.startswith(f"{name}=")), key=len, default=""
             )
-            name, equals, listed = (whole, "=", text[len(whole) + 1 :]) if whole else text.partition("=")
+            name, equals, listed = (whole, "=", selection[len(whole) + 1 :]) if whole else selection.partition("=")
             name = whole or name.strip()
             if not equals or not listed.strip():
-                raise OutOfRange("a selection must be COLUMN=LABEL,LABEL", came=repr(text))
+                raise OutOfRange("a selection must be COLUMN=LABEL,LABEL", came=repr(selection))
             is_label = listed in self.labels.get(name, ())
             rows &= self._taken(name, [listed] if is_label else [label.strip() for label in listed.split(",")])
         return rows
 
-    def rows_where(self, where: Mapping[str, Any] | None = None) -> frozenset[int]:
+    def rows_where(self, where: Where | None = None) -> frozenset[int]:
         """The same by the name of a public column a label or a list of labels; every row where nothing is named."""
         rows = frozenset(range(self.rows))
-        for name, wanted in ({} if where is None else where).items():
+        for name, wanted in ({} if where is None else mapping(where, "where")).items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
             rows &= self._taken(name, map(str, labels))
         return rows
@@ -223,7 +227,7 @@ class ReleasedTable(Shown):
         cells, sure = self.cells[self.column(column)], read_confidence(confidence)
         rows, minus = self._rows(rows), self._rows(minus)
         self.plan.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")
-        if mean:
+        if truth(mean, "mean"):
             return self._mean(cells, rows, minus, sure)
         more, less = rows - minus, minus - rows
         value = sum((cells[row] for row in more), Fraction(0)) - sum((cells[row] for row in less), Fraction(0))
@@ -266,7 +270,7 @@ class ReleasedTable(Shown):
         relative_margin: Number | None = None,
         complementary: bool = False,
         mark: str = "withheld",
-    ) -> WithheldTable:
+    ) -> WithheldTable[Any]:
         """The table with cells left out by a public rule on their noisy values: as `ReleasedOnce.withhold`.
 
         Args:
@@ -277,7 +281,7 @@ class ReleasedTable(Shown):
         """
         return self.withheld(WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark))
 
-    def withheld(self, rule: WithholdingRule) -> WithheldTable:
+    def withheld(self, rule: WithholdingRule) -> WithheldTable[Any]:
         """`withhold` by a rule."""
         return withheld_table(self.table, self.said["released"], self.plan, self.said, rule)
 
@@ -291,7 +295,7 @@ class ReleasedTable(Shown):
         names = set(adapter.names(self.table))
         alone = exact(self.bars.alone(confidence))
         together = exact(self.bars.together(self.rows * len(self.cells), confidence))
-        laid: dict[str, Any] = {}
+        laid: dict[str, NDArray[Any]] = {}
         after: dict[str, str] = {}
         for name, cells in self.cells.items():
             ends = {"low": -alone, "high": alone, "all_low": -together, "all_high": together}
@@ -313,14 +317,14 @@ def _check_independent(stated: Mapping[str, Any]) -> None:
         raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
 
 
-def _path(place: Any, name: str) -> Path:
+def _path(place: object, name: str) -> Path:
     """A path that is, or is written as, one."""
     if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
         raise wrong_kind(name, "the path of a file", place)
     return Path(place)
 
 
-def _numbers(table: Any, released: Sequence[str], plan: CellsAt) -> dict[str, list[Fraction]]:
+def _numbers(table: object, released: Sequence[str], plan: CellsAt) -> dict[str, list[Fraction]]:
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
@@ -329,16 +333,14 @@ def _numbers(table: Any, released: Sequence[str], plan: CellsAt) -> dict[str, li
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 
 
-def _texts(table: Any, said: Mapping[str, Any]) -> dict[str, list[str]]:
+def _texts(table: object, said: Mapping[str, Any]) -> dict[str, list[str]]:
     added = {name + end for name in said["released"] for end in ("", "_margin")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
 
 
-def _plain(numbers: list[Fraction]) -> Any:
+def _plain(numbers: list[Fraction]) -> NDArray[Any]:
     """Numbers as a column: integers where all are, else floats."""
-    import numpy as np
-
     if all(number.denominator == 1 for number in numbers):
         return np.array([int(number) for number in numbers])
     return np.array([float(number) for number in numbers])

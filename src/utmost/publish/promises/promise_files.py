@@ -6,9 +6,10 @@ from typing import Any
 
 from utmost.core.exact import arguments
 from utmost.errors import OutOfRange
+from utmost.publish.promises.codec import Form
 from utmost.publish.promises.promise import Promise
-from utmost.publish.statements.codec import Form, write
 from utmost.tables.files.atomic import write_together
+from utmost.tables.files.json_files import write_json
 
 _BESIDE = {"kind", "format", "utmost", "digest"}
 
@@ -35,7 +36,7 @@ def save_promise(promise: Promise, path: Path | str, *, overwrite: bool = False)
     path = Path(path)
     if path.suffix.lower() != ".json":
         raise OutOfRange("a promise is written as .json", came=path.name, where="path")
-    write_together({path: lambda file: write(PROMISE_FORM.document(promise), file)}, overwrite=overwrite)
+    write_together({path: lambda file: write_json(PROMISE_FORM.document(promise), file)}, overwrite=overwrite)
 
 
 def read_promise(path: Path | str) -> Promise:

@@ -17,16 +17,16 @@ from urllib.request import urlopen
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.interfaces.documents.statement_readers import READERS, stated_release
+from utmost.publish.promises.statement_check import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, TABLE_KIND, WORKLOAD_KIND
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements import statement_files
 from utmost.publish.statements.detailed_check import check_whole
-from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.statement_readers import READERS, stated_release
-from utmost.tables.files import files
+from utmost.tables.files import files, sidecars
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.text_files import TextFile
 
@@ -58,7 +58,7 @@ class PublishedTable(Shown):
         return str(self.statement["kind"])
 
 
-Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable | PublishedTable
+Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable[Any] | PublishedTable
 """What `read_release` returns."""
 
 
@@ -106,14 +106,14 @@ def read_release(
     file = path if isinstance(path, Path) else Path(path)
     if not file.name:
         raise wrong_kind("path", "the path of a file", path)
-    if file.suffix.lower() == ".json" and not statement_files.sidecar_path(file).is_file():
+    if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
         return _of_document(file, statement)
-    beside = statement_files.sidecar_path(file) if statement is None else Path(statement)
-    facts = statement_files.read(beside) if beside.is_file() else {"kind": TABLE_KIND}  # which says what is missing
+    beside = sidecars.sidecar_path(file) if statement is None else Path(statement)
+    facts = read_statement(beside) if beside.is_file() else {"kind": TABLE_KIND}  # which says what is missing
     if facts["kind"] == TABLE_KIND:
         return ReleasedTable.read(file, statement, separator=separator, encoding=encoding)
     if statement is None:
-        statement_files.check_unchanged(file, facts)
+        sidecars.check_unchanged(file, facts)
     spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
@@ -143,7 +143,7 @@ def fetched(address: str, folder: Path, *, alone: bool = False) -> Path:
     place = folder / Path(name).name
     _fetch(address, place)
     if place.suffix.lower() != ".json" and not alone:
-        _fetch(urlunsplit(parts._replace(path=f"{parts.path}.json")), statement_files.sidecar_path(place))
+        _fetch(urlunsplit(parts._replace(path=f"{parts.path}.json")), sidecars.sidecar_path(place))
     return place
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,14 @@ from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported, UtmostError
+from utmost.publish.promises.codec import check_header, differing
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import CellsAt, plan_of_answer, plan_release
-from utmost.publish.promises.statement_kinds import TABLE_KIND
+from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, cells_digest
-from utmost.publish.statements.codec import check_header, differing
+from utmost.tables.files.json_files import read_json
 from utmost.tables.frames.adapters import adapter_of
 
 ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
@@ -41,6 +43,23 @@ ON_TRUST = (
 """What no statement and no table can show."""
 
 _MOST_ROWS = 1 << 63
+
+
+def read_statement(path: Path | str) -> dict[str, Any]:
+    """Read the statement of a release; what it says has yet to be checked, see `stated_plan`.
+
+    Raises:
+        BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
+    """
+    statement: dict[str, Any] = read_json(path if isinstance(path, Path) else Path(path), "a statement must")
+    kind = statement.get("kind") if isinstance(statement, dict) else None
+    if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES:
+        check_header(statement, kind, "a statement", where=str(path))
+    else:
+        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+        remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
+        raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
+    return statement
 
 
 def stated_plan(said: Mapping[str, Any]) -> CellsAt:

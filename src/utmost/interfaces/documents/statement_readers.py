@@ -8,6 +8,7 @@ from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import Unsupported
+from utmost.publish.promises.statement_check import check_statement
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     DETAILED_KIND,
@@ -25,7 +26,6 @@ from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.promised_words import check_promised, promised_in_words
 from utmost.publish.statements.stated_choices import (
-    answers_in_words,
     check_answered,
     check_keys_file,
     check_reading,
@@ -41,7 +41,6 @@ from utmost.publish.statements.stated_words import (
     workload_in_words,
     workload_table_in_words,
 )
-from utmost.publish.statements.statement_check import check_statement
 from utmost.publish.statements.together_check import check_together
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import check_workload_table
@@ -75,6 +74,13 @@ class StatementReader:
         return None if self.check_table is None else self.check_table(statement, files.read(spelled))
 
 
+def _answers_in_words(statement: Mapping[str, Any]) -> Facts:
+    """Answers drawn from a mechanism: only they need what makes mechanisms."""
+    from utmost.interfaces.documents.answer_words import answers_in_words
+
+    return answers_in_words(statement)
+
+
 READERS = {
     TABLE_KIND: StatementReader(table_in_words, partial(check_statement, digested=False)),
     TOGETHER_KIND: StatementReader(together_in_words, partial(check_together, digested=False)),
@@ -86,7 +92,7 @@ READERS = {
     KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
     PROCESSED_KIND: StatementReader(reading_in_words, check_reading),
     PROMISED_KIND: StatementReader(promised_in_words, check_promised),
-    ANSWERS_KIND: StatementReader(answers_in_words, check_answered),
+    ANSWERS_KIND: StatementReader(_answers_in_words, check_answered),
 }
 """For each kind, what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
 
@@ -95,7 +101,7 @@ def stated_release(said: Mapping[str, Any]) -> Facts:
     """Check a statement of any release, and say what it says in words.
 
     Args:
-        said: the statement of `release_table`, `release_together`, a ledger's answer, keys that were
+        said: the statement of `release_table`, a ledger's answer, keys that were
             named, answers of `utmost respond`, a reading, a withheld table, or a whole workload release.
 
     Raises:

@@ -1,31 +1,22 @@
 """The statement as a JSON file beside the table, with its signature: all of them written, or none.
 
-Signatures are Ed25519 (RFC 8032), over the bytes of the statement's file, by a key that openssl makes:
-
-    openssl genpkey -algorithm ed25519 -out curator.pem      # keep it; mode 0600
-    openssl pkey -in curator.pem -pubout -out curator.pub    # publish it, where readers know you
+The statement is any JSON document that is made from the digest of the table's file.
 """
 
 import hashlib
-import os
-import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, Unpack
+from typing import Any, BinaryIO
 
-from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
-from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES
-from utmost.publish.statements import codec
+from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.tables.files import files
-from utmost.tables.files.atomic import Writer, WriteWords, check_free_name, write_together
-from utmost.tables.files.json_files import read_json
+from utmost.tables.files.atomic import Writer, check_free_name, write_together
+from utmost.tables.files.json_files import encoded, read_json
+from utmost.tables.files.signatures import Signer, signature_path
 
 Said = Callable[[dict[str, str]], dict[str, Any]]
 """From the digest of a table to the statement that stands beside it."""
-
-Signer = Callable[[bytes], bytes]
-"""From a message to its signature."""
 
 
 def sidecar_path(table: Path) -> Path:
@@ -37,15 +28,6 @@ def sidecar_path(table: Path) -> Path:
     if not table.name:
         raise OutOfRange("a table must be a file with a name", came=str(table))
     return table.with_name(table.name + ".json")
-
-
-def signature_path(statement: Path) -> Path:
-    """Where the signature of a statement stands.
-
-    >>> signature_path(Path("released.csv.json")).name
-    'released.csv.json.sig'
-    """
-    return statement.with_name(statement.name + ".sig")
 
 
 def check_free(source: Path, out: Path | None, sign: Path | None = None, *, overwrite: bool = False) -> None:
@@ -70,7 +52,9 @@ def publish(
     out: Path,
     watch: files.Watch | None = None,
     signer: Signer | None = None,
-    **how: Unpack[WriteWords],
+    *,
+    owner_only: bool = False,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write the table, its statement and the statement's signature: all files appear, or none.
 
@@ -91,8 +75,8 @@ def publish(
         OSError: where the disk refuses.
     """
     writers, statement = table_writers(table, report, out, watch, signer)
-    write_together(writers, **how)
-    if how.get("overwrite") and signer is None:
+    write_together(writers, owner_only=owner_only, overwrite=overwrite)
+    if overwrite and signer is None:
         signature_path(sidecar_path(out)).unlink(missing_ok=True)
     return statement
 
@@ -113,7 +97,7 @@ def table_writers(
         file.seek(0)
         digest = _sha256(file)
         statement.update(report({"of": "file", "sha256": digest}))
-        text.extend(codec.encoded(statement))
+        text.extend(encoded(statement))
 
     # The statement gets its name first: a table never stands without it, whatever is cut off.
     statement_path = sidecar_path(out)
@@ -149,7 +133,7 @@ def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
     """Check that a document that is there already is this one, but for the version of utmost that wrote it."""
     there = read_json(out, "a release must")
     version = there.get("utmost") if isinstance(there, dict) else None
-    if codec.encoded({**facts, "utmost": version}) != out.read_bytes():
+    if encoded({**facts, "utmost": version}) != out.read_bytes():
         raise _another_file(out)
 
 
@@ -160,23 +144,6 @@ def _another_file(out: Path) -> Unsupported:
         where=str(out),
         remedy="Choose another name, or remove it.",
     )
-
-
-def read(path: Path | str) -> dict[str, Any]:
-    """Read the statement of a release; what it says has yet to be checked, see `stated_plan` and `stated_places`.
-
-    Raises:
-        BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
-    """
-    statement: dict[str, Any] = read_json(path if isinstance(path, Path) else Path(path), "a statement must")
-    kind = statement.get("kind") if isinstance(statement, dict) else None
-    if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES:
-        codec.check_header(statement, kind, "a statement", where=str(path))
-    else:
-        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
-        remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
-        raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
-    return statement
 
 
 def statement_beside(table: Path) -> Path:
@@ -214,55 +181,3 @@ def _sha256(file: BinaryIO) -> str:
     while block := file.read(1 << 20):
         digest.update(block)
     return digest.hexdigest()
-
-
-_MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"
-
-
-def signer_of(path: Path) -> Signer:
-    """Signs with the private key in a PEM file."""
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        remedy = f"Run chmod 600 {path}."
-        raise KeyRefused(
-            "only its owner may read a signing key", came="a file open to others", where=str(path), remedy=remedy
-        )
-    try:
-        key = load_pem_private_key(path.read_bytes(), None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        key = None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise KeyRefused(
-            "a signing key must be an Ed25519 key in PEM, without a password", where=str(path), remedy=_MAKE
-        )
-    return key.sign
-
-
-def check_signature(signature: bytes, message: bytes, public_key: Path, where: str) -> None:
-    """Check that the owner of a public key has signed a message.
-
-    Args:
-        public_key: a PEM file.
-        where: the signature's file, for the error.
-    """
-    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from cryptography.hazmat.primitives.serialization import load_pem_public_key
-
-    try:
-        key = load_pem_public_key(public_key.read_bytes())
-    except (ValueError, UnsupportedAlgorithm):
-        key = None
-    if not isinstance(key, Ed25519PublicKey):
-        raise KeyRefused("a public key must be an Ed25519 key in PEM", where=str(public_key))
-    try:
-        key.verify(signature, message)
-    except InvalidSignature:
-        raise PromiseBroken(
-            "the statement must be as the owner of the key signed it",
-            came="a signature of something else, or by somebody else",
-            where=where,
-        ) from None

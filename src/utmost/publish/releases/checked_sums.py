@@ -1,0 +1,73 @@
+"""A counted table of which the sums of a plan can be released."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import frozen
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.geometric import Geometric
+from utmost.core.sampling.random_bits import Randomness
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
+from utmost.publish.promises.sum_noise import MEASURED, SumNoise
+from utmost.publish.promises.values import noised_by
+from utmost.publish.releases.released_once import ReleasedOnce
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.tables.axes.domain import Family
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedSums:
+    """A counted table of which the sums of a plan can be released."""
+
+    counted: CountedTable
+    noise: SumNoise
+    plan: Planned
+    laws: Mapping[Family, Geometric]
+    weights: Mapping[Family, int]
+
+    @classmethod
+    def of(cls, table: object, promise: Promise, level: Level, confidence: Number = "0.95") -> "CheckedSums":
+        """The table, with every check that a release of sums makes before it draws.
+
+        Raises:
+            OutOfRange, Unsupported, WrongKind: as `release_workload`.
+        """
+        noise = promise.planned
+        assert isinstance(noise, SumNoise), "only sums of a strategy are checked so"
+        plan = noise.plan(level, confidence)
+        counted, strategy = noise.rows_of(table, promise.columns), noise.strategy
+        counted.check_fits(strategy)
+        strategy.unit.check_part(counted.part)
+        noise.check_names(promise.columns, ())
+        laws = noise_laws(strategy, plan.level)
+        weights = precision_weights({family: law.ratio for family, law in laws.items()})
+        strategy.measurement.reconstruction(weights)
+        warn_of_laws(strategy, plan.level, laws)
+        return cls(counted, noise, plan, laws, weights)
+
+    def draw(self, randomness: Randomness) -> WorkloadRelease:
+        """The noisy sums, family after family."""
+        counted, strategy = self.counted, self.noise.strategy
+        sums = strategy.each_sums(counted.summable)
+        measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
+        about = self.plan.level, self.plan.confidence, measured, counted.kind, counted.part, self.weights
+        return WorkloadRelease(strategy, *about, measure=counted.measure)
+
+    def released(self, randomness: Randomness | None) -> "ReleasedOnce[WorkloadRelease | None]":
+        """The noisy sums as a `WorkloadRelease`; without randomness the same and no table."""
+        release = None if randomness is None else self.draw(randomness)
+        return ReleasedOnce(release, (MEASURED,), self.plan, self.noise.sums, (), "declared")
+
+
+def _sealed(sums: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, which nobody can write any more, so that a release need not copy them."""
+    owner = sums if sums.base is None else sums.base
+    return frozen(owner).reshape(sums.shape)
