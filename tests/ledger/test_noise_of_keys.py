@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from service.publications import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
-from utmost.interfaces.service.terms import Terms
 from utmost.ledger import Ledger, rehearse
 from utmost.noise import Geometric
 from utmost.promises import Promise, key_noise, named_cell_noise

@@ -211,8 +211,11 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
             lambda rows: [json.loads(body) for _, body, _ in rows.events()], write=False
         )
         facts = next(event["facts"] for event in events if event["kind"] == "published")
-        promise = {**facts["promise"], "in_all": str(Fraction(facts["promise"]["in_all"]) + 1)}
-        assert bound_facts({**facts, "promise": promise}) != bound_facts(facts)
+        kept, unit = ut.Promise.of_facts(facts["promise"]), table.unit
+        assert kept.unit == unit
+        wider = Unit(unit.sensitivity, unit.cells, unit.neighbours, in_all=unit.in_all + 1, amount=unit.amount)
+        other = ut.Promise(strategy=Strategy(plan.domain, wider, plan.shares))
+        assert bound_facts({**facts, "promise": other.facts()}) != bound_facts(facts)
     with ut.Ledger.open(tmp_path / "ledger.db") as again:
         assert again.view("sales", epsilon=2).statement["families"] == looser.statement["families"]
 
