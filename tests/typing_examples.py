@@ -19,10 +19,7 @@ from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.clean_release import CleanTable
-from utmost.publish.releases.released_once import ReleasedOnce
-from utmost.publish.releases.withheld import WithheldTable
-from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.releases import Answer
+from utmost.releases import Answer, ReleasedOnce, WithheldTable, WorkloadRelease
 from utmost.tables.frames.adapters import LabelledTable
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}

@@ -207,10 +207,8 @@ def doors(folder: Path) -> Iterator[Ratio]:
         return
     from fastapi import FastAPI
 
-    from utmost.interfaces.service.app import application
-    from utmost.interfaces.service.settings import Settings
     from utmost.ledger import PublishRequest
-    from utmost.service import Grant, Service
+    from utmost.service import Grant, Service, Settings, application
 
     ledger = ut.Ledger.open(folder / "served.db", create=True)
     service = Service(ledger)

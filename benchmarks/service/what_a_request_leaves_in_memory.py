@@ -17,10 +17,8 @@ from pathlib import Path
 
 import httpx
 
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger
-from utmost.service import Grant, Service
+from utmost.service import Grant, Service, Settings, application
 
 ROUNDS, TABLE = 5, {"n": list(range(100))}
 PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}

@@ -23,9 +23,8 @@ from pathlib import Path
 import httpx
 
 from postgres import fresh_database
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger
-from utmost.service import Grant, Service, served
+from utmost.service import Grant, Service, Settings, served
 
 ROWS, EVERY = 100, 8
 PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}

@@ -11,8 +11,7 @@ import utmost as ut
 from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, NotPublished, OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
-from utmost.publish.promises.vast_domains import Tuples
-from utmost.releases import Texts
+from utmost.releases import Texts, Tuples
 
 KEY = bytes(range(32))
 WORDS = Texts("abcdefghijklmnopqrstuvwxyz", most=20)

@@ -10,9 +10,8 @@ from asking import asked
 from utmost import Unit
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import level
-from utmost.ledger import Ledger
+from utmost.ledger import Ledger, PublishRequest
 from utmost.promises import Promise
-from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import release_of_facts
 from utmost.sampling import Identifiers
 

@@ -2,19 +2,15 @@
 
 import json
 import warnings
-from functools import partial
 
 import pytest
 
 import utmost as ut
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
+from utmost.ledger import AnswerRequest
 from utmost.publish.ledger import publishing, relaxing
 from utmost.publish.ledger.book import Book, Page
-from utmost.publish.ledger.requests import AnswerRequest
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.workload_files import check_workload
-from utmost.tables.files.atomic import write_together
-from utmost.tables.files.json_files import write_json
+from utmost.statements import check_workload
 
 ONE_STORE = True
 
@@ -186,7 +182,7 @@ def test_shares_by_which_a_measure_has_spent_more_are_refused(place, tables, sha
 def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, table in tables.items():
-        write_together({tmp_path / f"counted-{name}.json": partial(write_json, COUNTED_FORM.document(table))})
+        table.save(tmp_path / f"counted-{name}.json")
         assert run("plan", f"counted-{name}.json", "--want", "shop", "--epsilon", 1, "--out", f"{name}.json")[0] == 0
     plans = [f"{name}.json" for name in tables]
     kept = ["--up-to", 2, "--ledger", "releases.db"]

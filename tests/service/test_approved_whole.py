@@ -16,13 +16,13 @@ from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.errors import NotAllowed, OutOfRange, UnknownRecord, Unsupported
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.pages.promise_shown import exact_text, of_release, of_request, visible
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST
 from utmost.privacy import Amount, Unit
 from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.releases import Texts
+from utmost.service import application
 from utmost.workloads import Domain, Strategy
 
 ONE_STORE = True

@@ -27,13 +27,11 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.client import RemoteLedger
-from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.trail import check_lines
 from utmost.privacy import Unit
 from utmost.promises import Promise
-from utmost.service import Grant, connect
+from utmost.service import Grant, Settings, application, connect
 from utmost.workloads import Domain, Workload, strategy
 
 ONE_STORE = True

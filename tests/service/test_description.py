@@ -11,8 +11,7 @@ from service.conftest import ALL, TABLE, TERMS
 from service.publications import body
 from service.test_http import Caller
 from utmost.core.sampling.random_bits import entropy
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
+from utmost.service import Settings, application
 
 ONE_STORE = True
 

@@ -12,8 +12,8 @@ from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.errors import NotAllowed, OutOfRange, UtmostError
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.held_releases import _COMPARED_BY
+from utmost.service import application
 
 ONE = level(1)
 

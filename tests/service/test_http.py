@@ -14,9 +14,7 @@ from service.publications import body
 from service.visiting import Visitor
 from utmost.exact import level
 from utmost.interfaces.service.access.rate_limits import CONTENT_SECURITY
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
+from utmost.service import Grant, Settings, application
 
 ONE_STORE = True
 

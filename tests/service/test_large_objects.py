@@ -22,12 +22,11 @@ from utmost.counting import CountedTable
 from utmost.errors import BadTable
 from utmost.exact import level
 from utmost.interfaces.service.api.problems import Refused
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.pages import page_downloads as downloads
 from utmost.interfaces.service.pages.page_downloads import KeptFiles
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
-from utmost.service import Grant, Service, served
+from utmost.service import Grant, Service, application, served
 from utmost.workloads import Domain, Strategy
 
 ONE_STORE = True

@@ -20,9 +20,8 @@ import pytest
 from postgres import fresh_database
 from service.publications import body
 from service.test_serve import PATIENCE, served
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger
-from utmost.service import Grant, Service
+from utmost.service import Grant, Service, Settings
 from utmost.service import served as served_here
 
 CLIENTS, ITEMS, LEVELS = 16, 6, ("1/4", "1/2", "1", "2")

@@ -20,13 +20,11 @@ from utmost.errors import (
     RequestReused,
 )
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import AnswerRequest, PublishRequest
 from utmost.publish.ledger import publishing
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.service import Grant, connect
+from utmost.service import Grant, Settings, application, connect
 
 ONE_STORE = True
 

@@ -15,7 +15,7 @@ from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.interfaces.service.app import application
+from utmost.service import application
 
 ONE_STORE = True
 

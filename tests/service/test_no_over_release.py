@@ -18,8 +18,7 @@ from utmost.core.sampling.random_bits import entropy
 from utmost.errors import NotPublished
 from utmost.exact import level
 from utmost.interfaces.service.access.tokens import ALLOWED, ROLES
-from utmost.interfaces.service.app import application
-from utmost.service import Grant, Service
+from utmost.service import Grant, Service, application
 from utmost.testing import seeded_ledger
 
 ONE_STORE = True

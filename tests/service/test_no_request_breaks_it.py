@@ -11,7 +11,7 @@ from service.test_description import OPEN, bearer, operations, walk
 from service.test_http import Caller
 from utmost.errors import OutOfRange, WrongKind
 from utmost.interfaces.service.api.request_parsing import strict_json
-from utmost.interfaces.service.app import application
+from utmost.service import application
 
 JSON = {"content-type": "application/json"}
 ROLES = {

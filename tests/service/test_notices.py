@@ -14,8 +14,7 @@ from service.publications import propose_by, publish_by
 from utmost.errors import OutOfRange, UtmostError
 from utmost.exact import level
 from utmost.interfaces.service.notices import SENTENCES, Notices
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
+from utmost.service import Grant, Settings
 
 ONE_STORE = True
 

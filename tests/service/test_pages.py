@@ -16,7 +16,6 @@ from utmost.errors import Unsupported
 from utmost.exact import level
 from utmost.interfaces.figures.inline_svg import heat_map
 from utmost.interfaces.service.access.rate_limits import CONTENT_SECURITY
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.pages.page_forms import forms
 from utmost.interfaces.service.pages.page_measures import measures
 from utmost.interfaces.service.pages.page_publishing import publishing
@@ -24,12 +23,12 @@ from utmost.interfaces.service.pages.page_sign_in import sign_in
 from utmost.interfaces.service.pages.page_tables import csv_columns
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.pages import pages
-from utmost.interfaces.service.settings import Settings
 from utmost.privacy import Unit
 from utmost.publish.promises.statement_check import read_statement
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import WorkloadRelease
+from utmost.service import Settings, application
 from utmost.statements import check_statement
 from utmost.tables.files import sidecars
 from utmost.workloads import Domain, Workload, strategy

@@ -18,8 +18,7 @@ from service.test_pages import plan_and_table
 from service.test_serve import free_port
 from utmost.exact import level
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant, served
+from utmost.service import Grant, Settings, served
 
 ONE_STORE = True
 

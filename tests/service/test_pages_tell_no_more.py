@@ -8,9 +8,8 @@ from service.test_description import OPEN
 from service.test_pages import plan_and_table
 from service.visiting import Visitor
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
-from utmost.service import Grant, Service
+from utmost.service import Grant, Service, application
 from utmost.testing import seeded_ledger
 
 TERMS = Terms.read(

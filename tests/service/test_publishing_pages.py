@@ -15,15 +15,14 @@ from service.test_pages import CSV, plan_and_table
 from service.visiting import Visitor
 from utmost.counting import CountedTable
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
-from utmost.interfaces.service.settings import Settings
 from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.releases import WorkloadRelease
+from utmost.service import Settings, application
 from utmost.statements import check_statement, read_workload
 from utmost.tables.files import files, sidecars
 from utmost.workloads import Domain, Strategy, edges, periods

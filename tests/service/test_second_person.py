@@ -26,13 +26,11 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.interfaces.service.access.first_start import new_admin
 from utmost.interfaces.service.api.problems import problem_of
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.outlook import outlook
-from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.trail import check_lines
 from utmost.ledger import AnswerRequest
 from utmost.privacy import Unit
-from utmost.service import Grant
+from utmost.service import Grant, Settings, application
 from utmost.workloads import Domain, Strategy
 
 PLAN = Strategy(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})

@@ -18,9 +18,7 @@ from service.visiting import Visitor
 from utmost.errors import KeyRefused, NotAllowed, OutOfRange
 from utmost.exact import level
 from utmost.interfaces.service.access.openid_sign_in import client_secret
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
+from utmost.service import Grant, Settings, application
 
 ONE_STORE = True
 

@@ -9,8 +9,7 @@ from service.publications import propose_by, publish_by
 from service.visiting import Visitor
 from utmost.errors import LedgerUnavailable, NotAllowed, UtmostError
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
+from utmost.service import Settings, application
 
 QUARTER, ONE = level("1/4"), level(1)
 
