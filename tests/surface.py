@@ -341,7 +341,7 @@ MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "Simil
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
 MADE |= {"NamedKeys", "NamingLaw", "RatioBar", "SelectedKeys"}
-MADE |= {"Answer", "CleanTable", "WorkloadRelease"}
+MADE |= {"Estimate", "CleanTable", "WorkloadRelease"}
 MADE |= {
     "AttributeReports",
     "Automorphisms",

@@ -19,7 +19,7 @@ from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.clean_release import CleanTable
-from utmost.releases import Answer, ReleasedOnce, WithheldTable, WorkloadRelease
+from utmost.releases import Estimate, ReleasedOnce, WithheldTable, WorkloadRelease
 from utmost.tables.frames.adapters import LabelledTable
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
@@ -32,7 +32,7 @@ def a_release() -> None:
     once = ut.release_table(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2")
     assert_type(once, ReleasedOnce[dict[str, list[Any]]])
     assert_type(once.table, dict[str, list[Any]])
-    assert_type(once.total(), Answer)
+    assert_type(once.total(), Estimate)
     assert_type(once.clean(), CleanTable)
     assert_type(once.withhold(below=90), WithheldTable[dict[str, list[Any]]])
     promise = ut.Promise("admitted", public="department", unit=unit)

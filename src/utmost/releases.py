@@ -11,6 +11,7 @@ from utmost.publish.promises.values import add_noise
 from utmost.publish.promises.vast_domains import Texts, Tuples, name_cells
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, release_detailed
+from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.gradual_release import GradualRelease, path
 from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.publish.releases.item_commitment import ItemCommitment
@@ -25,15 +26,14 @@ from utmost.publish.releases.table import rehearse_table, release_table
 from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
 
 __all__ = [
-    "Answer",
     "CellBars",
     "CellsAt",
     "DetailRule",
     "DetailedSums",
+    "Estimate",
     "GradualRelease",
     "GradualTogether",
     "ItemCommitment",

@@ -18,7 +18,7 @@ from utmost.exact import level
 from utmost.noise import Combination, Geometric
 from utmost.privacy import Unit
 from utmost.publish.releases.clean_release import zero_bias
-from utmost.publish.releases.workload_answers import Printing
+from utmost.publish.releases.estimates import Printing
 from utmost.releases import WorkloadRelease, release_workload
 from utmost.testing import SeededRandomness, seeded_workload_release
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy

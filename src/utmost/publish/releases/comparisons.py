@@ -18,8 +18,8 @@ from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.core.noise.geometric import Geometric
 from utmost.errors import OutOfRange
 from utmost.publish.promises.workload_statements import sums_digest
+from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.released_table import ReleasedTable
-from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.axes.domain import Where
 
@@ -36,8 +36,8 @@ class Trend(Shown):
         confidence: of all values together, and of all changes together.
     """
 
-    values: tuple[Answer, ...]
-    changes: tuple[Answer, ...]
+    values: tuple[Estimate, ...]
+    changes: tuple[Estimate, ...]
     confidence: Fraction
 
 
@@ -49,7 +49,7 @@ def change(
     earlier_where: Where | None = None,
     column: str | None = None,
     confidence: Number | None = None,
-) -> Answer:
+) -> Estimate:
     """A sum in one release less the same sum in another, with the error bar of their noises together.
 
     Args:
@@ -125,7 +125,7 @@ def total(
     where: Where | None = None,
     column: str | None = None,
     confidence: Number | None = None,
-) -> Answer:
+) -> Estimate:
     """A sum in one release, with its margin: as `change` takes each, whichever kind of release it is.
 
     Raises:
@@ -194,9 +194,9 @@ class _Sum:
             raise OutOfRange("the error of a change must be known", came="noise of two kinds", remedy=remedy)
         return _Sum(self.value - other.value, law, (*self.tables, *other.tables))
 
-    def answer(self, sure: Fraction) -> Answer:
+    def answer(self, sure: Fraction) -> Estimate:
         if self.law is not None:
-            return answer_of(self.value, self.law, sure)
+            return estimate_of(self.value, self.law, sure)
         each = 1 - (1 - sure) / len(self.tables)
         margin = round_up(sum(exact(release.bars.total(count, each)) for release, count in self.tables))
         variance = sum(
@@ -204,4 +204,4 @@ class _Sum:
             for release, count in self.tables
         )
         shown = int(self.value) if self.value.denominator == 1 else float(self.value)
-        return Answer(shown, margin, variance, sure, self.value)
+        return Estimate(shown, margin, variance, sure, self.value)

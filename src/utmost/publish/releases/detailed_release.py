@@ -40,9 +40,9 @@ from utmost.publish.promises.statement_kinds import DETAILED_KIND, FORMAT
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
+from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.given_facts import Given
 from utmost.publish.releases.noised_workloads import release_workload
-from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.axes.axes import label_text
@@ -216,7 +216,7 @@ class DetailedSums(Shown):
         """The table of groups, and that of their breakdowns: labels, estimates and margins."""
         return self.first[self.rule.group], None if self.fine is None else self.fine[self.fine.domain.finest]
 
-    def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
+    def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
         """The sum over a selection of cells, with its error bar: the sharper one where both stages have it.
 
         Args:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange, UtmostError
-from utmost.publish.releases.workload_answers import Printing
+from utmost.publish.releases.estimates import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors, by_group
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.strategy import Strategy

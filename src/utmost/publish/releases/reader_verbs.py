@@ -10,10 +10,10 @@ from utmost.errors import Unsupported
 if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
     from utmost.core.noise.ratio_bars import RatioBar
     from utmost.publish.releases.clean_release import CleanTable
+    from utmost.publish.releases.estimates import Estimate
     from utmost.publish.releases.given_facts import Given
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.released_table import ReleasedTable
-    from utmost.publish.releases.workload_answers import Answer
     from utmost.publish.releases.workload_release import Families, WorkloadRelease
     from utmost.tables.axes.domain import Where
 
@@ -52,7 +52,7 @@ class AnswersReaders:
 
     def total(
         self, where: "Where | None" = None, *, column: str | None = None, confidence: Number | None = None
-    ) -> "Answer":
+    ) -> "Estimate":
         """A sum of what was released, with its margin of error.
 
         Args:

@@ -15,8 +15,8 @@ from utmost.core.noise.ratio_bars import RatioBar
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange
 from utmost.publish.promises.workload_statements import workload_table_statement
+from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.family_tables import wanted_families
-from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -72,7 +72,7 @@ class SumsAndCounts:
         assert pair is not None, "checked when it was made"
         return pair
 
-    def count(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
+    def count(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
         """How many events a selection has.
 
         Args:
@@ -86,9 +86,9 @@ class SumsAndCounts:
         form = release.counted_form(where)
         value = release.reconstruction.value(release.measured, form)
         sure = release.confidence if confidence is None else read_confidence(confidence)
-        return answer_of(value, scaled(release.noise(form), 1 / self.amount.step), sure)
+        return estimate_of(value, scaled(release.noise(form), 1 / self.amount.step), sure)
 
-    def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
+    def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
         """The sum of the amounts of a selection, `WorkloadRelease.total`; arguments as for `count`."""
         return self.release.total(where, confidence=confidence)
 

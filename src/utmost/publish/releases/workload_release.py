@@ -32,6 +32,7 @@ from utmost.publish.promises.workload_statements import (
     workload_table_statement,
 )
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
+from utmost.publish.releases.estimates import Estimate, Printing, estimate_of
 from utmost.publish.releases.family_tables import (
     amount_columns,
     estimated_columns,
@@ -45,7 +46,6 @@ from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
 from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
@@ -253,7 +253,7 @@ class WorkloadRelease(Shown):
         *,
         along: Along | None = None,
         confidence: Number | None = None,
-    ) -> Answer:
+    ) -> Estimate:
         """The sum over a selection of cells, with its error bar.
 
         Where counts were noised together with sums it is that of the amounts; `SumsAndCounts` has the count.
@@ -270,9 +270,9 @@ class WorkloadRelease(Shown):
         """
         form = self.form(where, along)
         value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
-        return answer_of(value, law, self._sure(confidence), self.unit.amount)
+        return estimate_of(value, law, self._sure(confidence), self.unit.amount)
 
-    def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Answer:
+    def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
         """The sum over a selection less the sum over another, with the error bar of the difference's own law.
 
         Args:
@@ -284,7 +284,7 @@ class WorkloadRelease(Shown):
         """
         forms = self.form(mapping(first, "first")), self.form(mapping(second, "second"))
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
-        return answer_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
+        return estimate_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
 
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
         """The ratio of two sums, with an interval that holds the true one; "not determined" where nothing is said.
@@ -644,7 +644,7 @@ class WorkloadRelease(Shown):
             for place in facts.places(family):
                 estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
                 if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
-                    answer = answer_of(estimate, laws[int(kinds[place])], self.confidence, self.unit.amount)
+                    answer = estimate_of(estimate, laws[int(kinds[place])], self.confidence, self.unit.amount)
                     far.append(f"{facts.fact(family, place)}, where {answer} was released")
         if far:
             listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")

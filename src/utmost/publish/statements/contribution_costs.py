@@ -28,9 +28,9 @@ from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CEL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.plan import plan_release
+from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.publish.releases.released_table import ReleasedTable
-from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.axes.domain import Domain
 from utmost.tables.frames.adapters import adapter_of
@@ -56,8 +56,8 @@ class BoundCost(Shown):
 
     bound: int | float
     margin: int | float
-    persons: Answer
-    lost: Answer
+    persons: Estimate
+    lost: Estimate
     noise: float
     loss: float
 
@@ -249,7 +249,7 @@ class _Histogram:
 
     name: str
     bounds: tuple[Fraction, ...]
-    answer: Callable[[Sequence[Fraction], Fraction], Answer]
+    answer: Callable[[Sequence[Fraction], Fraction], Estimate]
     level: Level | None
     neighbours: str
 
@@ -303,16 +303,16 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])
 
 
-def _exactly(counts: Sequence[int], share: Fraction, weights: Sequence[Fraction], sure: Fraction) -> Answer:
+def _exactly(counts: Sequence[int], share: Fraction, weights: Sequence[Fraction], sure: Fraction) -> Estimate:
     """A sum of public counts, which has no noise."""
     value = sum((count * weight for count, weight in zip(counts, weights, strict=True)), Fraction(0)) * share
-    return Answer(int(value) if value.denominator == 1 else float(value), 0, 0.0, sure, value)
+    return Estimate(int(value) if value.denominator == 1 else float(value), 0, 0.0, sure, value)
 
 
-def _noisily(cells: Sequence[Fraction], noise: Level, weights: Sequence[Fraction], sure: Fraction) -> Answer:
+def _noisily(cells: Sequence[Fraction], noise: Level, weights: Sequence[Fraction], sure: Fraction) -> Estimate:
     """A sum of released cells, each with noise of its own."""
     value = sum((cell * weight for cell, weight in zip(cells, weights, strict=True)), Fraction(0))
-    return answer_of(value, Combination(weights, noise), sure)
+    return estimate_of(value, Combination(weights, noise), sure)
 
 
 def _needs(bounds: Sequence[Fraction], step: Fraction) -> list[Fraction]:

@@ -11,7 +11,7 @@ from utmost.interfaces.cli.screens.screen import grid, number, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.figures import canvas
-from utmost.publish.releases.workload_answers import Answer
+from utmost.publish.releases.estimates import Estimate
 from utmost.publish.statements.contribution_costs import BoundCosts, bound_costs
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.workloads.sums_in_words import read_family
@@ -123,5 +123,5 @@ def _show(costs: BoundCosts) -> None:
     screen().print(Text(headline, style="bold"), grid(titles, rows), Text(costs.words))
 
 
-def _in_words(answer: Answer) -> str:
+def _in_words(answer: Estimate) -> str:
     return number(answer.value) + (f" ± {number(answer.margin)}" if answer.margin else "")

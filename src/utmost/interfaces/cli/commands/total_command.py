@@ -21,10 +21,10 @@ from utmost.interfaces.cli.screens.workload_screens import give_tables, with_con
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import read_workload
@@ -292,7 +292,7 @@ def _of_cells(
     }
 
 
-def _answered(answer: Answer, question: str) -> dict[str, Any]:
+def _answered(answer: Estimate, question: str) -> dict[str, Any]:
     return {
         "question": question,
         "kind": "sum",

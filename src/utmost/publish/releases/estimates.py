@@ -83,7 +83,7 @@ class Printing:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer(Shown):
+class Estimate(Shown):
     """A sum as it is estimated, and how far it may be off.
 
     Attributes:
@@ -109,14 +109,14 @@ class Answer(Shown):
         return f"{self.value} +- {self.margin}"
 
 
-def answer_of(exactly: Fraction, noise: Combination, confidence: Fraction, amount: Amount | None = None) -> Answer:
+def estimate_of(exactly: Fraction, noise: Combination, confidence: Fraction, amount: Amount | None = None) -> Estimate:
     """The answer of an estimate whose error has a law; of amounts both are in steps, and the answer in their own unit.
 
-    >>> print(answer_of(Fraction(17), Combination([1], 1), Fraction(19, 20)))
+    >>> print(estimate_of(Fraction(17), Combination([1], 1), Fraction(19, 20)))
     17 +- 3
     """
     printing, step = Printing.of([noise], amount), Fraction(1) if amount is None else amount.step
     margin = printing.margin(noise.margin(confidence))
-    return Answer(
+    return Estimate(
         printing.estimate(exactly), margin, float(noise.variance) * float(step**2), confidence, exactly * step
     )
