@@ -102,14 +102,14 @@ def response_viewed(folder: Path) -> Callable[[str], object]:
     ledger = ledger_in(folder / "viewed")
     for alpha in ("1/2", "1/3"):
         ledger.relax("cases", CASES, alpha=alpha)
-    return lambda alpha: ledger.view("cases", alpha=alpha)
+    return lambda alpha: ledger.view("cases", alpha=alpha).table
 
 
 def response_relaxed(folder: Path) -> Callable[[str], object]:
     """A response in `Ledger.relax`: the ledger is open, the first level published."""
     ledger = ledger_in(folder / "relaxed")
     relaxed = {"1/3": "2/3"}  # the first call at the stricter level
-    return lambda alpha: ledger.relax("cases", CASES, alpha=relaxed.get(alpha, alpha))
+    return lambda alpha: ledger.relax("cases", CASES, alpha=relaxed.get(alpha, alpha)).table
 
 
 def consumer_served(alpha: str) -> object:

@@ -31,7 +31,7 @@ with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
     both = ledger.publish("miles", miles, ut.Promise(noise=sums), epsilon="4/5", **spent).table
     flown = ut.releases.SumsAndCounts(both)
     print(plan, both["age"], flown.mean({"age": "20+"}), sep="\n")
-    later = ledger.relax("flights", flights, epsilon=2)  # a year later: 2 in all, not 1/2 + 2
+    later = ledger.relax("flights", flights, epsilon=2).table  # a year later: 2 in all, not 1/2 + 2
     for year, release in {2014: first, 2015: later}.items():
         table = release.withhold("age delay", relative_margin="1/2")["age delay"]
         table.save(folder / f"flights-{year}.csv")  # and its statement beside it

@@ -70,9 +70,9 @@ def answers(spark, folder, once=lambda work: work(), lossy=lambda frame: frame):
             lambda: ledger.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2", request="monday").table
         )
         found = {"published": once(lambda: by_ward(strict)), "repartitioned": by_ward(strict.repartition(5))}
-        loose = once(lambda: ledger.relax("visits", frame, epsilon=2))
+        loose = once(lambda: ledger.relax("visits", frame, epsilon=2).table)
         found["relaxed"] = by_ward(loose)
-        found["viewed"] = by_ward(ledger.view("visits", table=loose, table_at=2, epsilon=1))
+        found["viewed"] = by_ward(ledger.view("visits", table=loose, table_at=2, epsilon=1).table)
     return found
 
 
@@ -98,7 +98,7 @@ def everything(spark, folder):
     found["same twice"] = by_ward(made) == by_ward(made.repartition(2))
     with ledger_of(folder) as ledger:
         kept = ResponseFolder(ledger, folder / "responses")
-        kept.keep("visits", ledger.relax("visits", frame, epsilon=2), epsilon=2)
+        kept.keep("visits", ledger.relax("visits", frame, epsilon=2).table, epsilon=2)
         found["kept"] = by_ward(spark.read.parquet(*kept.files("visits", epsilon=2)))
 
     def refused(work):
@@ -110,9 +110,9 @@ def everything(spark, folder):
     nobody = on(spark, {"ward": ["a", None], "visits": [1, 2]})
     with ledger_of(folder) as ledger:
         found["refused"] = [
-            refused(lambda: ledger.relax("visits", frame.limit(399), epsilon=3)),
-            refused(lambda: ledger.relax("visits", frame.union(frame.limit(1)), epsilon=3)),
-            refused(lambda: ledger.relax("visits", frame.drop("visits"), epsilon=3)),
+            refused(lambda: ledger.relax("visits", frame.limit(399), epsilon=3).table),
+            refused(lambda: ledger.relax("visits", frame.union(frame.limit(1)), epsilon=3).table),
+            refused(lambda: ledger.relax("visits", frame.drop("visits"), epsilon=3).table),
             refused(lambda: counted_with(nobody, domain=domain, **COUNTED)),
             refused(lambda: release_table(nobody, ut.Promise(**PROMISE), epsilon=1)),
         ]

@@ -61,8 +61,8 @@ PUBLISH = {
     + """
 promise = ut.Promise("n", public="ward", unit=ut.Unit(1, 1))
 ut.release_table(table, promise, epsilon=1)
-release = ut.release(table, promise, epsilon="1/2")
-release.at(1)
+answer = ut.release(table, promise, epsilon="1/2")
+answer.release.at(1)
 """,
     "a ledger": TABLE
     + """

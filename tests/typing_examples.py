@@ -19,7 +19,8 @@ from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.clean_release import CleanTable
-from utmost.releases import Estimate, ReleasedOnce, WithheldTable, WorkloadRelease
+from utmost.publish.releases.withheld import WithheldTable, WithheldTables
+from utmost.releases import Answer, Estimate, WorkloadRelease
 from utmost.tables.frames.adapters import LabelledTable
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
@@ -30,22 +31,25 @@ def a_release() -> None:
     """One table, once and at several levels."""
     unit = ut.Unit(1, cells=1)
     once = ut.release_table(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2")
-    assert_type(once, ReleasedOnce[dict[str, list[Any]]])
+    assert_type(once, Answer[dict[str, list[Any]]])
     assert_type(once.table, dict[str, list[Any]])
     assert_type(once.total(), Estimate)
     assert_type(once.clean(), CleanTable)
-    assert_type(once.withhold(below=90), WithheldTable[dict[str, list[Any]]])
+    assert_type(once.withhold(below=90), WithheldTable[dict[str, list[Any]]] | WithheldTables)
     promise = ut.Promise("admitted", public="department", unit=unit)
     assert_type(promise, Promise)
-    release = ut.release(TABLE, promise, epsilon=Fraction(1, 2))
-    assert_type(release, Release)
-    assert_type(release.spent, Level)
-    assert_type(release.levels, tuple[Level, ...])
-    assert_type(release.margin("0.99", epsilon=1), int | float)
-    assert_type(release.statement, dict[str, Any])
+    answer = ut.release(TABLE, promise, epsilon=Fraction(1, 2))
+    assert_type(answer, Answer[LabelledTable | WorkloadRelease])
+    assert_type(answer.level, Level)
+    assert_type(answer.release, Release)
+    assert_type(answer.release.spent, Level)
+    assert_type(answer.release.levels, tuple[Level, ...])
+    assert_type(answer.release.at(1), Answer[LabelledTable | WorkloadRelease])
+    assert_type(answer.margin("0.99"), int | float)
+    assert_type(answer.statement, dict[str, Any])
     by_words = ut.release(TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), alpha="1/2")
-    assert_type(by_words, Release)
-    release.save(Path("admissions.csv"), overwrite=True)
+    assert_type(by_words, Answer[LabelledTable | WorkloadRelease])
+    answer.save(Path("admissions.csv"), overwrite=True)
 
 
 def a_count() -> None:
@@ -79,9 +83,9 @@ def a_ledger(path: Path) -> Budget:
             raise
         assert_type(ledger["admissions"], Release)
         assert_type(ledger.levels("admissions"), tuple[Level, ...])
-        assert_type(ledger.relax("admissions", TABLE, epsilon=2), LabelledTable | WorkloadRelease)
-        assert_type(ledger.view("admissions", epsilon="1/2"), LabelledTable | WorkloadRelease)
-        assert_type(ledger["admissions"].at(2), LabelledTable | WorkloadRelease)
+        assert_type(ledger.relax("admissions", TABLE, epsilon=2).table, Answer[LabelledTable | WorkloadRelease])
+        assert_type(ledger.view("admissions", epsilon="1/2").table, Answer[LabelledTable | WorkloadRelease])
+        assert_type(ledger["admissions"].at(2), Answer[LabelledTable | WorkloadRelease])
         return ledger.budget("admissions", 2)
 
 
@@ -98,7 +102,7 @@ def frames() -> None:
     assert_type(register_frames("polars"), tuple[str, ...])
     verbs = FrameVerbs(TABLE)
     promise = ut.Promise("admitted", public="department", unit=ut.Unit(1, 1))
-    assert_type(verbs.release(promise, epsilon=1), Release)
+    assert_type(verbs.release(promise, epsilon=1), Answer[LabelledTable | WorkloadRelease])
 
 
 def mistakes() -> None:

@@ -39,9 +39,9 @@ def in_a_ledger(folder, table, promise):
     with Ledger.open(folder / "l.db", create=True) as ledger:
         calls = {
             "publish": lambda: ledger.publish("r", table, Promise(**UNIT, **promise), epsilon="1/2").table,
-            "relax": lambda: ledger.relax("r", table, epsilon=2),
-            "view, a level that is stored": lambda: ledger.view("r", epsilon=2),
-            "view, a level in between": lambda: ledger.view("r", epsilon=1),
+            "relax": lambda: ledger.relax("r", table, epsilon=2).table,
+            "view, a level that is stored": lambda: ledger.view("r", epsilon=2).table,
+            "view, a level in between": lambda: ledger.view("r", epsilon=1).table,
             "verify": ledger.verify,
             "of publish: known again": lambda: value_sums(bytes(32), table["n"], None),
         }

@@ -254,7 +254,7 @@ def main():
         if only != "law":
             beside_identity(frame, strict, rows, int(sys.argv[4]) if len(sys.argv) > 4 else 7)
         if only != "cost":
-            laws(strict, ledger.relax("visits", frame, epsilon=2), rows)
+            laws(strict, ledger.relax("visits", frame, epsilon=2).table, rows)
     spark.stop()
 
 

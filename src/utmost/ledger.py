@@ -5,14 +5,16 @@ from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import read_sealed
 from utmost.publish.ledger.process_release import rehearse, release
-from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.release import Release
 
 __all__ = [
+    "Answer",
     "AnswerRequest",
     "Budget",
     "Event",

@@ -9,6 +9,7 @@ from utmost.publish.promises.planar_law import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
 from utmost.publish.promises.values import add_noise
 from utmost.publish.promises.vast_domains import Texts, Tuples, name_cells
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, release_detailed
 from utmost.publish.releases.estimates import Estimate
@@ -19,7 +20,6 @@ from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.processed_release import ProcessedRelease
-from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.table import rehearse_table, release_table
@@ -29,6 +29,7 @@ from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
 
 __all__ = [
+    "Answer",
     "CellBars",
     "CellsAt",
     "DetailRule",
@@ -41,7 +42,6 @@ __all__ = [
     "KeySelection",
     "PlanarRelease",
     "ProcessedRelease",
-    "ReleasedOnce",
     "SumsAndCounts",
     "TangentPlane",
     "Texts",

@@ -48,12 +48,12 @@ SAID = Deployment(
 
 def _together(*, relaxable):
     noise = once_together(["n", "m"], unit=ut.Unit(1, 2), relaxable=relaxable)
-    return ut.release_table({"n": [7, 9], "m": [1, 2]}, ut.Promise(["n", "m"], noise=noise), epsilon=1).sidecar
+    return ut.release_table({"n": [7, 9], "m": [1, 2]}, ut.Promise(["n", "m"], noise=noise), epsilon=1).statement
 
 
 def _table(**more):
     kept = {"columns": ["n", "m"], "public": "place", "epsilon": "1/2"} | more
-    return ut.release_table(TABLE, **asked(**{**UNIT, **kept})).sidecar
+    return ut.release_table(TABLE, **asked(**{**UNIT, **kept})).statement
 
 
 def _workload():
@@ -126,7 +126,7 @@ STATEMENTS = {
     "joint": lambda: _together(relaxable=False),
     "rotated": lambda: _together(relaxable=True),
     "points": lambda: (
-        ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).sidecar
+        ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).statement
     ),
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
@@ -301,7 +301,7 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
 def test_whatever_a_column_is_called_it_stays_text():
     said = _table(columns=["n", "m"])
     name = "<script>alert(1)</script>"
-    made = ut.release_table({name: [1, 2]}, ut.Promise(columns=name, unit=ut.Unit(1, 1)), epsilon=1).sidecar
+    made = ut.release_table({name: [1, 2]}, ut.Promise(columns=name, unit=ut.Unit(1, 1)), epsilon=1).statement
     assert "<script" not in statement_page(stated_release(made))
     assert yaml.safe_load(yaml_text(registry_entry(stated_release(made)))) == registry_entry(stated_release(made))
     assert said["released"] == ["n", "m"]
@@ -402,5 +402,5 @@ def test_half_step_noise_on_a_grid_is_of_real_numbers():
     """Its steps are drawn by a law on the integers, and the entry said that the columns hold integers."""
     noise = ut.CellNoise(ut.Unit(3, 1), "reals", grid="1/4", half_step=True)
     release = ut.release_table({"x": [1.5, 2.25]}, ut.Promise("x", noise=noise), epsilon=1)
-    entry = registry_entry(stated_release(release.sidecar))
+    entry = registry_entry(stated_release(release.statement))
     assert "(x) hold real numbers" in entry["deployment"]["dp_variant"]["data_domain"]

@@ -157,7 +157,7 @@ def test_columns_changed_together_are_not_read_as_if_their_noise_were_independen
         epsilon=1,
     )
     (tmp_path / "t.csv").write_text("n\n1\n")
-    (tmp_path / "t.csv.json").write_text(json.dumps(made.sidecar))
+    (tmp_path / "t.csv.json").write_text(json.dumps(made.statement))
     with pytest.raises(Unsupported):
         ReleasedTable.read(tmp_path / "t.csv")
 

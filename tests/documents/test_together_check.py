@@ -32,7 +32,7 @@ def made(noise=None, **how):
 def test_a_statement_as_it_was_made_passes(noise, how):
     """All kinds of noise, and what else can be chosen."""
     release = made(noise, **how)
-    plan = check_together(release.sidecar, release.table)
+    plan = check_together(release.statement, release.table)
     assert plan.margins == release.plan.margins
     assert plan.way == release.plan.way
 
@@ -69,18 +69,18 @@ CHANGED = {
 def test_each_changed_field_is_found(field):
     """Every field but the version."""
     release = made("rotated")
-    assert field == "unknown" or release.sidecar[field] != CHANGED[field]
+    assert field == "unknown" or release.statement[field] != CHANGED[field]
     with pytest.raises(BadTable):
-        check_together(release.sidecar | {field: CHANGED[field]}, release.table)
+        check_together(release.statement | {field: CHANGED[field]}, release.table)
     if field != "unknown":
         with pytest.raises(BadTable):
-            check_together({k: v for k, v in release.sidecar.items() if k != field}, release.table)
+            check_together({k: v for k, v in release.statement.items() if k != field}, release.table)
 
 
 def test_a_release_to_be_relaxed_passes():
     """Halves kept."""
     release = made(relaxable=True)
-    assert check_together(release.sidecar, release.table).is_relaxable
+    assert check_together(release.statement, release.table).is_relaxable
 
 
 def test_another_table_and_another_format_are_refused():
@@ -88,9 +88,9 @@ def test_another_table_and_another_format_are_refused():
     release = made("rotated")
     for change in ({"a": [1, 2]}, {"a_margin": [1, 1]}, {"d": [1, 2]}):
         with pytest.raises(BadTable):
-            check_together(release.sidecar, release.table | change)
+            check_together(release.statement, release.table | change)
     with pytest.raises(Unsupported):
-        check_together(release.sidecar | {"format": 4}, release.table)
+        check_together(release.statement | {"format": 4}, release.table)
 
 
 SIGNED = {"unit": Unit(1, 3, nonnegative=True), "noise": "signed"}
@@ -104,7 +104,7 @@ def signed(**how):
 def test_signed_sums_pass_as_they_were_made(how):
     """With the promise, the rows, and what every change spends."""
     release = signed(**how)
-    said = json.loads(json.dumps(release.sidecar))
+    said = json.loads(json.dumps(release.statement))
     assert said["nonnegative"] is True
     assert check_together(said, release.table).way == release.plan.way
 
@@ -139,14 +139,14 @@ def test_forged_signed_sums_are_found(what):
     """Each field, and rows that would spend more than the level."""
     release = signed()
     with pytest.raises(BadTable):
-        check_together(release.sidecar | FORGED[what](release.sidecar), release.table)
+        check_together(release.statement | FORGED[what](release.statement), release.table)
 
 
 def test_the_words_of_a_statement_say_who_is_protected():
     """On the page: the sums of each column's group, why, and that nobody lowers a cell."""
     release = signed()
-    stated = together_in_words(release.sidecar)
-    assert "lowers none" in release.sidecar["guarantee"]
+    stated = together_in_words(release.statement)
+    assert "lowers none" in release.statement["guarantee"]
     assert all("signed sums" in noise.law for noise in stated.noises)
     assert "mean error" in stated.why
 
@@ -155,7 +155,7 @@ def test_the_words_of_a_statement_say_who_is_protected():
 def test_staircases_pass_and_their_forgeries_do_not(noise):
     """The step is stated, and error bars follow from it; the range needs its promise."""
     release = made(unit=Unit(3, 3, nonnegative=True), noise=noise, epsilon=2)
-    said = json.loads(json.dumps(release.sidecar))
+    said = json.loads(json.dumps(release.statement))
     assert said["step"] == release.plan.way.laws[0].step
     assert check_together(said, release.table).way == release.plan.way
     for change in (

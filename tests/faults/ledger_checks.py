@@ -37,7 +37,7 @@ def noise_in_a_ledger(folder, order=(0, 2, 1), **options):
     """Noise of many cells at each of `LEVELS`, from a ledger asked in this order."""
     with Ledger.open(folder / "noise.db", create=True, **options) as ledger:
         made = [ledger.publish("r", many(), ut.Promise(**UNIT), epsilon=LEVELS[order[0]]).table["n"]]
-        made += [ledger.relax("r", many(), epsilon=LEVELS[i])["n"] for i in order[1:]]
+        made += [ledger.relax("r", many(), epsilon=LEVELS[i]).table["n"] for i in order[1:]]
     noise = np.empty((3, N), np.int64)
     noise[list(order)] = np.array(made) - many()["n"]
     return noise

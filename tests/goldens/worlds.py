@@ -99,7 +99,7 @@ def table_release(table=TABLE, **promise):
     release = ut.release_table(
         table, **asked(public="town", **{"columns": ["men", "women"], "epsilon": 1, **UNIT, **promise})
     )
-    return [drawn([np.asarray(release.table[name]) for name in ("men", "women")]), stated(release.sidecar)]
+    return [drawn([np.asarray(release.table[name]) for name in ("men", "women")]), stated(release.statement)]
 
 
 def frame_release(kind):
@@ -156,8 +156,8 @@ def process_history(table, promise):
     """What this process answers at three levels, in two orders, and with which margins."""
     answers = []
     for first, *later in (("1/2", "2", "1"), ("2", "1/2", "1")):
-        release = ut.release(table, promise, epsilon=first)
-        answers += [drawn(release.at(level)) for level in (first, *later)] + [str(release.spent.epsilon)]
+        release = ut.release(table, promise, epsilon=first).release
+        answers += [drawn(release.at(level).table) for level in (first, *later)] + [str(release.spent.epsilon)]
     return answers
 
 
@@ -169,8 +169,8 @@ def ledger_history(folder, derived, **promise):
         given = {"columns": ["men", "women"], "public": "town", "dataset": "d", **UNIT, **promise}
         with ut.Ledger.open(place, create=True, key=KEY, witness=False, derived=derived) as ledger:
             answers = [ledger.publish("towns", TABLE, **asked(**given, epsilon=order[0])).table]
-            answers += [ledger.relax("towns", TABLE, epsilon=level) for level in order[1:]]
-            answers.append(ledger.view("towns", epsilon="3/4"))
+            answers += [ledger.relax("towns", TABLE, epsilon=level).table for level in order[1:]]
+            answers.append(ledger.view("towns", epsilon="3/4").table)
             told.append([drawn(answer) for answer in answers] + [str(ledger.spent("towns").epsilon)])
     return told
 
@@ -180,7 +180,7 @@ def ledger_items(folder):
     with ut.Ledger.open(folder / "items.db", create=True, key=KEY, witness=False) as ledger:
         promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "keyed_by_id": True, **UNIT}
         answers = [ledger.publish("towns", TABLE, **asked(**promise, epsilon="1/2", dataset="d")).table]
-        answers += [ledger.relax("towns", TABLE, epsilon=2), ledger.view("towns", epsilon=1)]
+        answers += [ledger.relax("towns", TABLE, epsilon=2).table, ledger.view("towns", epsilon=1).table]
     return [drawn(answer) for answer in answers]
 
 
@@ -189,7 +189,7 @@ def ledger_points(folder):
     with ut.Ledger.open(folder / "points.db", create=True, key=KEY, witness=False) as ledger:
         promise = {"columns": ["x", "y"], "noise": ut.PointNoise(2), "dataset": "d"}
         answers = [ledger.publish("places", POINTS, **asked(**promise, epsilon="1/2")).table]
-        answers += [ledger.relax("places", POINTS, epsilon=level) for level in (2, 1)]
+        answers += [ledger.relax("places", POINTS, epsilon=level).table for level in (2, 1)]
     return [drawn(answer) for answer in answers]
 
 
@@ -199,7 +199,7 @@ def ledger_strategy(folder):
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
         answers = [ledger.publish("sums", counted, ut.Promise(noise=strategy), epsilon="1/2", dataset="d").table]
-        answers += [ledger.relax("sums", counted, epsilon=2), ledger.view("sums", epsilon=1)]
+        answers += [ledger.relax("sums", counted, epsilon=2).table, ledger.view("sums", epsilon=1).table]
     return [[drawn(list(answer.measured.values())), stated(answer.facts())] for answer in answers]
 
 
@@ -276,7 +276,7 @@ WORLDS = {
     "a Polars frame": lambda folder: frame_release("polars"),
     "an Arrow table": lambda folder: frame_release("arrow"),
     "columns together": lambda folder: [
-        [drawn(release.table), stated(release.sidecar)]
+        [drawn(release.table), stated(release.statement)]
         for relaxable in (False, True)
         for release in [
             ut.release_table(
@@ -290,7 +290,7 @@ WORLDS = {
         ]
     ],
     "points": lambda folder: [
-        [drawn(release.table), stated(release.sidecar)]
+        [drawn(release.table), stated(release.statement)]
         for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2)), epsilon=1)]
     ],
     "a plan": lambda folder: workload_release(),

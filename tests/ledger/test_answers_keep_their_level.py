@@ -11,7 +11,7 @@ from service.test_client import Inside
 from utmost.counting import CountedTable
 from utmost.errors import NotALevel
 from utmost.exact import level
-from utmost.ledger import Ledger
+from utmost.ledger import Answer, Ledger
 from utmost.promises import Promise
 from utmost.releases import WorkloadRelease
 from utmost.service import Grant, Service, Settings, application, connect
@@ -45,21 +45,24 @@ MEMORIES = {"ledger": lambda folder: lambda: opened(folder), "service": served}
 
 
 def plain(answer):
-    shown = answer.measured if isinstance(answer, WorkloadRelease) else answer
+    table = answer.table if isinstance(answer, Answer) else answer
+    shown = table.measured if isinstance(table, WorkloadRelease) else table
     return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
 
 
-def saved(answer, folder, **at):
+def saved(answer, folder):
     """The bytes of a save, of the table or document and of its statement."""
     folder.mkdir()
-    ending = "json" if isinstance(answer.at(STRICT), WorkloadRelease) else "csv"
-    answer.save(folder / f"a.{ending}", **at)
+    ending = "json" if isinstance(answer.table, WorkloadRelease) else "csv"
+    answer.save(folder / f"a.{ending}")
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
 
 VERBS = {
     "table": lambda answer, folder: plain(answer.table),
-    "at": lambda answer, folder: plain(answer.at(STRICT)),
+    "release": lambda answer, folder: plain(answer.release.at(STRICT)),
+    "view": lambda answer, folder: plain(answer.release.view(epsilon=STRICT)),
+    "relax": lambda answer, folder: plain(answer.release.relax(epsilon=STRICT)),
     "statement": lambda answer, folder: answer.statement,
     "save": saved,
     "margin": lambda answer, folder: answer.margin(),
@@ -81,7 +84,8 @@ def test_asked_again_after_a_relaxation_the_same_bytes(tmp_path, noise, memory):
     answer = first.publish("r", table, promise, epsilon=STRICT, request="monday")
     verbs = {name: verb for name, verb in VERBS.items() if noise != "points" or name not in ("total", "read")}
     told = {name: verb(answer, tmp_path / name) for name, verb in verbs.items()}
-    of_history = first["r"].statement, plain(first["r"].table), saved(first["r"], tmp_path / "only")
+    only = first["r"].at()
+    of_history = only.statement, plain(only), saved(only, tmp_path / "only")
     assert of_history == (told["statement"], told["table"], told["save"]), "with one answer the history takes it"
     other = again()
     other.relax("r", table, epsilon=LOOSE)
@@ -95,12 +99,12 @@ def test_asked_again_after_a_relaxation_the_same_bytes(tmp_path, noise, memory):
         for name, verb in verbs.items():
             assert verb(one, tmp_path / f"{entrance} {name}") == told[name], (entrance, name)
     history = again()["r"]
-    assert plain(again().view("r", epsilon=STRICT)) == plain(other.relax("r", table, epsilon=STRICT)) == told["table"]
+    assert plain(again().view("r", epsilon=STRICT).table) == plain(other.relax("r", table, epsilon=STRICT).table) == told["table"]
     assert again().statement("r", epsilon=STRICT) == told["statement"]
-    assert saved(history, tmp_path / "history", epsilon=STRICT) == told["save"]
-    assert history.margin(epsilon=STRICT) == told["margin"]
-    assert answer.levels == history.levels == (STRICT, level(1), LOOSE), "the history goes on"
-    assert answer.spent == LOOSE
+    assert saved(history.at(STRICT), tmp_path / "history") == told["save"]
+    assert history.at(STRICT).margin() == told["margin"]
+    assert answer.release.levels == history.levels == (STRICT, level(1), LOOSE), "the history goes on"
+    assert (answer.release.spent, answer.level) == (LOOSE, STRICT)
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
@@ -112,13 +116,7 @@ def test_a_history_of_several_answers_needs_a_level(tmp_path, memory):
     ledger.relax("r", table, epsilon=LOOSE)
     history = ledger["r"]
     calls = {
-        "table": lambda: history.table,
-        "statement": lambda: history.statement,
-        "total": lambda: history.total(),
-        "read": lambda: history.read(),
-        "margin": lambda: history.margin(),
-        "level": lambda: history.level,
-        "save": lambda: history.save(tmp_path / "never.json"),
+        "at": lambda: history.at(),
         "ledger.save": lambda: ledger.save("r", tmp_path / "never.json"),
         "ledger.statement": lambda: ledger.statement("r"),
     }
@@ -126,6 +124,8 @@ def test_a_history_of_several_answers_needs_a_level(tmp_path, memory):
         with pytest.raises(NotALevel, match=r"several answers.*0\.125, 20.*Pass epsilon="):
             print(name, call())
     assert not (tmp_path / "never.json").exists()
+    for name in ("table", "statement", "margin", "total", "save", "level"):
+        assert not hasattr(history, name), "a history has no values of its own"
     assert ledger.statement("r", epsilon=LOOSE)["epsilon"] == "20"
     assert "answered at" in history._repr_html_()
 
@@ -133,10 +133,11 @@ def test_a_history_of_several_answers_needs_a_level(tmp_path, memory):
 def test_a_process_keeps_an_answer_at_its_level():
     made = ut.release(TABLE, NOISES["cells"][0], epsilon=STRICT)
     told = plain(made.table), made.statement, made.total(), made.margin()
-    loose = made.at(LOOSE)
+    loose = made.release.at(LOOSE)
     assert (plain(made.table), made.statement, made.total(), made.margin()) == told
     assert plain(loose) != told[0]
-    assert repr(made) == "Release(name='release', version=1, level=level(epsilon='1/8'))"
+    assert repr(made).startswith("Answer(columns=('n',), rows=40, level=level(epsilon='1/8')")
+    assert repr(made.release) == "Release(name='release', version=1, spent=level(epsilon=20))"
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
@@ -158,10 +159,10 @@ def test_an_engines_answer_keeps_its_level(tmp_path, engine):
         answer = ledger.publish("r", frame, promise, epsilon=STRICT, request="monday")
         told = values(answer.table)
         with opened(tmp_path) as other:
-            loose = other.relax("r", frame, epsilon=LOOSE)
+            loose = other.relax("r", frame, epsilon=LOOSE).table
             assert values(loose) != told
             nightly = other.publish("r", frame, promise, epsilon=STRICT, request="monday").table
-        assert values(nightly) == values(answer.table) == values(answer.at(STRICT)) == told
+        assert values(nightly) == values(answer.table) == values(answer.release.at(STRICT).table) == told
         assert answer.margin() == promise.margin(STRICT, "0.95")
 
 
@@ -189,7 +190,7 @@ def test_publish_and_relax_in_a_race(tmp_path):
 
         def asked(at):
             if at % 3 == 0:
-                return ledger.relax("r", table, epsilon=1 + at) and None
+                return ledger.relax("r", table, epsilon=1 + at).table and None
             answer = ledger.publish("r", table, promise, epsilon=STRICT, request="monday" if at % 3 == 1 else None)
             return plain(answer.table), json.dumps(answer.statement)
 

@@ -38,7 +38,7 @@ def made(folder):
         for version, epsilon in ((1, "1/2"), (2, "1/2"), (2, 3)):
             key = ledger.level_key("r", epsilon=epsilon, version=version)
             assert len(key) == 32
-            found[version, epsilon] = key, ledger.view("r", epsilon=epsilon, version=version)
+            found[version, epsilon] = key, ledger.view("r", epsilon=epsilon, version=version).table
         assert ledger.verify()
     return folder / "l.db", found
 

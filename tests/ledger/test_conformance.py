@@ -30,7 +30,7 @@ from utmost.errors import (
     UtmostError,
 )
 from utmost.exact import level
-from utmost.ledger import Ledger, Release
+from utmost.ledger import Answer, Ledger, Release
 from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
 from utmost.publish.promises import noise_kinds
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
@@ -167,13 +167,13 @@ def in_book(folder, promise, table, first, **options):
     return Ledger.open(folder / "kept.db", key=KEY).publish("r", table, promise, epsilon=first)
 
 
-def check_published(release, memory, first):
-    """What publishing gives is the release that the memory has under the name, and has the first answer at hand."""
-    known = memory["r"]
-    assert type(release) is type(known) is Release
+def check_published(answer, memory, first):
+    """Publishing gives the answer that the memory has under the name, and that answer's history is the memory's."""
+    known, release = memory["r"], answer.release
+    assert (type(answer), type(release), type(known)) == (Answer, Release, Release)
     assert (release.name, release.version, release.levels) == (known.name, known.version, known.levels)
-    assert plain(release.table) == plain(known.table) == plain(known.at(first))
-    assert release.statement == known.statement
+    assert plain(answer) == plain(known.at()) == plain(known.at(first))
+    assert answer.statement == known.at().statement
 
 
 def derived(folder, promise, table, first):
@@ -187,9 +187,9 @@ def remote(folder, promise, table, first):
     app = application(service, Settings(rate=1e6, burst=10**6))
     presented = service.bearers.make(None, "c", "curator", "curator", (Grant("*"),))[1]
     memory = connect("http://localhost", presented, transport=Inside(app))
-    release = memory.publish("r", table, promise, epsilon=first)
-    check_published(release, memory, first)
-    return release
+    answer = memory.publish("r", table, promise, epsilon=first)
+    check_published(answer, memory, first)
+    return answer
 
 
 REFUSED = {("points", "service")}
@@ -205,7 +205,8 @@ def _known(monkeypatch):
 
 def plain(answer):
     """An answer as values that can be compared."""
-    shown = answer.measured if isinstance(answer, ut.releases.WorkloadRelease) else answer
+    table = answer.table if isinstance(answer, Answer) else answer
+    shown = table.measured if isinstance(table, ut.releases.WorkloadRelease) else table
     return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
 
 
@@ -226,15 +227,21 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
     for at, order in enumerate([(LEVELS[1], LEVELS[2], LEVELS[0]), LEVELS[::-1]][: 2 if memory == "process" else 1]):
         folder = tmp_path / str(at)
         folder.mkdir()
-        release = MEMORIES[memory](folder, promise, table, order[0])
+        answer = MEMORIES[memory](folder, promise, table, order[0])
+        release = answer.release
         first = {one: plain(release.at(one, table=table)) for one in order}
         assert release.levels == LEVELS
         assert release.spent == LEVELS[-1]
         assert {one: plain(release.at(one)) for one in order[::-1]} == first, "asked again"
-        assert plain(release.table) == first[order[0]], "an answer keeps the level of the call that made it"
-        assert release.margin(epsilon=2) <= release.margin(epsilon="1/2")
-        assert release.margin() == release.margin(epsilon=order[0]) == promise.margin(order[0], "0.95")
-        assert level(release.statement["epsilon"]) == release.level == order[0]
+        assert plain(answer) == first[order[0]], "an answer keeps the level of the call that made it"
+        assert release.at(2).margin() <= release.at("1/2").margin()
+        assert answer.margin() == release.at(order[0]).margin() == promise.margin(order[0], "0.95")
+        assert answer.margin("0.99") == promise.margin(order[0], "0.99")
+        assert level(answer.statement["epsilon"]) == answer.level == order[0]
+        unpickled = pickle.loads(pickle.dumps(answer))
+        assert (plain(unpickled), unpickled.statement) == (plain(answer), answer.statement)
+        with pytest.raises(Unsupported, match=r"ledger\[name\]"):
+            print(unpickled.release)
     with pytest.raises(NotALevel):
         release.at(0)
     other = (
@@ -249,9 +256,9 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
     assert release.spent == LEVELS[-1], "nothing is spent by a call that fails"
 
 
-def check_once(release, table):
+def check_once(made, table):
     """Keys are named at one level: the answer is repeated, and another level is refused by type."""
-    answer = plain(release.table)
+    release, answer = made.release, plain(made)
     assert list(answer) == list(table)
     assert {"w2", "w3"} <= set(answer["word"])
     assert plain(release.at(1, table=table)) == plain(release.at(1)) == answer
@@ -260,8 +267,8 @@ def check_once(release, table):
             release.at(other, table=table)
     with pytest.raises((DataChanged, ServiceError)):
         release.at(3, table={**table, "n": table["n"] + 1})
-    assert (release.levels, release.statement["epsilon"]) == ((level(1),), "1")
-    assert release.margin() > 0
+    assert (release.levels, made.statement["epsilon"]) == ((level(1),), "1")
+    assert made.margin() > 0
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -276,16 +283,16 @@ def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, nois
     kept = ut.release(table, promise, epsilon=1)
     assert type(made.table) is type(kept.table)
     assert list(plain(made.table)) == list(plain(kept.table))
-    assert (made.margin, made.spent, made.unit.cells) == (kept.margin(), level(1), promise.unit.cells)
+    assert (made.margin(), made.level, made.unit.cells) == (kept.margin(), level(1), promise.unit.cells)
     assert rehearsed.table is None
     drawn = {"name", "data_version", "levels", "together", "table", "measured", *({"rows"} if kind.is_once else ())}
     said = {name: fact for name, fact in kept.statement.items() if name not in drawn}
     for release in (made, rehearsed):
-        assert {name: fact for name, fact in release.sidecar.items() if name not in drawn} == said
+        assert {name: fact for name, fact in release.statement.items() if name not in drawn} == said
     if kind.is_once:
-        assert (made.rows, made.sidecar["rows"], rehearsed.rows) == (len(made.table["word"]),) * 2 + (0,)
+        assert (made.rows, made.statement["rows"], rehearsed.rows) == (len(made.table["word"]),) * 2 + (0,)
     assert "epsilon" in made._repr_html_()
-    assert pickle.loads(pickle.dumps(made)).sidecar == made.sidecar
+    assert pickle.loads(pickle.dumps(made)).statement == made.statement
     path = tmp_path / ("r.json" if noise in ("sums", "listed rows") else "r.csv")
     assert made.save(path)["epsilon"] == "1"
     if made.plan.is_document:
@@ -350,8 +357,8 @@ def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
     for at, order in enumerate(permutations(LEVELS) if memory == "process" else [(LEVELS[2], LEVELS[0], LEVELS[1])]):
         folder = tmp_path / str(at)
         folder.mkdir()
-        release = MEMORIES[memory](folder, kind.promise(n), table, order[0])
-        answers = {one: release.at(one, table=table) for one in order}
+        release = MEMORIES[memory](folder, kind.promise(n), table, order[0]).release
+        answers = {one: release.at(one, table=table).table for one in order}
         assert fits(np.array([kind.steps(answers[one], table) for one in LEVELS]), levels), order
 
 
@@ -389,7 +396,8 @@ def test_a_release_answers_for_the_frame_of_an_engine(frame):
         con = pytest.importorskip("duckdb").connect()
         rows = con.sql("SELECT * FROM (VALUES (1, 600), (2, 370)) rows(id, n)")
     promise = Promise("n", public="id", unit=ONE, keyed_by_id=True, id_column="id")
-    release = ut.release(rows, promise, epsilon=1)
+    answer = ut.release(rows, promise, epsilon=1)
+    release = answer.release
 
     def values(answer):
         return (
@@ -398,7 +406,7 @@ def test_a_release_answers_for_the_frame_of_an_engine(frame):
             else [row[0] for row in answer.select("n").fetchall()]
         )
 
-    first = values(release.table)
-    assert values(release.at(40)) == [600, 370]
-    assert values(release.at(1)) == first
+    first = values(answer.table)
+    assert values(release.at(40).table) == [600, 370]
+    assert values(release.at(1).table) == first
     assert release.spent == level(40)

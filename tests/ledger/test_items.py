@@ -59,10 +59,10 @@ def test_the_order_of_the_rows_changes_no_answer(tmp_path, derived):
             strict = ledger.publish("r", table(first), ut.Promise(**BY_ITEM), epsilon="1/2").table
             assert strict["id"] == table(first)["id"], "the answer follows the table"
             again = ledger.publish("r", table(then), ut.Promise(**BY_ITEM), epsilon="1/2").table
-            loose = ledger.relax("r", table(then), epsilon=2)
+            loose = ledger.relax("r", table(then), epsilon=2).table
             assert loose["id"] == again["id"] == table(then)["id"]
-            viewed = {e: ledger.view("r", epsilon=e) for e in (1, "1/4", "1/2")}
-            middle = by_item(ledger.relax("r", table(then), epsilon=1))
+            viewed = {e: ledger.view("r", epsilon=e).table for e in (1, "1/4", "1/2")}
+            middle = by_item(ledger.relax("r", table(then), epsilon=1).table)
             assert by_item({"id": strict["id"], **viewed[1]}) == middle
             assert by_item({"id": strict["id"], **viewed["1/2"]}) == by_item(again) == by_item(strict)
             said.append((by_item(strict), by_item(loose), middle, by_item({"id": strict["id"], **viewed["1/4"]})))
@@ -78,7 +78,7 @@ def test_both_doors_give_the_same_values(tmp_path):
     (tmp_path / "a").mkdir()
     with opened(tmp_path / "a") as ledger:
         kept = [ledger.publish("r", table(), ut.Promise(**BY_ITEM), epsilon=path[0]).table]
-        kept += [ledger.relax("r", table(SHUFFLED), epsilon=e) for e in path[1:]]
+        kept += [ledger.relax("r", table(SHUFFLED), epsilon=e).table for e in path[1:]]
         first_key = ledger.items.commitment_key("r")
         viewed = ledger.items.view("r", epsilon=3)
     with opened(tmp_path) as ledger:
@@ -242,9 +242,9 @@ def test_a_release_stays_with_its_door_and_its_noise(tmp_path):
         ledger.items.publish("engine", committed, ut.Promise(**PROMISE, id_column="id"), epsilon=1, dataset="kept")
         mine = ledger.items.commitment_key("kept").committed([Identifiers.of(table()["id"])], table())
         for call in (
-            lambda: ledger.relax("engine", table(), epsilon=2),
-            lambda: ledger.view("engine", epsilon=1),
-            lambda: ledger.view("engine", epsilon="1/2"),
+            lambda: ledger.relax("engine", table(), epsilon=2).table,
+            lambda: ledger.view("engine", epsilon=1).table,
+            lambda: ledger.view("engine", epsilon="1/2").table,
             lambda: ledger.items.relax("kept", mine, epsilon=2),
             lambda: ledger.items.view("rows", epsilon=1),
             lambda: ledger.items.commitment_key("rows"),
@@ -266,7 +266,7 @@ def test_a_ledger_that_is_put_back_repeats_itself(tmp_path):
     said = []
     for _ in range(2):
         with opened(tmp_path, witness=False) as ledger:
-            said.append([by_item(ledger.relax("r", table(SHUFFLED), epsilon=e)) for e in (3, 2)])
+            said.append([by_item(ledger.relax("r", table(SHUFFLED), epsilon=e).table) for e in (3, 2)])
         shutil.copy(tmp_path / "old.db", tmp_path / "l.db")
     assert said[0] == said[1]
 
@@ -294,7 +294,7 @@ def test_many_blocks_of_rows_and_half_steps(tmp_path):
     promise = {"sensitivity": 3, "cells": 1, "half_step": True}
     with opened(tmp_path) as ledger:
         strict = ledger.publish("r", big, **asked(**asks, **promise, epsilon=1)).table
-        loose = ledger.relax("r", {name: column[order] for name, column in big.items()}, epsilon=2)
+        loose = ledger.relax("r", {name: column[order] for name, column in big.items()}, epsilon=2).table
         assert not ((strict["n"][order] - loose["n"]) % 3).any()
         made = ledger.items.view("r", epsilon=2)
         assert (made.responses([Identifiers.of(big["id"])], big)["n"][order] == loose["n"]).all()
@@ -307,7 +307,7 @@ def test_frozen_releases(tmp_path):
         small = {"id": ["a", "b", "c"], "n": [10, 20, 30]}
         asks = {"columns": "n", "id_column": "id", "public": "id", "unit": ut.Unit(1, 1), "keyed_by_id": True}
         found = [ledger.publish("r", small, **asked(**asks, epsilon="1/10")).table["n"]]
-        found += [list(ledger.relax("r", small, epsilon=e)["n"]) for e in (1, "1/2", "1/100")]
+        found += [list(ledger.relax("r", small, epsilon=e).table["n"]) for e in (1, "1/2", "1/100")]
     assert found == FROZEN
 
 

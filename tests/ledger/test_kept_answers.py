@@ -42,8 +42,8 @@ def frames(rows=40):
 def test_noise_beyond_64_bits_is_published_relaxed_and_viewed(ledger, frame):
     epsilons = "1/1000", "1/500", "1/400"
     answers = [ledger.publish("n", frame, ut.Promise(**ONE), epsilon=epsilons[0]).table]
-    answers += [ledger.relax("n", frame, epsilon=epsilon) for epsilon in epsilons[1:]]
-    answers += [ledger.view("n", epsilon=epsilon) for epsilon in epsilons]
+    answers += [ledger.relax("n", frame, epsilon=epsilon).table for epsilon in epsilons[1:]]
+    answers += [ledger.view("n", epsilon=epsilon).table for epsilon in epsilons]
     answers.append(release_table(frame, ut.Promise(**ONE), epsilon="1/1000").table)
     columns = [list(map(int, dataframes.read(answer, "n"))) for answer in answers]
     assert columns[:3] == columns[3:6]

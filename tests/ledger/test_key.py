@@ -135,7 +135,7 @@ def test_a_levels_key_opens_that_level_alone(tmp_path):
         ledger.relax("r", TABLE, epsilon=2)
         ledger.publish("r", {"n": [1]}, ut.Promise(**PROMISE), version=2, epsilon=1)
         keys = {epsilon: ledger.level_key("r", epsilon=epsilon, version=1) for epsilon in ("1/2", 2)}
-        said = {epsilon: ledger.view("r", epsilon=epsilon, version=1) for epsilon in keys}
+        said = {epsilon: ledger.view("r", epsilon=epsilon, version=1).table for epsilon in keys}
         ledger.backup(tmp_path / "b.db")
         with pytest.raises(Unsupported, match="stored and sealed"):
             ledger.level_key("r", epsilon=1, version=1)

@@ -63,7 +63,7 @@ def test_labels_of_many_rows_come_in_blocks(rows, tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", table, **asked(columns="n", public="ward", **PROMISE))
         assert ledger.release("r").labels.parts == -(-rows // BLOCK)
-        seen = ledger.view("r", epsilon="1/2")
+        seen = ledger.view("r", epsilon="1/2").table
         assert (
             seen["ward"].tolist() == table["ward"] if hasattr(seen["ward"], "tolist") else seen["ward"] == table["ward"]
         )
@@ -98,17 +98,17 @@ def test_a_view_says_which_row_is_which(tmp_path):
             "r", table, **asked(columns="x", public="department", drop=["y", "secret"], **PROMISE)
         ).table
         assert list(first) == ["x", "x_margin", "department"]
-        assert ledger.view("r", epsilon=1) == first
+        assert ledger.view("r", epsilon=1).table == first
         more = {"id_column": "department", "keyed_by_id": True, "independent": True}
         ledger.publish("i", table, **asked(columns="y", public="department", drop=["x", "secret"], **PROMISE, **more))
         back = {name: cells[::-1] for name, cells in table.items()}
-        assert ledger.relax("i", back, epsilon=2)["department"] == ["B", "A"]
-        seen = ledger.view("i", epsilon=2)
+        assert ledger.relax("i", back, epsilon=2).table["department"] == ["B", "A"]
+        seen = ledger.view("i", epsilon=2).table
         assert seen["department"] == ["A", "B"]
-        assert seen["y"] == ledger.relax("i", table, epsilon=2)["y"]
+        assert seen["y"] == ledger.relax("i", table, epsilon=2).table["y"]
         say = {"columns": ["x", "y"], "public": "department", "drop": "secret", "epsilon": 1, "independent": True}
         ledger.publish("p", table, **asked(noise=ut.PointNoise(1), **say))
-        assert list(ledger.view("p", epsilon=1)) == ["x", "department", "y", "x_y_margin"]
+        assert list(ledger.view("p", epsilon=1).table) == ["x", "department", "y", "x_y_margin"]
         handed = ledger.level_key("r", epsilon=1)
         assert ledger.verify()
     assert read_sealed(tmp_path / "l.db", "r", handed) == first
@@ -127,4 +127,4 @@ def test_error_bars_need_names_of_their_own(tmp_path):
             ledger.publish("r", {"n": [1], "n_margin": [2]}, **asked(columns="n", public="n_margin", **PROMISE))
         assert len(ledger.history()) == 1
         ledger.publish("r", {"n": [1], "n_margin": [2]}, **asked(columns="n", drop="n_margin", **PROMISE))
-        assert ledger.view("r", epsilon=1)["n_margin"] == [ledger.margin("r", epsilon=1)]
+        assert ledger.view("r", epsilon=1).table["n_margin"] == [ledger.margin("r", epsilon=1)]

@@ -31,8 +31,8 @@ def answered(ledger, order, values, **promise):
     ledger.publish("r", table, **asked(epsilon=order[0], **promise))
     for one in order[1:]:
         loosest = max(ledger.levels("r"))
-        ledger.relax("r", table, epsilon=one) if loosest < one else ledger.view("r", epsilon=one)
-    return {one: np.asarray(ledger.view("r", epsilon=one)["n"]) for one in order}
+        ledger.relax("r", table, epsilon=one).table if loosest < one else ledger.view("r", epsilon=one).table
+    return {one: np.asarray(ledger.view("r", epsilon=one).table["n"]) for one in order}
 
 
 def conditional(step, noise):
@@ -145,7 +145,7 @@ def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
             ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
         with pytest.raises(Unsupported, match="up to epsilon=1024"):
             ledger.relax("r", {"n": [1]}, epsilon=1025)
-        assert ledger.relax("r", {"n": [1]}, epsilon=1024)["n"] == [1]
+        assert ledger.relax("r", {"n": [1]}, epsilon=1024).table["n"] == [1]
 
 
 def test_derived_noise_is_the_same_in_every_version_of_the_library(tmp_path):

@@ -27,7 +27,7 @@ def test_threads_get_one_answer(ledger, reopened):
         mine = (ledger, other)[number % 2]
         start.wait()
         levels = ["1/2", 1, 2, "3/2"][number % 4 :] + ["1/2", 1, 2, "3/2"][: number % 4]
-        answers = {str(one): mine.relax("r", TABLE, epsilon=one)["n"] for one in levels}
+        answers = {str(one): mine.relax("r", TABLE, epsilon=one).table["n"] for one in levels}
         return answers
 
     with ThreadPoolExecutor(16) as pool:

@@ -68,8 +68,8 @@ def responses(kind, memory, folder):
     """Steps of noise at a level and, asked for later, at a looser one: a row for each cell."""
     folder.mkdir()
     table = kind.table(CELLS)
-    release = MEMORIES[memory](folder, kind.promise(CELLS), table, STRICT)
-    answers = [release.at(asked_level, table=table) for asked_level in (STRICT, LOOSE)]
+    release = MEMORIES[memory](folder, kind.promise(CELLS), table, STRICT).release
+    answers = [release.at(asked_level, table=table).table for asked_level in (STRICT, LOOSE)]
     return np.stack([np.asarray(kind.steps(answer, table)) for answer in answers], axis=1)
 
 

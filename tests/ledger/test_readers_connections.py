@@ -98,8 +98,8 @@ def test_a_ledger_gives_its_connections_back(tmp_path, opened):
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.publish("visits", TABLE, **asking.asked(**PROMISE))
         time.sleep(QUIET)
-        first, before = ledger.view("visits", epsilon=1), len(opened)
-        again = ledger.view("visits", epsilon=1)
+        first, before = ledger.view("visits", epsilon=1).table, len(opened)
+        again = ledger.view("visits", epsilon=1).table
         assert list(first["n"]) == list(again["n"])
         assert len(opened) == before
         assert any(place == str(tmp_path / "l.db") for place, _ in sqlite_store._idle)

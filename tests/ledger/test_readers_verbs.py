@@ -13,20 +13,20 @@ PROMISE = ut.Promise(["ill", "old"], public="town", unit=ut.Unit(1, 2))
 
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_a_table_at_hand_says_what_its_file_says(tmp_path, memory):
-    release = MEMORIES[memory](tmp_path, PROMISE, TABLE, 1)
-    before = release.table
-    release.at(2, table=TABLE)
-    release.save(tmp_path / "r.csv")
+    answer = MEMORIES[memory](tmp_path, PROMISE, TABLE, 1)
+    before = answer.table
+    answer.release.at(2, table=TABLE)
+    answer.save(tmp_path / "r.csv")
     saved = ut.read_release(tmp_path / "r.csv")
     rows = saved.rows_where({"town": "B"})
-    total = release.total({"town": "B"}, column="ill")
+    total = answer.total({"town": "B"}, column="ill")
     assert (total.exact, total.margin) == (saved.total(rows, "ill").value, saved.total(rows, "ill").margin)
-    assert total.exact == sum(release.table["ill"][1:]) == sum(before["ill"][1:])
+    assert total.exact == sum(answer.table["ill"][1:]) == sum(before["ill"][1:])
     of_all = saved.ratio(rows, saved.rows_where(), "ill", "old")
-    assert release.ratio({"town": "B"}, column="ill", over_column="old") == of_all
-    assert release.read("1").cells == {name: [*map(int, release.at(1)[name])] for name in ("ill", "old")}
+    assert answer.ratio({"town": "B"}, column="ill", over_column="old") == of_all
+    assert answer.read().cells == {name: [*map(int, answer.release.at(1).table[name])] for name in ("ill", "old")}
     with pytest.raises(Unsupported, match="a mean is asked of sums"):
-        release.mean("town")
+        answer.mean("town")
 
 
 def test_sums_of_a_plan_answer_themselves():

@@ -100,8 +100,8 @@ def test_both_doors_write_the_same_facts(tmp_path):
 WORDS = {"columns": "n", "unit": Unit(1, 1)}
 CALLS = {
     "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, **asked(epsilon=1, **WORDS, **words)),
-    "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words),
-    "view": lambda ledger, **words: ledger.view("r", epsilon=1, **words),
+    "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words).table,
+    "view": lambda ledger, **words: ledger.view("r", epsilon=1, **words).table,
     "save": lambda ledger, **words: ledger.save("r", "never.csv", epsilon=1, **words),
     "statement": lambda ledger, **words: ledger.statement("r", epsilon=1, **words),
     "level_key": lambda ledger, **words: ledger.level_key("r", epsilon=1, **words),
@@ -141,4 +141,4 @@ def test_a_release_about_to_be_is_bound_to_what_is_read_again(tmp_path):
         assert replace(stored, responses={}) == before
         assert (before.path, before.levels, before.bound) == ((), (), stored.bound)
     with Ledger.open(tmp_path / "l.db", key=KEY) as again:
-        assert list(again.view("r", epsilon=1)) == ["n", "n_margin", "ward"]
+        assert list(again.view("r", epsilon=1).table) == ["n", "n_margin", "ward"]

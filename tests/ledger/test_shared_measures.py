@@ -51,16 +51,16 @@ def shared(tables):
 def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         strict = ledger.publish_shared(tables, shared, dataset="sales")
-        assert {name: release.spent for name, release in strict.items()} == shared.levels(ut.level(1))
+        assert {name: release.level for name, release in strict.items()} == shared.levels(ut.level(1))
         assert ledger.spent(dataset="sales").epsilon == 1
         loose = ledger.relax_shared(tables, shared, epsilon=2)
         assert ledger.spent(dataset="sales").epsilon == 2
         again = ledger.publish_shared(tables, shared, dataset="sales")
         for name, release in strict.items():
             assert again[name].statement == release.statement
-            check_workload(release.facts())
-            check_workload(loose[name].facts())
-            assert ledger.view(name, epsilon=release.spent).statement == release.statement
+            check_workload(release.table.facts())
+            check_workload(loose[name].table.facts())
+            assert ledger.view(name, epsilon=release.level).statement == release.statement
         twice = ledger.relax_shared(tables, shared, epsilon=2)
         assert {name: release.statement for name, release in twice.items()} == {
             name: release.statement for name, release in loose.items()
@@ -229,7 +229,7 @@ def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypat
     assert run(*both, *kept)[0] == 0
     with ut.Ledger.open("releases.db") as ledger:
         assert (ledger.spent(dataset="sales").epsilon, len(ledger.releases)) == (1, 2)
-        assert ut.read_release("kept-spent.json").facts() == ledger.view("spent", epsilon=spent["spent"]).facts()
+        assert ut.read_release("kept-spent.json").facts() == ledger.view("spent", epsilon=spent["spent"]).table.facts()
     refusals = (
         ([*both, "--dataset", "x"], "--dataset needs --ledger"),
         ([*both, "--relax", "counted.json"], "publishes, or relaxes"),
@@ -261,6 +261,6 @@ def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, sh
             releases = ledger.publish_shared(tables, shared, dataset="sales")
         assert len(ledger.releases) == 3
         assert ledger.verify().events == 4
-        assert {name: ledger.view(name, epsilon=release.spent).statement for name, release in releases.items()} == {
+        assert {name: ledger.view(name, epsilon=release.level).statement for name, release in releases.items()} == {
             name: release.statement for name, release in releases.items()
         }

@@ -83,13 +83,13 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
         given = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": "1/100"} | promise
         said = [
             said_shape(ledger.publish("r", table, **asked(**given)).table),
-            said_shape(ledger.relax("r", table, epsilon=12)),
+            said_shape(ledger.relax("r", table, epsilon=12).table),
         ]
-        said += [said_shape(ledger.view("r", epsilon=epsilon)) for epsilon in ("1/1000", 1)]
+        said += [said_shape(ledger.view("r", epsilon=epsilon).table) for epsilon in ("1/1000", 1)]
         ledger.backup(folder / "b.db")
         if sealed:
             said.append(said_shape(read_sealed(folder / "b.db", "r", ledger.level_key("r", epsilon=1))))
-        for call in (lambda: ledger.view("r", epsilon=13), lambda: ledger.view("s", epsilon=1)):
+        for call in (lambda: ledger.view("r", epsilon=13).table, lambda: ledger.view("s", epsilon=1).table):
             with pytest.raises(UtmostError) as caught:
                 call()
             said.append(str(caught.value))

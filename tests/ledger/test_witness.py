@@ -45,13 +45,13 @@ def put_back(here, after, keep="old.db"):
 
 def test_a_rolled_back_ledger_says_nothing_new(here):
     """What is stored can be viewed; everything that writes is refused."""
-    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2))
+    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2).table)
     with opened(here) as ledger:
         assert "witness has seen 3 events" in ledger.status().quarantine
-        assert ledger.view("r", epsilon="1/2")
+        assert ledger.view("r", epsilon="1/2").table
         for call in (
-            lambda: ledger.relax("r", TABLE, epsilon=2),
-            lambda: ledger.view("r", epsilon="1/4"),
+            lambda: ledger.relax("r", TABLE, epsilon=2).table,
+            lambda: ledger.view("r", epsilon="1/4").table,
             lambda: ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1).table,
             lambda: ledger.budget("r", limit=9),
         ):
@@ -77,7 +77,7 @@ def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
         assert ledger.status().quarantine is None
         with pytest.raises(Quarantined, match="new version"):
             ledger.relax("r", TABLE, epsilon=2)
-        assert ledger.view("r", epsilon="1/4")
+        assert ledger.view("r", epsilon="1/4").table
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1, version=2)
         assert ledger.spent(dataset="r") == level(6)
         ledger.relax("r", TABLE, epsilon=2, version=2)
@@ -88,11 +88,11 @@ def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
 
 def test_losing_only_views_costs_nothing(here):
     """A view is a function of what is stored, and of coins: the release may be relaxed as before."""
-    put_back(here, lambda ledger: ledger.view("r", epsilon="1/4"))
+    put_back(here, lambda ledger: ledger.view("r", epsilon="1/4").table)
     with opened(here) as ledger:
         ledger.resume("restored")
         assert ledger.spent("r") == level("1/2")
-        assert ledger.relax("r", TABLE, epsilon=2)
+        assert ledger.relax("r", TABLE, epsilon=2).table
 
 
 def test_a_budget_that_was_set_and_lost_is_set_again(here):
@@ -116,7 +116,7 @@ def test_a_budget_that_was_set_and_lost_is_set_again(here):
 
 def test_two_histories_are_charged_with_both(here):
     """A copy that was written to with a copy of its witness, and the original: two continuations of one response."""
-    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2), keep="copy.db")
+    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2).table, keep="copy.db")
     with opened(here, witness=here / "old.w") as copy:
         copy.relax("r", TABLE, epsilon=3)
     with opened(here) as ledger:
@@ -145,7 +145,7 @@ def test_without_a_witness_somebody_must_say_what_is_missing(here):
 
 def test_a_lost_loss_is_charged_again(here):
     """What a first quarantine charged is not forgotten by a second rollback."""
-    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2))
+    put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2).table)
     shutil.copy(here / "l.db", here / "older.db")
     with opened(here) as ledger:
         ledger.resume("first")
@@ -274,7 +274,7 @@ def test_a_backup_restores_everything_and_is_found_out(place, reopened, ledger, 
         Ledger.restore(tmp_path / "backup.db", place, key=KEY, witness=tmp_path / "witness")
     with Ledger.restore(tmp_path / "backup.db", tmp_path / "new.db", key=KEY, witness=tmp_path / "witness") as other:
         assert other.status().quarantine == "it was restored from a backup"
-        assert other.view("r", epsilon="1/2") == first
+        assert other.view("r", epsilon="1/2").table == first
         with pytest.raises(Quarantined):
             other.view("r", epsilon="1/4")
         other.resume("the server was lost")
@@ -303,13 +303,13 @@ def test_derived_noise_repeats_itself_after_a_rollback(here):
     with opened(here, **options) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
         shutil.copy(here / "l.db", here / "old.db")
-        loose = ledger.relax("r", TABLE, epsilon=2)
-        strict, between = ledger.view("r", epsilon="1/8"), ledger.view("r", epsilon=1)
+        loose = ledger.relax("r", TABLE, epsilon=2).table
+        strict, between = ledger.view("r", epsilon="1/8").table, ledger.view("r", epsilon=1).table
     shutil.copy(here / "old.db", here / "l.db")
     with opened(here, **options) as ledger:
-        assert ledger.relax("r", TABLE, epsilon=1) == between
-        assert ledger.relax("r", TABLE, epsilon=2) == loose
-        assert ledger.view("r", epsilon="1/8") == strict
+        assert ledger.relax("r", TABLE, epsilon=1).table == between
+        assert ledger.relax("r", TABLE, epsilon=2).table == loose
+        assert ledger.view("r", epsilon="1/8").table == strict
 
 
 @pytest.mark.parametrize("watched", [True, False])
@@ -327,7 +327,7 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
         )
         ledger.items.publish("engine", sums, ut.Promise(id_column="id", **PROMISE), epsilon="0.1", dataset="d")
         shutil.copy(here / "l.db", here / "old.db")
-        lost = ledger.relax("rows", TABLE, epsilon="0.3")
+        lost = ledger.relax("rows", TABLE, epsilon="0.3").table
         ledger.relax("kept", table, epsilon="0.3")
         ledger.items.relax("engine", sums, epsilon="0.3")
         receipt = ledger.receipt()
@@ -338,13 +338,13 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
                 ledger.check(receipt)
         ledger.resume("rolled back", missing=None if watched else {"d": "0.6"})
         assert ledger.spent(dataset="d") == level("0.9")
-        assert ledger.relax("rows", TABLE, epsilon="0.2")
-        assert ledger.relax("rows", TABLE, epsilon="0.3") == lost
+        assert ledger.relax("rows", TABLE, epsilon="0.2").table
+        assert ledger.relax("rows", TABLE, epsilon="0.3").table == lost
         with pytest.raises(Quarantined, match="must stay as it is"):
             ledger.relax("kept", table, epsilon="0.2")
         with pytest.raises(Quarantined, match="must stay as it is"):
             ledger.items.relax("engine", sums, epsilon="0.2")
-        assert ledger.view("kept", epsilon="0.05")
+        assert ledger.view("kept", epsilon="0.05").table
 
 
 def test_a_receipt_of_another_ledger_with_the_same_key_is_refused(here):
@@ -393,15 +393,15 @@ def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monke
         past.relax("r", TABLE, epsilon=3)
     with opened(here) as ledger:
         assert "another history" in ledger.status().quarantine
-        for call in (lambda: ledger.relax("r", TABLE, epsilon=4), lambda: ledger.view("r", epsilon=3)):
+        for call in (lambda: ledger.relax("r", TABLE, epsilon=4).table, lambda: ledger.view("r", epsilon=3).table):
             with pytest.raises(Quarantined):
                 call()
-        assert ledger.view("r", epsilon="1/2")
+        assert ledger.view("r", epsilon="1/2").table
         assert len(Witness(here / "w", 5.0).held().pending) == 1
         ledger.resume("written past the witness")
         assert ledger.spent(dataset="r") >= level(3)  # what was drawn and perhaps said counts
         assert ledger.status().quarantine is None
-        assert ledger.view("r", epsilon="1/2")
+        assert ledger.view("r", epsilon="1/2").table
 
 
 def test_a_mechanism_that_lost_no_answer_goes_on(here):

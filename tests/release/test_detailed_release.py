@@ -279,7 +279,7 @@ def test_in_a_ledger_both_are_published_and_relaxed_and_their_levels_add_up(tmp_
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.budget("people", 3)
         ledger.publish("counties", table, ut.Promise(noise=coarse), epsilon="1/2", dataset="people")
-        first = ledger.view("counties", epsilon="1/2")
+        first = ledger.view("counties", epsilon="1/2").table
         fine = rule.counted(table, first)
         plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
         ledger.publish("details", fine, ut.Promise(noise=plan), epsilon=1, dataset="people")
@@ -290,7 +290,7 @@ def test_in_a_ledger_both_are_published_and_relaxed_and_their_levels_add_up(tmp_
         with pytest.raises(BudgetExceeded):
             ledger.relax("details", fine, epsilon=3)
         # The choice stays that of the first answer, though a better one is there now.
-        again = rule.counted(table, ledger.view("counties", epsilon="1/2"))
+        again = rule.counted(table, ledger.view("counties", epsilon="1/2").table)
         assert again.domain.same_as(fine.domain)
 
 

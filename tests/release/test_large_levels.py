@@ -28,7 +28,7 @@ def at_once():
 @pytest.mark.parametrize("relaxable", [False, True])
 def test_a_release_at_any_level_is_stated(epsilon, relaxable):
     made = release_table(TABLE, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon, relaxable=relaxable)
-    stated = json.loads(json.dumps(made.sidecar, allow_nan=False))
+    stated = json.loads(json.dumps(made.statement, allow_nan=False))
     assert stated["epsilon_rounded_up"] >= float(epsilon)
     assert epsilon not in LARGE or list(made.table["n"]) == [3, 4]
 

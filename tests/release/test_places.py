@@ -59,7 +59,7 @@ def test_one_and_three_columns():
         table = {name: [1.0, 2.0] for name in columns}
         made = release_places(table, columns=columns, epsilon=1)
         assert made.law.dimensions == len(columns)
-        check_places(made.sidecar, made.table)
+        check_places(made.statement, made.table)
 
 
 def test_polars_frames_come_back_as_they_came():
@@ -67,7 +67,7 @@ def test_polars_frames_come_back_as_they_came():
     frame = polars.DataFrame({"x": [1.0, 2.0], "y": [3, 4], "n": ["a", "b"]})
     made = release_places(frame, columns=["x", "y"], public="n", alpha="1/2", grid="1/10")
     assert made.table.columns == ["x", "y", "x_y_margin", "n"]
-    check_places(json.loads(json.dumps(made.sidecar)), made.table)
+    check_places(json.loads(json.dumps(made.statement)), made.table)
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_what_cannot_be_released(table, promise, error):
 
 @pytest.fixture
 def said():
-    return json.loads(json.dumps(release_places(TABLE, **PROMISE, per=200).sidecar))
+    return json.loads(json.dumps(release_places(TABLE, **PROMISE, per=200).statement))
 
 
 def test_a_rehearsal_says_the_same_and_draws_nothing(said):
     made = rehearse_places(TABLE, **PROMISE, per=200)
     assert made.table is None
-    assert made.sidecar | {"table": None} == said | {"table": None}
+    assert made.statement | {"table": None} == said | {"table": None}
 
 
 def test_every_field_of_the_statement_is_checked(said):
@@ -144,7 +144,7 @@ def test_every_field_of_the_statement_is_checked(said):
 
 def test_a_changed_table_is_found_out():
     made = release_places(TABLE, **PROMISE)
-    said = made.sidecar
+    said = made.statement
     for changed in ({"x": [0.0, 0.0, 0.0]}, {"x_y_margin": [1.0] * 3}, {"name": ["A", "B", "D"]}, {"more": [1, 2, 3]}):
         with pytest.raises(BadTable):
             check_places(said, made.table | changed)

@@ -41,7 +41,7 @@ HARMLESS = {("counts", "cost"), ("alpha", "cost"), ("observed", "cost"), ("relax
 
 def released(promise):
     made = release_table(TABLE, **asked(columns="admitted", public="department", drop="seen", **promise))
-    return made.table, json.loads(json.dumps(made.sidecar))
+    return made.table, json.loads(json.dumps(made.statement))
 
 
 def leaves(value, path=()):
@@ -125,7 +125,7 @@ def test_half_step_reals_are_released_once_and_stated(grid, dose):
     assert all(
         abs(noisy - true) < 60 for noisy, true in zip(release.table["admitted"], counts["admitted"], strict=True)
     )
-    said = json.loads(json.dumps(release.sidecar))
+    said = json.loads(json.dumps(release.statement))
     assert check_statement(said, release.table).law == release.law
     for path, other in changes(said, dose):
         if path not in ON_TRUST:
@@ -153,7 +153,7 @@ def ledger_statements(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32))) as ledger:
         for name, promise in promises.items():
             ledger.publish(name, TABLE, **asked(**unit, **promise, epsilon="1/2", independent=True))
-            table = ledger.relax(name, TABLE, epsilon=1)
+            table = ledger.relax(name, TABLE, epsilon=1).table
             release = next(one for one in ledger.releases if one.name == name)
             remembered = ledger.ledger_facts(name, level(1))
             said = response_statement(

@@ -144,7 +144,7 @@ def test_a_column_that_nobody_declared_is_refused_by_name(do):
 def test_a_dropped_column_is_nowhere_in_the_release():
     release = release_table(TABLE, ut.Promise(columns="admitted", unit=ut.Unit(1, 1), **OTHERS), epsilon=1)
     assert list(release.table) == ["department", "admitted", "admitted_margin"]
-    assert "applicants" not in str(release.sidecar)
+    assert "applicants" not in str(release.statement)
 
 
 def test_an_identifier_is_published_only_where_it_is_declared():
@@ -156,11 +156,11 @@ def test_an_identifier_is_published_only_where_it_is_declared():
 
 def test_the_statement_says_where_the_rows_come_from():
     promise = {"columns": "n", "epsilon": 1, "unit": ut.Unit(1, 1)}
-    said = release_table({"n": [1, 2]}, **asked(**promise)).sidecar
+    said = release_table({"n": [1, 2]}, **asked(**promise)).statement
     assert said["rows_from"] == "declared"
     assert said["guarantee"].endswith("It takes for granted that the list of rows depends on no individual.")
     with pytest.warns(RowsObserved, match="does not cover which rows there are"):
-        said = release_table({"n": [1, 2]}, **asked(rows="observed", **promise)).sidecar
+        said = release_table({"n": [1, 2]}, **asked(rows="observed", **promise)).statement
     assert said["rows_from"] == "observed"
     assert "Which rows there are was found in the data, and the promise does not cover it." in said["guarantee"]
     with pytest.raises(OutOfRange, match="declared, observed"):
@@ -223,7 +223,7 @@ def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_ch
         {"a": [1, 2], "b": [3, 4]},
         ut.Promise(columns=["a", "b"], unit=ut.Unit(1, cells, neighbours)),
         epsilon=1,
-    ).sidecar
+    ).statement
     together = "for all cells together, since one individual changes only one: least expected cost"
     each = "for each cell at its share of the level, not for all cells together: least expected cost"
     assert said["theorem"].startswith(together if joint else each)
@@ -285,7 +285,7 @@ def test_a_rehearsal_promises_the_same_and_draws_nothing():
     promise = {"columns": "admitted", "epsilon": 1, "unit": ut.Unit(3, 2), "cost": "squared"} | OTHERS
     rehearsed, released = rehearse_table(TABLE, **asked(**promise)), release_table(TABLE, **asked(**promise))
     assert rehearsed.table is None
-    assert rehearsed.sidecar == released.sidecar | {"table": None}
+    assert rehearsed.statement == released.statement | {"table": None}
 
 
 @pytest.mark.parametrize("do", [release_table, rehearse_table])
@@ -393,7 +393,7 @@ def test_a_release_of_many_rows_is_shown_in_one_line():
 def test_a_release_travels_whole():
     release = release_table(TABLE, **asked(columns="admitted", **OTHERS, **SILENT))
     again = pickle.loads(pickle.dumps(release))
-    assert (again.table, again.sidecar) == (release.table, release.sidecar)
+    assert (again.table, again.statement) == (release.table, release.statement)
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
         epsilon=2,
     )
     assert np.abs(release.table["x"]).mean() == pytest.approx(2.2058, rel=0.03)
-    assert release.sidecar["theorem"] == plan.theorem
+    assert release.statement["theorem"] == plan.theorem
 
 
 @pytest.mark.parametrize("grid", [None, 1, 8])

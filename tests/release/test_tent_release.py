@@ -177,12 +177,12 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
     table = CountedTable(AGES, COUNTS, ONE)
     with seeded_ledger(tmp_path / "l.db", "tents", create=True) as ledger:
         first = ledger.publish("ages", table, ut.Promise(noise=CHOSEN), epsilon="1/4").table
-        strict = ledger.view("ages", epsilon="1/8")
-        loose = ledger.relax("ages", table, epsilon=1)
+        strict = ledger.view("ages", epsilon="1/8").table
+        loose = ledger.relax("ages", table, epsilon=1).table
         assert ledger.spent("ages") == level(1)
     with seeded_ledger(tmp_path / "l.db", "tents") as again:
         for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
-            seen = again.view("ages", epsilon=at)
+            seen = again.view("ages", epsilon=at).table
             assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
             assert seen.facts() == said.facts()
         alone = Strategy(AGES, ONE, {"age~5": 1})

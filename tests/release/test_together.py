@@ -149,16 +149,16 @@ def test_kept_halves_can_be_relaxed_from_response_and_value():
 def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     """It is JSON, holds no true value, and names what cannot be relaxed."""
     joint = released(TABLE, columns=BOTH, public="department", epsilon=2, unit=Unit(1, 2, "change-one"))
-    said = joint.sidecar
+    said = joint.statement
     assert json.loads(json.dumps(said)) == said
     assert "only the 2 released cells of one row, each by at most 1" in said["guarantee"]
     assert (said["noise"], said["relaxable"], said["charged"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["drawn"]
     assert JointCells(1, 2) == joint.plan.way.laws[0]
     rotated = released(TABLE, columns=BOTH, public="department", alpha="1/2", unit=Unit(1, 2), relaxable=True)
-    assert "applicants with admitted" in rotated.sidecar["drawn"]
-    assert rotated.sidecar["relaxable"]
-    assert "933" not in json.dumps(rotated.sidecar["guarantee"])
+    assert "applicants with admitted" in rotated.statement["drawn"]
+    assert rotated.statement["relaxable"]
+    assert "933" not in json.dumps(rotated.statement["guarantee"])
 
 
 def test_three_columns_are_a_pair_and_one():

@@ -170,7 +170,7 @@ def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
         "table": lambda x: release_table(
             {"n": x, "k": [1] * 4}, **asked(columns="n", public="k", numbers=numbers, **PROMISE)
         ).table["n"],
-        "rehearsal": lambda x: rehearse_table({"n": x}, **asked(columns="n", numbers=numbers, **PROMISE)).sidecar,
+        "rehearsal": lambda x: rehearse_table({"n": x}, **asked(columns="n", numbers=numbers, **PROMISE)).statement,
     }
     for name, call in calls.items():
         if numbers == "integers" and other[-1] == 6.5:
@@ -189,7 +189,7 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
             options = {"columns": "n", "numbers": "reals" if at == 2 else "integers"} | PROMISE
             with Ledger.open(tmp_path / f"{at}{side}.db", create=True, key=bytes(range(32))) as ledger:
                 first = ledger.publish("r", {"n": column}, **asked(**options)).table
-                loose, strict = ledger.relax("r", {"n": column}, epsilon=2), ledger.view("r", epsilon="1/2")
+                loose, strict = ledger.relax("r", {"n": column}, epsilon=2).table, ledger.view("r", epsilon="1/2").table
             answers.append([[*map(type, each["n"])] for each in (first, loose, strict)])
         assert answers[-1] == answers[-2]
 

@@ -46,8 +46,8 @@ def ask(ledger, item, level, how):
     if how == "publish":
         return [int(n) for n in publish(ledger, item)["n"]]
     if how == "relax":
-        return [int(n) for n in ledger.relax(f"item {item}", table(item), epsilon=level)["n"]]
-    return [int(n) for n in ledger.view(f"item {item}", epsilon=level)["n"]]
+        return [int(n) for n in ledger.relax(f"item {item}", table(item), epsilon=level).table["n"]]
+    return [int(n) for n in ledger.view(f"item {item}", epsilon=level).table["n"]]
 
 
 def random_request(rng, items=ITEMS):

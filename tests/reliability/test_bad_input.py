@@ -254,8 +254,8 @@ def test_a_version_that_is_none_is_refused_by_name(tmp_path, numbers, version):
         ledger.publish("r", **asked(**call))
         events = ledger.history()
         for ask in (
-            lambda: ledger.view("r", epsilon=1, version=version),
-            lambda: ledger.relax("r", GOOD, epsilon=2, version=version),
+            lambda: ledger.view("r", epsilon=1, version=version).table,
+            lambda: ledger.relax("r", GOOD, epsilon=2, version=version).table,
             lambda: ledger.levels("r", version),
             lambda: ledger.publish("r", **asked(**call, version=version)).table,
         ):

@@ -151,7 +151,7 @@ OF_LONG = {
         epsilon=1
     ),
     "a cell": lambda long: (
-        ut.release_table({"n": [long]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).sidecar
+        ut.release_table({"n": [long]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).statement
     ),
     "per": lambda long: ut.Promise(["x", "y"], noise=ut.PointNoise(long)).guarantee(epsilon=1),
     "delta": lambda long: key_noise(["w", "n"], delta=long),

@@ -63,7 +63,7 @@ def test_workers_forked_with_an_open_ledger(store, monkeypatch):
         mine = [workers.publish((place, "mine"))]
         assert all_differ(mine + theirs)
         assert ledger.verify().responses == 14
-        assert [ledger.view(f"w{number}", epsilon=workers.WIDE)["n"] for number in range(12)] == theirs
+        assert [ledger.view(f"w{number}", epsilon=workers.WIDE).table["n"] for number in range(12)] == theirs
 
 
 SPARK = """

@@ -115,7 +115,7 @@ class Callers:
         """No item has two values at a level, and the ledger holds those that were answered."""
         assert {len(values) for values in self.answers.values()} == {1}
         for (item, at), values in self.answers.items():
-            assert tuple(ledger.view(f"i{item}", epsilon=at)["n"]) in values
+            assert tuple(ledger.view(f"i{item}", epsilon=at).table["n"]) in values
         ledger.verify()
 
 

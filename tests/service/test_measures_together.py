@@ -87,14 +87,14 @@ def test_published_and_relaxed_as_in_a_local_ledger(connected, tables, shared):
     """The same releases, levels and budget; an answer that is lost is asked for again, and drawn once."""
     curator = connected(approvals=False)("Ada", "curator", drop=2)
     strict = curator.publish_shared(tables, shared, dataset="sales", request="tonight")
-    assert {name: release.spent for name, release in strict.items()} == shared.levels(level(1))
+    assert {name: release.level for name, release in strict.items()} == shared.levels(level(1))
     again = curator.publish_shared(tables, shared, dataset="sales", request="tonight")
     loose = curator.relax_shared(tables, shared, epsilon=2)
     later = curator.relax_shared(tables, shared, epsilon=2)
     for name in tables:
-        assert again[name].facts() == strict[name].facts()
-        assert later[name].facts() == loose[name].facts()
-        assert curator.view(name, epsilon=loose[name].spent).facts() == loose[name].facts()
+        assert again[name].table.facts() == strict[name].table.facts()
+        assert later[name].table.facts() == loose[name].table.facts()
+        assert curator.view(name, epsilon=loose[name].level).table.facts() == loose[name].table.facts()
     assert curator.budget("sales")["spent"] == "2"
     assert len(curator.releases) == 2
     with pytest.raises(DataChanged):

@@ -87,14 +87,14 @@ def test_the_first_start_shows_a_release_and_says_its_tokens_once(tmp_path):
     with served(tmp_path) as (process, address, tokens):
         assert tokens.keys() == {"admin", "curator"}
         with connect(address, tokens["curator"]) as ledger:
-            first = ledger.view(ADMISSIONS, epsilon=1)
+            first = ledger.view(ADMISSIONS, epsilon=1).table
             assert len(first["admitted"]) == 12
     assert process.returncode in (0, 143, -signal.SIGTERM)
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
     with served(tmp_path) as (_, address, again):
         assert again == {}
         with connect(address, tokens["curator"]) as ledger:
-            assert ledger.view(ADMISSIONS, epsilon=1) == first
+            assert ledger.view(ADMISSIONS, epsilon=1).table == first
         with connect(address, tokens["curator"][:-1] + "!") as ledger, pytest.raises(NotAuthenticated):
             ledger.me()
 
@@ -108,14 +108,14 @@ def test_killed_in_the_middle_of_requests_it_loses_and_repeats_nothing(tmp_path)
         contextlib.suppress(UtmostError),
     ):
         for step in range(1, 1000):
-            seen[step] = ledger.view(ADMISSIONS, epsilon=f"{step}/1000")
+            seen[step] = ledger.view(ADMISSIONS, epsilon=f"{step}/1000").table
             if step == 5:
                 threading.Timer(0.05, process.kill).start()
     assert len(seen) >= 5
     with Ledger.open(tmp_path / "releases.db") as ledger:
         assert ledger.verify().responses >= len(seen)
         for step, table in seen.items():
-            assert list(ledger.view(ADMISSIONS, epsilon=f"{step}/1000")["admitted"]) == table["admitted"]
+            assert list(ledger.view(ADMISSIONS, epsilon=f"{step}/1000").table["admitted"]) == table["admitted"]
 
 
 @pytest.mark.parametrize(

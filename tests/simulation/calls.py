@@ -86,13 +86,13 @@ class Call:
         if self.verb == "publish":
             if self.version == 1:
                 del where["version"]
-            release = ledger.publish(
+            answer = ledger.publish(
                 self.name, table(self), ut.Promise(**PROMISE), dataset=DATASET, **where, request=self.key
             )
-            return cells(release.at(self.epsilon))
+            return cells(answer.table)
         if self.verb == "relax":
-            return cells(ledger.relax(self.name, table(self), **where))
-        return cells(ledger.view(self.name, **where))
+            return cells(ledger.relax(self.name, table(self), **where).table)
+        return cells(ledger.view(self.name, **where).table)
 
     def asked_of_service(self, service, tokens):
         """What a service answers."""

@@ -186,15 +186,15 @@ def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statem
     assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
     assert release.margin == cells["paid_margin"][0]
     assert release.margin == release.plan.drawn.margin("0.95") / 100
-    assert "by at most 5000." in release.sidecar["guarantee"]
-    assert ut.check_statement(release.sidecar, cells).margin == release.margin
+    assert "by at most 5000." in release.statement["guarantee"]
+    assert ut.check_statement(release.statement, cells).margin == release.margin
     release.save(tmp_path / "paid.csv")
     read = ReleasedTable.read(tmp_path / "paid.csv")
     total = read.total(read.chosen(["shop=A,B"]))
     assert float(total.value) == pytest.approx(sum(cells["paid"][:2]), abs=1e-9)
     assert total.margin == pytest.approx(read.bars.total(2))
     with pytest.raises(BadTable):
-        ut.check_statement({**release.sidecar, "amount": {"name": "paid", "step": "0.1"}}, cells)
+        ut.check_statement({**release.statement, "amount": {"name": "paid", "step": "0.1"}}, cells)
 
 
 def test_everything_of_a_release_by_a_strategy_is_in_that_unit():
@@ -269,7 +269,7 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
         answers = [ledger.publish("paid", table, promise, epsilon=1).table]
     with Ledger.open(place) as ledger:
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
-        answers += [ledger.relax("paid", table, epsilon=8), ledger.view("paid", epsilon=4)]
+        answers += [ledger.relax("paid", table, epsilon=8).table, ledger.view("paid", epsilon=4).table]
         with pytest.raises(DataChanged):
             ledger.relax("paid", replace(table, cells=table.cells + 1), epsilon=9)
     column, bar = ("estimate", "margin") if by_strategy else ("paid", "paid_margin")
@@ -368,7 +368,7 @@ def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
     estimates = release["shop"]["estimate"]
     assert withheld.shown == (estimates >= 3000).sum()
     cells = ut.release_table(table, ut.Promise.of_counted(table), epsilon=60)
-    marks = withhold_table(cells.table, ("paid",), cells.plan, cells.sidecar, WithholdingRule.of(3000)).table[
+    marks = withhold_table(cells.table, ("paid",), cells.plan, cells.statement, WithholdingRule.of(3000)).table[
         "paid_mark"
     ]
     assert [mark == "shown" for mark in marks] == [cell >= 3000 for cell in cells.table["paid"]]

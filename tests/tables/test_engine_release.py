@@ -230,9 +230,9 @@ def test_a_rehearsal_draws_nothing_and_a_statement_has_no_digest(lazily):
     frame = lazily(wards())
     assert rehearse_table(frame, **asked(**SAY)).table is None
     made = release_table(frame, **asked(**SAY))
-    assert made.sidecar["table"] is None
-    assert made.sidecar["rows"] == ROWS
-    assert made.sidecar["released"] == ["visits"]
+    assert made.statement["table"] is None
+    assert made.statement["rows"] == ROWS
+    assert made.statement["released"] == ["visits"]
 
 
 @pytest.mark.parametrize("sensitivity", [3, 4, 5])

@@ -122,13 +122,13 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
             if at == 1:
                 answers.append(ask(table))
             elif kind == "folder of parquet":
-                answers.append(ledger.relax("r", files.brought(table), epsilon=2))
+                answers.append(ledger.relax("r", files.brought(table), epsilon=2).table)
             else:
-                answers.append(ledger.relax("r", table, epsilon=2))
+                answers.append(ledger.relax("r", table, epsilon=2).table)
         if not is_engine:
-            answers.append(ledger.view("r", epsilon="1/2"))
-            assert as_columns(ledger.view("r", epsilon=1)).keys() == columns_of(answers[1]).keys()
-            assert list(map(int, as_columns(ledger.view("r", epsilon=1))["n"])) == columns_of(answers[1])["n"]
+            answers.append(ledger.view("r", epsilon="1/2").table)
+            assert as_columns(ledger.view("r", epsilon=1).table).keys() == columns_of(answers[1]).keys()
+            assert list(map(int, as_columns(ledger.view("r", epsilon=1).table)["n"])) == columns_of(answers[1])["n"]
     for answer, epsilon in zip(answers, (1, 1, 2, "1/2"), strict=False):
         cells = columns_of(answer)
         assert sorted(cells) == ["n", "n_margin", "ward"]
@@ -169,7 +169,7 @@ def test_columns_keep_names_that_are_no_text(what, tmp_path):
     assert list(made.table) == names
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         said = ledger.publish("r", table, ut.Promise(columns=columns, unit=ut.Unit(1, 1)), epsilon=1).table
-        seen = ledger.view("r", epsilon=1)
+        seen = ledger.view("r", epsilon=1).table
         assert list(said) == names
         if isinstance(table, pd.DataFrame):
             assert list(seen) == names
@@ -210,7 +210,7 @@ def test_a_geodataframe_keeps_its_reference_system(tmp_path):
         made = [
             release_table(frame, **asked(**promise)).table,
             ledger.publish("r", frame, **asked(**promise)).table,
-            ledger.view("r", epsilon=1),
+            ledger.view("r", epsilon=1).table,
         ]
     for answer in made:
         assert isinstance(answer, geopandas.GeoDataFrame)

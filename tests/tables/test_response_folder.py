@@ -53,7 +53,7 @@ def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):
     )
     assert folder.missing() == ()
     strict = con.read_parquet(folder.files("visits", epsilon=1))
-    loose = ledger.relax("visits", strict, table_at=1, epsilon=3)
+    loose = ledger.relax("visits", strict, table_at=1, epsilon=3).table
     assert folder.missing() == (("visits", 1, level(3)),)
     place = folder.keep("visits", loose, epsilon=3)
     wanted = sorted(ledger.relax("visits", table(con), epsilon=3).project("id, n").fetchall())
@@ -61,7 +61,7 @@ def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):
     before = {one: one.stat().st_mtime_ns for one in place.iterdir()}
     assert folder.keep("visits", loose, epsilon=3) == place
     assert {one: one.stat().st_mtime_ns for one in place.iterdir()} == before
-    between = ledger.view("visits", table=pl.scan_parquet(folder.files("visits", epsilon=3)), table_at=3, epsilon=2)
+    between = ledger.view("visits", table=pl.scan_parquet(folder.files("visits", epsilon=3)), table_at=3, epsilon=2).table
     folder.keep("visits", between, epsilon=2)
     assert folder.verify() == 3 * ROWS
     assert check_responses(ledger, "visits", between, epsilon=2) == ROWS
@@ -89,7 +89,7 @@ def test_a_source_that_changed_after_publication_is_not_kept_and_what_is_kept_st
         strict = ledger.publish("visits", frame, ut.Promise(**SAY), epsilon=1).table
         folder.keep("visits", strict, epsilon=1)
         first = rows_of(folder.files("visits", epsilon=1))
-        loose = ledger.relax("visits", frame, epsilon=2)
+        loose = ledger.relax("visits", frame, epsilon=2).table
         change()
         with pytest.raises(DataChanged):
             folder.keep("visits", loose, epsilon=2)
@@ -102,14 +102,14 @@ def test_a_source_that_changed_after_publication_is_not_kept_and_what_is_kept_st
             assert moved == {"a": 0, "b": 3, "c": 0}
         assert rows_of(folder.files("visits", epsilon=1)) == first
         from_files = pl.scan_parquet(folder.files("visits", epsilon=1))
-        folder.keep("visits", ledger.relax("visits", from_files, table_at=1, epsilon=2), epsilon=2)
+        folder.keep("visits", ledger.relax("visits", from_files, table_at=1, epsilon=2).table, epsilon=2)
         assert folder.missing() == ()
         assert folder.verify() == 6
 
 
 def test_anything_else_is_not_kept_and_leaves_nothing(kept):
     ledger, folder, con = kept
-    loose = ledger.relax("visits", table(con), epsilon=2)
+    loose = ledger.relax("visits", table(con), epsilon=2).table
     strict = con.read_parquet(folder.files("visits", epsilon=1))
     for wrong in (table(con), strict, loose.limit(ROWS - 1), loose.union(loose.limit(1))):
         with pytest.raises(DataChanged):
@@ -142,7 +142,7 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
 def test_nothing_goes_to_recipients_beside_an_answer(kept):
     """Neither a column more, be it the true values, nor a column of margins that holds something else."""
     ledger, folder, con = kept
-    loose = ledger.relax("visits", table(con), epsilon=2)
+    loose = ledger.relax("visits", table(con), epsilon=2).table
     for more, said in (("*, 31 AS n_true", "'n_true'"), ("* REPLACE (n_margin + n % 2 AS n_margin)", "n_margin")):
         with pytest.raises(DataChanged, match=said):
             folder.keep("visits", loose.project(more), epsilon=2)
@@ -259,7 +259,7 @@ def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point)
                 made = ledger.publish("visits", table(con), ut.Promise(**SAY), epsilon=1, request="monday").table
             else:
                 strict = con.read_parquet(folder.files("visits", epsilon=1))
-                made = ledger.relax("visits", strict, table_at=1, epsilon=2)
+                made = ledger.relax("visits", strict, table_at=1, epsilon=2).table
             folder.keep("visits", made, epsilon=at)
             assert rows_of(folder.files("visits", epsilon=at)) == sorted(made.project("id, n").fetchall()) == wanted[at]
             assert folder.missing() == ()

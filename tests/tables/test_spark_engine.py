@@ -226,11 +226,11 @@ def test_relaxed_and_viewed_on_spark_are_the_values_of_one_machine(ledgers):
     here, there = ledgers
     here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2")
     there.publish("visits", on_spark(wards()), ut.Promise(**PROMISE), epsilon="1/2")
-    loose = here.relax("visits", wards(), epsilon=2)
-    again = there.relax("visits", on_spark(wards(), 3), epsilon=2)
+    loose = here.relax("visits", wards(), epsilon=2).table
+    again = there.relax("visits", on_spark(wards(), 3), epsilon=2).table
     assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
-    between = here.view("visits", epsilon=1)
-    moved = there.view("visits", table=again, table_at=2, epsilon=1)
+    between = here.view("visits", epsilon=1).table
+    moved = there.view("visits", table=again, table_at=2, epsilon=1).table
     assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"], strict=True))
     with pytest.raises(DataChanged, match="must be those that were published"):
         there.relax("visits", on_spark(wards() | {"visits": [1, *wards()["visits"][1:]]}), epsilon=3)
@@ -271,8 +271,8 @@ def test_a_frame_that_changed_before_it_is_relaxed_is_refused_and_nothing_is_spe
         with pytest.raises(error, match=said):
             there.relax("visits", on_spark(columns), epsilon=2)
         assert there.levels("visits") == (level("1/2"),)
-    more = there.relax("visits", on_spark(wards() | {"more": [1] * 1000}), epsilon=2)
-    loose = here.relax("visits", wards(), epsilon=2)
+    more = there.relax("visits", on_spark(wards() | {"more": [1] * 1000}), epsilon=2).table
+    loose = here.relax("visits", wards(), epsilon=2).table
     assert more.columns == ["ward", "visits", "visits_margin"]
     assert by_ward(more) == dict(zip(loose["ward"], loose["visits"], strict=True))
 
@@ -304,8 +304,8 @@ def test_workers_lost_while_a_ledger_publishes_and_relaxes_change_no_value(ledge
     first = here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2").table
     made = losses.once(lambda: there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table)
     assert losses.once(lambda: by_ward(made)) == dict(zip(first["ward"], first["visits"], strict=True))
-    loose = here.relax("visits", wards(), epsilon=2)
-    again = losses.once(lambda: there.relax("visits", frame, epsilon=2))
+    loose = here.relax("visits", wards(), epsilon=2).table
+    again = losses.once(lambda: there.relax("visits", frame, epsilon=2).table)
     assert losses.once(lambda: by_ward(again)) == dict(zip(loose["ward"], loose["visits"], strict=True))
     assert len(there.releases) == 1
     assert there.releases[0].levels == here.releases[0].levels
@@ -353,8 +353,8 @@ def test_responses_of_spark_are_kept_whole_and_relaxed_from(ledgers, tmp_path):
     assert [one.name for one in place.parent.iterdir()] == [place.name]
     strict = session().read.parquet(*kept.files("visits", epsilon="1/2"))
     assert by_ward(strict) == dict(zip(first["ward"], first["visits"], strict=True))
-    loose = here.relax("visits", wards(), epsilon=2)
-    again = there.relax("visits", strict, table_at="1/2", epsilon=2)
+    loose = here.relax("visits", wards(), epsilon=2).table
+    again = there.relax("visits", strict, table_at="1/2", epsilon=2).table
     assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
     kept.keep("visits", again, epsilon=2)
     assert kept.missing() == ()

@@ -16,7 +16,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseMemory
 from utmost.interfaces.cli.screens.screen import facts, screen, shown_facts, watched
 from utmost.interfaces.cli.screens.terminal import Group, Text
-from utmost.interfaces.cli.screens.workload_screens import check_document, give_workload, with_confidence
+from utmost.interfaces.cli.screens.workload_screens import check_document, give_workload
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.counting.counted import CountedTable
@@ -29,8 +29,10 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.table import rehearse_table
+from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.signatures import Signer
@@ -175,27 +177,24 @@ class Question:
         """Whether the release that is named in a ledger was made by a plan; False where there is none."""
         return any(release.noise.needs_counted for release in ledger.releases if release.name == self.name)
 
-    def give(self, ledger: Ledger, table: Any, signer: Signer | None, at: Level, *, again: bool = False) -> None:
+    def give(self, answered: Answer[Any], signer: Signer | None, *, again: bool = False) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people.
 
         Where a request is made ``again``, and the table is there as it was written, nothing is written. Where it cannot
         be written, the error says that the answer is not lost.
         """
         try:
-            self._give(ledger, table, signer, at, again=again)
+            self._give(answered, signer, again=again)
         except (OSError, UtmostError) as error:
             error.add_note(_IN_LEDGER)
             raise
 
-    def _give(self, ledger: Ledger, table: Any, signer: Signer | None, at: Level, *, again: bool) -> None:
-        out, as_json, sure = self.answer.file, self.answer.as_json, read_confidence(self.answer.confidence)
-        versions = [release for release in ledger.releases if release.name == self.name]
-        release = next(other for other in reversed(versions) if self.version in (None, other.version))
-        if release.noise.needs_counted:
-            sums = with_confidence(table, sure)
-            return give_workload(sums, out, signer, as_json=as_json, again=again, headline="Answered.")
-        publication = ledger.publication(table, self.name, at, sure, version=release.version)
-        table, report = publication.table, publication.said
+    def _give(self, answered: Answer[Any], signer: Signer | None, *, again: bool) -> None:
+        out, as_json = self.answer.file, self.answer.as_json
+        shown = answered.with_confidence(self.answer.confidence)
+        table, report = shown.table, shown.statement_with
+        if isinstance(table, WorkloadRelease):
+            return give_workload(table, out, signer, as_json=as_json, again=again, headline="Answered.")
         if out is None:
             statement = report(cells_digest(table))
         elif again and out.is_file():
@@ -250,7 +249,7 @@ def publish_in_ledger(
         if again and question.is_written and not opened.has_request(str(memory.request)):
             question.checked(table)
         with long_work("Publishing") as progress:
-            release = opened.publish(
+            answered = opened.publish(
                 question.name,
                 source,
                 promise,
@@ -260,8 +259,8 @@ def publish_in_ledger(
                 independent=memory.independent,
                 request=memory.request,
                 progress=progress,
-            ).at(question.at)
-        question.give(opened, release, signer, question.at, again=again)
+            )
+        question.give(answered, signer, again=again)
 
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:

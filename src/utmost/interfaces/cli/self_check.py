@@ -133,10 +133,10 @@ def check_statements() -> None:
     """A released table is what its statement says, and a table with one other cell is not."""
     table = {"sex": ADMISSIONS["sex"][:2], "admitted": ADMISSIONS["admitted"][:2]}
     release = release_table(table, Promise("admitted", public="sex", unit=Unit(1, 1)), epsilon=1)
-    check_statement(release.sidecar, release.table)
+    check_statement(release.statement, release.table)
     changed = {**release.table, "admitted": [int(cell) + 1 for cell in release.table["admitted"]]}
     try:
-        check_statement(release.sidecar, changed)
+        check_statement(release.statement, changed)
     except BadTable:
         return
     _require(holds=False, what="a changed table must be found")
@@ -154,7 +154,7 @@ def check_ledger() -> None:
             ledger.view("check", epsilon="1/2")
         with Ledger.open(place) as ledger:
             again = ledger.view("check", epsilon=1)
-            same = bool(again["admitted"] == sharper["admitted"])
+            same = bool(again.table["admitted"] == sharper.table["admitted"])
             _require(holds=same, what="a ledger must repeat what it said")
             _require(holds=ledger.spent("check") == level(1), what="answers together must cost the largest level")
             verification = ledger.verify()

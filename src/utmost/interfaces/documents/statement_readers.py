@@ -113,7 +113,7 @@ def stated_release(said: Mapping[str, Any]) -> Facts:
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
     >>> release = release_table({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 2)), epsilon="1/2")
-    >>> stated = stated_release(release.sidecar)
+    >>> stated = stated_release(release.statement)
     >>> stated.unit
     'one individual, who changes at most 2 released cells, each by at most 1'
     >>> stated.noises[0].law, stated.noises[0].bars

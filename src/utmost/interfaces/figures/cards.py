@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.shown import Shown, one_line, shown_names
-from utmost.errors import NotALevel, UtmostError
+from utmost.errors import UtmostError
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures import markup
@@ -252,9 +252,11 @@ def _reading(reading: Any) -> tuple[str, list[str]]:
     return "", [markup.facts_table(facts), _bars("The posterior", reading.posterior, reading.action)]
 
 
-def _table_release(release: Any) -> tuple[str, list[str]]:
-    shown = [] if release.table is None else table_part(release.table)
-    return one_line_of(release), _said(stated_release(release.said(None)), shown)
+def _answer(answer: Any) -> tuple[str, list[str]]:
+    if answer.plan.is_document and answer.table is not None:
+        return one_line_of(answer), _workload(answer.table)[1]
+    shown = [] if answer.table is None else table_part(answer.table)
+    return one_line_of(answer), _said(stated_release(answer.statement_with(None)), shown)
 
 
 def _clean(release: Any) -> tuple[str, list[str]]:
@@ -290,18 +292,11 @@ def _gradual(release: Any) -> tuple[str, list[str]]:
 
 
 def _release(release: Any) -> tuple[str, list[str]]:
-    """The promise of this answer; of a history with several answers their levels alone. No table is fetched."""
-    summary = f"{release.name}, version {release.version}"
-    try:
-        at, statement = release.level, release.statement
-    except NotALevel:
-        answered = ", ".join(map(str, islice(release.levels, _MOST_ROWS)))
-        return f"{summary}, spent {release.spent}", [markup.facts_table([("answered at", answered)])]
-    summary += f", {at}"
-    try:
-        return summary, _said(stated_release(statement), [])
-    except UtmostError:  # the facts of a strategy's answer are read from its tables, which are not fetched for a card
-        return summary, [markup.sentence(statement["guarantee"]), markup.facts_table([("answered at", str(at))])]
+    """The levels that were answered. No table is fetched."""
+    summary, answered = f"{release.name}, version {release.version}", release.levels
+    spent = f"spent {max(answered)}" if answered else "no answer that may be seen"
+    shown = ", ".join(map(str, islice(answered, _MOST_ROWS)))
+    return f"{summary}, {spent}", [markup.facts_table([("answered at", shown)])]
 
 
 def _trust(release: Any) -> tuple[str, list[str]]:
@@ -405,7 +400,7 @@ CARDS: dict[str, Card] = {
     "ExistenceVerdict": _existence,
     "Hyper": _hyper,
     "Reading": _reading,
-    "ReleasedOnce": _table_release,
+    "Answer": _answer,
     "WorkloadRelease": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,

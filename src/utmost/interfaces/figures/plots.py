@@ -16,7 +16,6 @@ from utmost.core.exact.shown import Shown
 from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare
 from utmost.interfaces.figures.cards import columns_of, constraints_of, kind_of
-from utmost.publish.ledger.remembered_release import Release
 from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:
@@ -60,9 +59,8 @@ def plot(
     >>> figure.axes[0].get_xlabel()
     'noise'
     """
-    drawn = value.read() if isinstance(value, Release) else value
-    kind = type(drawn).__name__
-    draw = kind_of(drawn, DRAWN)
+    kind = type(value).__name__
+    draw = kind_of(value, DRAWN)
     if draw is None:
         remedy = f"These have one: {', '.join(sorted(DRAWN))}."
         raise Unsupported("this value has no picture", came=kind, where="plot", remedy=remedy)
@@ -82,7 +80,7 @@ def plot(
         if name not in known:
             remedy = f"It has {', '.join(known)}." if known else "It has none."
             raise OutOfRange(f"the picture of a {kind} must be given options that it has", came=name, remedy=remedy)
-    figure: Figure = draw(drawn, **given)
+    figure: Figure = draw(value, **given)
     return figure
 
 
@@ -247,7 +245,7 @@ def _places(release: Any) -> Any:
     x, y = (names.index(name) for name in (release.columns * 2)[:2])
     figure, axes = _page(5, 5)
     axes.plot([row[x] for row in rows], [row[y] for row in rows], ".", color=BLUE)
-    axes.set(xlabel=names[x], ylabel=names[y], title=f"each within {release.margin:.6g} of the true place")
+    axes.set(xlabel=names[x], ylabel=names[y], title=f"each within {release.margin():.6g} of the true place")
     axes.title.set_fontsize(10)
     bare(axes)
     return figure
@@ -315,21 +313,25 @@ def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tu
     return _with_bars(labels, [float(row[at]) for row in cells], [float(row[bar]) for row in cells], title)
 
 
-def _table_release(release: Any, *, column: str | None = None, rows: int = 40) -> Any:
+def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: Any = None) -> Any:
+    if release.table is None:
+        raise Unsupported("a picture needs a released table", came="a rehearsal")
+    if release.plan.is_document:
+        return _workload(release.table, family=family, rows=rows, column=column)
+    if family is not None:
+        raise OutOfRange(
+            "the picture of a table must be given options that it has", came="family", remedy="It has column, rows."
+        )
     names = release.columns
     chosen = names[0] if column is None else column
     if chosen not in names:
         raise OutOfRange("the column must be a released one", came=chosen, where="plot")
-    if release.table is None:
-        raise Unsupported("a picture needs a released table", came="a rehearsal")
-    if release.plan.is_document:
-        return _workload(release.table, rows=rows)
     margins = release.plan.bars(names)
     if not margins:
         raise Unsupported("a picture needs error bars", came=release.law, where="plot")
     if len(margins) < len(names):  # one for all coordinates of a point
         return _places(release)
-    return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.spent}")
+    return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.level}")
 
 
 def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str | None = None) -> Any:
@@ -442,7 +444,7 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Reading": _reading,
     "Consumer": _consumer,
     "Space": _space,
-    "ReleasedOnce": _table_release,
+    "Answer": _answer,
     "WorkloadRelease": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,

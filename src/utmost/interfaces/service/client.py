@@ -3,14 +3,13 @@
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from utmost.core.exact.arguments import text
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number, exact, read_confidence
+from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
@@ -18,22 +17,19 @@ from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_
 from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.shared_measures import shared_requests
-from utmost.publish.ledger.source import AnswerTable
+from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import CONFIDENCE
+from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.gradual_answers import level_of_answer
+from utmost.publish.releases.release import Release
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.tables.files.saving import Publication, saved
 
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
-
-Viewed = dict[str, list[Any]] | WorkloadRelease
-"""The cells of a table by column; or what a strategy measured."""
 
 
 def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = None) -> "RemoteLedger":
@@ -104,9 +100,10 @@ class RemoteLedger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-    ) -> Viewed:
-        """A release at a level: a dict of columns, or a `WorkloadRelease`."""
-        return self._viewed(name, level(epsilon, alpha), version)[1]
+    ) -> Answer[AnswerTable]:
+        """The answer at a level, as `Ledger.view`; its table is a dict of columns, or a `WorkloadRelease`."""
+        at = level_text(level(epsilon, alpha))
+        return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
 
     def save(
         self,
@@ -122,22 +119,9 @@ class RemoteLedger:
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write a view and its statement, which the service says, into files here, as `Ledger.save`.
-
-        Raises:
-            Unsupported: for a table with another confidence than 95 %, which no service states.
-        """
-        sure = read_confidence(confidence)
-        answer, table = self._viewed(name, self._only_level(name, epsilon, alpha, version), version)
-        if isinstance(table, WorkloadRelease):
-            release = replace(table, confidence=sure)
-            return release.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
-        if sure != CONFIDENCE:
-            remedy = "Leave confidence= out, and ask margin(confidence=) for another error bar."
-            raise Unsupported("a service states error bars of 95 %", came=str(sure), where="confidence", remedy=remedy)
-        statement = answer["statement"]
-        publication = Publication(table, lambda digest: statement | {"table": dict(digest or {})})
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
+        """Write a view and its statement into files here, as `Ledger.save`."""
+        answer = self.view(name, epsilon=self._only_level(name, epsilon, alpha, version), version=version)
+        return answer.save(path, confidence=confidence, family=family, format=format, sign=sign, overwrite=overwrite)
 
     def statement(
         self,
@@ -148,18 +132,29 @@ class RemoteLedger:
         version: int | None = None,
     ) -> dict[str, Any]:
         """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
-        answer, table = self._viewed(name, self._only_level(name, epsilon, alpha, version), version)
-        statement: dict[str, Any] = table.statement if isinstance(table, WorkloadRelease) else answer["statement"]
-        return statement
+        return self.view(name, epsilon=self._only_level(name, epsilon, alpha, version), version=version).statement
 
     def _only_level(self, name: str, epsilon: Any, alpha: Any, version: int | None) -> Level:
         """The level that is named, else the only one that the token may see."""
         return level_of_answer(epsilon, alpha, lambda: self.levels(name, version), repr(name))
 
-    def _viewed(self, name: str, at: Level, version: int | None) -> tuple[dict[str, Any], Viewed]:
-        """What the service answers of a release at a level, and the table in it."""
-        answer = self._get(f"/v1/releases/{path_part(name)}/view", epsilon=level_text(at), version=version)
-        return answer, table_in(answer, None)
+    def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[AnswerTable]:
+        """The answer that the service gave.
+
+        Args:
+            found: Answer as JSON.
+            brought: True values that were sent, so that the answer is of their kind; None for a view.
+        """
+        noise, at, table = noise_of_facts(found["promise"]), level_of_text(found["epsilon"]), table_in(found, brought)
+        release = Release(self, found["name"], found["version"], brought)
+        if isinstance(table, WorkloadRelease):
+            columns, statement = tuple(found["columns"]), {"rows": found["rows"], "public": (), "rows_from": "declared"}
+            remembered = table.ledger_facts
+        else:
+            statement = found["statement"]
+            columns, remembered = tuple(statement["released"]), LedgerFacts.of_statement(statement, at)
+        public, rows, rows_from = tuple(statement["public"]), statement["rows"], statement["rows_from"]
+        return Answer(table, columns, noise.plan(at), rows, public, rows_from, remembered, release)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version; see `Ledger`."""
@@ -270,7 +265,7 @@ class RemoteLedger:
         request: str | None = None,
         independent: bool = False,
         proposal: str | None = None,
-    ) -> Release:
+    ) -> Answer[AnswerTable]:
         """Publish columns of a table at a first level, as `Ledger.publish`.
 
         Args:
@@ -287,7 +282,7 @@ class RemoteLedger:
         )
         promise.check(table)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
-        return Release(self, name, answer["version"], table, (asked.level, table_in(answer, table)))
+        return self._answer(answer, table)
 
     def relax(
         self,
@@ -299,7 +294,7 @@ class RemoteLedger:
         version: int | None = None,
         request: str | None = None,
         proposal: str | None = None,
-    ) -> AnswerTable:
+    ) -> Answer[AnswerTable]:
         """The release at another level, with the table at hand, as `Ledger.relax`.
 
         Args:
@@ -307,8 +302,7 @@ class RemoteLedger:
         """
         body = {"level": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
-        relaxed: AnswerTable = table_in(answer, table)
-        return relaxed
+        return self._answer(answer, table)
 
     def publish_shared(
         self,
@@ -321,7 +315,7 @@ class RemoteLedger:
         request: str | None = None,
         independent: bool = False,
         proposals: Mapping[str, str] | None = None,
-    ) -> dict[str, WorkloadRelease]:
+    ) -> dict[str, Answer[AnswerTable]]:
         """Publish several measures at one level that they share, in one transaction, as `Ledger.publish_shared`.
 
         Args:
@@ -340,7 +334,7 @@ class RemoteLedger:
         alpha: Number | None = None,
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
-    ) -> dict[str, WorkloadRelease]:
+    ) -> dict[str, Answer[AnswerTable]]:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`.
 
         Args:
@@ -357,12 +351,12 @@ class RemoteLedger:
         tables: Mapping[str, CountedTable],
         bodies: list[dict[str, Any]],
         proposals: Mapping[str, str],
-    ) -> dict[str, Any]:
+    ) -> dict[str, Answer[AnswerTable]]:
         """The answers to a request about several measures, each with its table and the proposal that allows it."""
         for body in bodies:
             body |= {"proposal": proposals.get(body["name"]), **as_sent(tables[body["name"]])}
         answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
-        return {name: table_in(answer[name], table) for name, table in tables.items()}
+        return {name: self._answer(answer[name], table) for name, table in tables.items()}
 
     def rehearse(
         self,

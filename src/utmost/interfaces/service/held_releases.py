@@ -21,11 +21,11 @@ from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.shared_measures import check_one_dataset
-from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.table import checked_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 
@@ -64,6 +64,13 @@ def seen_alone(table: Any) -> Any:
 def margin_of(noise: Noise, at: Level) -> int | float:
     """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
     return noise.margin(at, exact("0.95"))
+
+
+def view_of(release: Published, answer: Answer[AnswerTable]) -> View:
+    """An answer of the ledger as it is handed out: nothing in it tells of a larger level."""
+    at, remembered = answer.level, answer.ledger_facts
+    assert remembered is not None, "a ledger gave it"
+    return View(release, at, seen_alone(answer.table), margin_of(release.noise, at), remembered.up_to(at))
 
 
 @contextmanager
@@ -129,10 +136,9 @@ class Releases:
         release = self._known(token, "view", name, version, at)
         if at not in release.levels and at < max(release.levels) and token.role == "recipient":
             self._note_asked(token, release, at)
-        table = self._ledger.view(name, epsilon=at, version=release.version)
+        answer = self._ledger.view(name, epsilon=at, version=release.version)
         self.note_view(token, release)
-        remembered = self._ledger.ledger_facts(name, at, release.version).up_to(at)
-        return View(release, at, seen_alone(table), margin_of(release.noise, at), remembered)
+        return view_of(release, answer)
 
     def note_view(self, token: Token, release: Published) -> None:
         """Write down that a release was read, once a day for a token."""
@@ -171,7 +177,7 @@ class Releases:
         requests: Sequence[PublishRequest],
         tables: Mapping[str, Any],
         proposals: Mapping[str, str | None],
-    ) -> dict[str, tuple[int, AnswerTable]]:
+    ) -> dict[str, View]:
         """Publish one table, or several in one transaction, each by an approval of its own; or none of them.
 
         Args:
@@ -182,7 +188,7 @@ class Releases:
             proposals: Approved proposals by the name of the release, where a second person must confirm.
 
         Returns:
-            For each name the version of the release, and the released table.
+            The answer to each request, by the name of the release.
 
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
@@ -208,7 +214,7 @@ class Releases:
             self._proposals.begin(token, key, approved, proposals, approved)
             published = self._ledger.publish_measures(named, tables)
         self._proposals.done(approved, proposals)
-        return {name: (release.version, release.table) for name, release in published.items()}
+        return {name: self._view(name, answer) for name, answer in published.items()}
 
     def relax_measures(
         self,
@@ -217,7 +223,7 @@ class Releases:
         requests: Sequence[AnswerRequest],
         tables: Mapping[str, Any],
         proposals: Mapping[str, str | None],
-    ) -> dict[str, tuple[int, AnswerTable]]:
+    ) -> dict[str, View]:
         """Relax one release, or several in one transaction, each by an approval of its own; or none of them.
 
         A level that is stored is answered again, and needs no approval.
@@ -242,7 +248,10 @@ class Releases:
         with self._comparing(token, *tables):
             relaxed = self._ledger.relax_measures(meant, tables)
         self._proposals.done(meant, proposals)
-        return {request.name: (request.version or 1, relaxed[request.name]) for request in meant}
+        return {name: self._view(name, answer) for name, answer in relaxed.items()}
+
+    def _view(self, name: str, answer: Answer[AnswerTable]) -> View:
+        return view_of(self._ledger.release(name, answer.release.version), answer)
 
     @contextmanager
     def _comparing(self, token: Token, *names: str) -> Iterator[None]:

@@ -69,8 +69,8 @@ def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tu
 
 def relax_frame(
     items: LedgerItems, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
-) -> LabelledTable:
-    """The release at another level, of the frame that was published, or of a frame of its responses.
+) -> tuple[int, LabelledTable]:
+    """The version and the frame at another level, of the frame that was published, or of a frame of its responses.
 
     Args:
         table: the frame that was published; with a level ``table_at`` the identifiers and responses at that level.
@@ -84,8 +84,7 @@ def relax_frame(
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
-    noised: LabelledTable = frame.noised(release, margin_of(known, at), answer)
-    return noised
+    return known.version, frame.noised(release, margin_of(known, at), answer)
 
 
 def frame_difference(items: LedgerItems, name: str, table: Any, version: int | None) -> str | None:
@@ -97,8 +96,8 @@ def frame_difference(items: LedgerItems, name: str, table: Any, version: int | N
 
 def view_frame(
     items: LedgerItems, name: str, table: Any, table_at: Level, at: Level, version: int | None
-) -> LabelledTable:
-    """The release at a level up to the loosest, from a frame of its responses at another.
+) -> tuple[int, LabelledTable]:
+    """The version and the frame at a level up to the largest, from a frame of its responses at another.
 
     Args:
         table: the identifiers, and the released columns as they were answered at ``table_at``.
@@ -111,8 +110,7 @@ def view_frame(
     frame = checked_responses(items, known, table, table_at)
     frame.check_room(known.noise.by_item(), at)
     release = items.view(name, epsilon=at, version=known.version)
-    noised: LabelledTable = frame.noised(release, margin_of(known, at), Moving(table_at, at))
-    return noised
+    return known.version, frame.noised(release, margin_of(known, at), Moving(table_at, at))
 
 
 def checked_responses(items: LedgerItems, known: Published, table: Any, table_at: Level) -> ReleasableFrame:

@@ -3,13 +3,11 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
 from utmost.core.exact import arguments
-from utmost.core.exact.arguments import instance
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
@@ -19,7 +17,7 @@ from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
-from utmost.publish.ledger.answer_statements import answer_publication, ledger_facts
+from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.cells_on_demand import LedgerCells
 from utmost.publish.ledger.events import check_name
@@ -37,24 +35,22 @@ from utmost.publish.ledger.relaxing import (
     warn_of_names,
     where_changed,
 )
-from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import at_hand, check_one_dataset, shared_requests
-from utmost.publish.ledger.source import AnswerTable, Source, new_source, release_source
-from utmost.publish.ledger.state import Published
+from utmost.publish.ledger.source import Source, new_source, release_source
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
-from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
-from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.workload_release import Families, WorkloadRelease
+from utmost.publish.releases.release import Release
+from utmost.publish.releases.workload_release import Families
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.tables.files.saving import Publication, check_destination_free, saved
-from utmost.tables.frames.adapters import is_engine_table
+from utmost.tables.files.saving import check_destination_free
+from utmost.tables.frames.adapters import is_engine_table, published_names
 
 
 class Ledger(Responding, Accounts, Shown):
@@ -80,8 +76,8 @@ class Ledger(Responding, Accounts, Shown):
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     promise = Promise(["admitted"], public=["department"], unit=Unit(1, 1))
     ...     strict = ledger.publish("admissions", table, promise, epsilon="1/4").table
-    ...     loose = ledger["admissions"].at(1, table=table)
-    ...     between = ledger.view("admissions", epsilon="1/2")
+    ...     loose = ledger["admissions"].at(1, table=table).table
+    ...     between = ledger.view("admissions", epsilon="1/2").table
     ...     ledger.spent("admissions"), ledger.levels("admissions")
     (level(epsilon=1), (level(epsilon='1/4'), level(epsilon='1/2'), level(epsilon=1)))
     >>> list(loose), list(between)
@@ -153,7 +149,7 @@ class Ledger(Responding, Accounts, Shown):
         request: str | None = None,
         independent: bool = False,
         progress: Progress | None = None,
-    ) -> Release:
+    ) -> Answer[AnswerTable]:
         """Publish columns of a table at a first level.
 
         Published again with the same values and promise, at a level that is stored, it gives the same answer.
@@ -173,8 +169,8 @@ class Ledger(Responding, Accounts, Shown):
             progress: called with the cells done and the cells in all.
 
         Returns:
-            The answer at this level, which it stays; its ``table`` is of the kind that came, with the released and the
-            public columns alone.
+            The answer at this level, for ever; its ``table`` is of the kind that came, with the released and the public
+            columns alone. Its ``release`` is the history, which holds the table.
 
         Raises:
             NotDeclared: for a column that is neither released, nor public, nor dropped.
@@ -196,13 +192,13 @@ class Ledger(Responding, Accounts, Shown):
         rows = fitting(promise, table).rows_of(table)
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)
-            return Release(self, name, made, table, (asked.level, frame))
+            return self._engine_answer(Release(self, name, made, table), asked.level, frame)
         source = new_source(rows, promise)
         promise.lasting_noise.warn(asked.level)
         warn_of_rows(promise.rows)
         ((response, remembered),) = publish_together(self._book, [(asked, source)], self._randomness, progress)
-        answer = source.answer(asked.level, response, remembered)
-        return Release(self, name, remembered.data_version, table, (asked.level, answer))
+        release = Release(self, name, remembered.data_version, table)
+        return replace(source.answer(asked.level, response, remembered), _release=release)
 
     @long_work("Relaxing")
     def relax(
@@ -215,7 +211,7 @@ class Ledger(Responding, Accounts, Shown):
         version: int | None = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
-    ) -> AnswerTable:
+    ) -> Answer[AnswerTable]:
         """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
 
         Args:
@@ -239,7 +235,8 @@ class Ledger(Responding, Accounts, Shown):
         at = level(epsilon, alpha)
         if is_engine_table(table):
             held = None if table_at is None else level(table_at)
-            return engine_ledger.relax_frame(self.items, name, table, held, at, version)
+            made, frame = engine_ledger.relax_frame(self.items, name, table, held, at, version)
+            return self._engine_answer(Release(self, name, made), at, frame)
         if table_at is not None:
             raise Unsupported(
                 "only a frame that an engine evaluates may hold responses in place of values",
@@ -254,7 +251,8 @@ class Ledger(Responding, Accounts, Shown):
                 release.noise.warn(at)
                 warn_of_names(self._book.key, release, relaxation.source)
                 ((response, remembered),) = relax_together(self._book, [relaxation], self._randomness, progress)
-                return relaxation.source.answer(at, response, remembered)
+                answer = relaxation.source.answer(at, response, remembered)
+                return replace(answer, _release=Release(self, name, remembered.data_version))
             except (BadTable, DataChanged):
                 newest = self.release(name, version)
                 if newest.version == release.version:
@@ -294,7 +292,7 @@ class Ledger(Responding, Accounts, Shown):
         table: Any = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
-    ) -> AnswerTable:
+    ) -> Answer[AnswerTable]:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
         They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
@@ -305,7 +303,8 @@ class Ledger(Responding, Accounts, Shown):
         """
         at = level(epsilon, alpha)
         if is_engine_table(table):
-            return engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
+            made, frame = engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
+            return self._engine_answer(Release(self, name, made), at, frame)
         request = AnswerRequest(name, at, version)
         known = known_release(self._book.seen, request)
         release, response, labels, remembered = self._book.answer(
@@ -313,7 +312,16 @@ class Ledger(Responding, Accounts, Shown):
             lambda page: draw_view(page, request, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release, at, response, labels, remembered)
+        answer = answer_alone(release, at, response, labels, remembered)
+        return replace(answer, _release=Release(self, release.name, release.version))
+
+    def _engine_answer(self, release: Release, at: Level, frame: Any) -> Answer[AnswerTable]:
+        """A frame with the released columns as an answer; its values are drawn when the engine evaluates it."""
+        known, names = self.release(release.name, release.version), published_names(frame)
+        public = tuple(name for name in names if name in known.public)
+        remembered = self._look(lambda state: ledger_facts(state, known, at))
+        plan, rows_from = known.noise.plan(at), known.promise.rows
+        return Answer(frame, known.columns, plan, known.rows, public, rows_from, remembered, release)
 
     def publish_shared(
         self,
@@ -324,7 +332,7 @@ class Ledger(Responding, Accounts, Shown):
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         independent: bool = False,
-    ) -> dict[str, WorkloadRelease]:
+    ) -> dict[str, Answer[AnswerTable]]:
         """Publish several measures, each by its strategy at its share of one level, in one transaction.
 
         Each is a release of its own name, to be viewed, relaxed and saved by itself. Nobody sees some of them without
@@ -362,10 +370,11 @@ class Ledger(Responding, Accounts, Shown):
         {'visits': '1', 'spent': '1'} 2
         """
         requests = shared_requests(tables, shared, epsilon, alpha, dataset=dataset, independent=independent)
-        answers = self.publish_measures(requests, tables)
-        return {name: instance(released.table, WorkloadRelease, "table") for name, released in answers.items()}
+        return self.publish_measures(requests, tables)
 
-    def publish_measures(self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> dict[str, Release]:
+    def publish_measures(
+        self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]
+    ) -> dict[str, Answer[AnswerTable]]:
         """Publish several tables in one transaction, each by a promise and at a level of its own.
 
         Args:
@@ -387,13 +396,13 @@ class Ledger(Responding, Accounts, Shown):
             warn_of_rows(request.promise.rows)
         loosest = max(requests, key=lambda request: request.level)
         loosest.promise.lasting_noise.warn(loosest.level)
-        releases = dict[str, Release]()
+        published = dict[str, Answer[AnswerTable]]()
         answers = publish_together(self._book, wanted, self._randomness, None)
         for (request, source), (response, remembered) in zip(wanted, answers, strict=True):
-            answer = request.level, source.answer(request.level, response, remembered)
-            name, version = request.name, remembered.data_version
-            releases[name] = Release(self, name, version, tables[name], answer)
-        return releases
+            release = Release(self, request.name, remembered.data_version, tables[request.name])
+            answer = source.answer(request.level, response, remembered)
+            published[request.name] = replace(answer, _release=release)
+        return published
 
     def relax_shared(
         self,
@@ -402,7 +411,7 @@ class Ledger(Responding, Accounts, Shown):
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
-    ) -> dict[str, WorkloadRelease]:
+    ) -> dict[str, Answer[AnswerTable]]:
         """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
 
         Args:
@@ -424,10 +433,11 @@ class Ledger(Responding, Accounts, Shown):
                 required = "a measure must be relaxed to no less than it has spent"
                 raise OutOfRange(required, came=at, where=repr(name), remedy=remedy)
             requests.append(AnswerRequest(name, at, release.version))
-        answers = self.relax_measures(requests, tables)
-        return {name: instance(answer, WorkloadRelease, "table") for name, answer in answers.items()}
+        return self.relax_measures(requests, tables)
 
-    def relax_measures(self, requests: Sequence[AnswerRequest], tables: Mapping[str, Any]) -> dict[str, AnswerTable]:
+    def relax_measures(
+        self, requests: Sequence[AnswerRequest], tables: Mapping[str, Any]
+    ) -> dict[str, Answer[AnswerTable]]:
         """Relax several releases, each to a level of its own, in one transaction.
 
         Args:
@@ -444,10 +454,12 @@ class Ledger(Responding, Accounts, Shown):
         loosest = max(wanted, key=lambda relaxation: relaxation.request.level)
         loosest.release.noise.warn(loosest.request.level)
         answers = relax_together(self._book, wanted, self._randomness, None)
-        return {
-            relaxation.request.name: relaxation.source.answer(relaxation.request.level, *answer)
-            for relaxation, answer in zip(wanted, answers, strict=True)
-        }
+        relaxed = dict[str, Answer[AnswerTable]]()
+        for relaxation, (response, remembered) in zip(wanted, answers, strict=True):
+            request = relaxation.request
+            answer = relaxation.source.answer(request.level, response, remembered)
+            relaxed[request.name] = replace(answer, _release=Release(self, request.name, remembered.data_version))
+        return relaxed
 
     def save(
         self,
@@ -486,10 +498,8 @@ class Ledger(Responding, Accounts, Shown):
         at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
         is_document = stored.noise.needs_counted and family is None and format is None
         check_destination_free(path, is_document=is_document, format=format, sign=sign, overwrite=overwrite)
-        answer = self._answer(stored, at, sure)
-        if isinstance(answer, WorkloadRelease):
-            return answer.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
-        return saved(answer, path, format=format, sign=sign, overwrite=overwrite)
+        answer = self.view(stored.name, epsilon=at, version=stored.version)
+        return answer.save(path, confidence=sure, family=family, format=format, sign=sign, overwrite=overwrite)
 
     def statement(
         self,
@@ -510,26 +520,8 @@ class Ledger(Responding, Accounts, Shown):
         """
         stored = self.release(name, version)
         at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
-        answer = self._answer(stored, at, read_confidence(confidence))
-        return answer.statement if isinstance(answer, WorkloadRelease) else answer.said(cells_digest(answer.table))
-
-    def _answer(self, release: Published, at: Level, confidence: Fraction) -> WorkloadRelease | Publication:
-        """A view at a level with its error bars, and what is said of it: a document of its own, or a publication."""
-        table = self.view(release.name, epsilon=at, version=release.version)
-        if isinstance(table, WorkloadRelease):
-            return replace(table, confidence=confidence)
-        return self.publication(table, release.name, at, confidence, version=release.version)
-
-    def publication(
-        self, table: Any, name: str, at: Level, confidence: Fraction, *, version: int | None = None
-    ) -> Publication:
-        """An answer that was given as a table, as it is published: with error bars, and what is said of it."""
-        release, remembered = self.release(name, version), self.ledger_facts(name, at, version)
-        return answer_publication(table, release, at, confidence, remembered)
-
-    def ledger_facts(self, name: str, at: Level, version: int | None = None) -> LedgerFacts:
-        """What the statement of an answer that was given says of its release; it is the same for ever."""
-        return self._look(lambda state: ledger_facts(state, state.release(name, version), at))
+        sure = read_confidence(confidence)
+        return self.view(stored.name, epsilon=at, version=stored.version).with_confidence(sure).statement
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version. It has no level of its own.

@@ -19,13 +19,13 @@ from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import Given, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
 from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
-from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import Part, Rows, Store
 from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
 from utmost.publish.promises.drawing import BLOCK
+from utmost.publish.releases.answer import Answer, AnswerTable
 
 _LONGEST_WAIT = 10**6
 Place = str | Path
@@ -266,7 +266,7 @@ def _parts(source: Rows) -> Iterator[Part]:
         yield event, part, content
 
 
-def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> AnswerTable:
+def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Answer[AnswerTable]:
     """The released columns at the level whose key this is, from a copy of a sealed ledger.
 
     The key opens its level and no other, and opens it only where every public fact about the release is as it was
@@ -280,7 +280,8 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
         key: what `Ledger.level_key` gave.
 
     Returns:
-        A table of the kind that was published, where that can be made here, else a dict of arrays.
+        The answer at that level, its table of the kind that was published, where that can be made here, else a dict of
+        arrays. It has no `Answer.release`: who holds one key sees one level.
 
     Raises:
         KeyRefused: where the key opens nothing, or a fact or a block has been changed.
@@ -294,7 +295,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
 
 
-def _read(rows: Rows, name: str, key: bytes, version: int | None) -> AnswerTable:
+def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[AnswerTable]:
     events = [(read_event(number, body), mac) for number, body, mac in rows.events()]
     state = folded(State(0, START), events)
     release = state.release(name, version)
@@ -312,7 +313,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> AnswerTable
     )
 
 
-def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> AnswerTable:
+def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> Answer[AnswerTable]:
     response = release.responses[level]
     seal = recipient_seal(key, state.identity, release, level)
     blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)

@@ -11,12 +11,12 @@ from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.publishing import check_new
-from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.promises.table_statements import Stated
+from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.tables.engines.engines import is_engine_frame
 
 NAME = "release"
@@ -30,11 +30,11 @@ def release(
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
     randomness: Randomness | None = None,
-) -> Release:
+) -> Answer[AnswerTable]:
     """Release a table at a level, and later at any other: cells, sums of a strategy, or points, as promised.
 
     The release is remembered by this process, as `GradualRelease` is, and gone when it ends; `Ledger.publish` keeps it.
-    It holds the table, so that a looser level can be asked for as long as its values stay what they were.
+    It holds the table, so that ``answer.release.at`` gives more accurate answers as long as its values stay the same.
 
     Args:
         table: as for `Ledger.publish`: a dict of columns, a frame, a counted table.
@@ -49,11 +49,11 @@ def release(
 
     >>> from utmost import Unit
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> made = release(table, Promise("admitted", public="department", unit=Unit(1, 1)), epsilon="1/2")
-    >>> made.at(2)["admitted_margin"], made.levels
+    >>> answer = release(table, Promise("admitted", public="department", unit=Unit(1, 1)), epsilon="1/2")
+    >>> answer.release.at(2).table["admitted_margin"], answer.release.levels
     ([1, 1], (level(epsilon='1/2'), level(epsilon=2)))
-    >>> made.spent, made.statement["guarantee"][:60]
-    (level(epsilon=2), 'Whatever anyone concludes from the released columns, the cha')
+    >>> answer.level, answer.release.spent, answer.statement["guarantee"][:60]
+    (level(epsilon='1/2'), level(epsilon=2), 'Whatever anyone concludes from the released columns, the cha')
     """
     bits = secure(randomness)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}

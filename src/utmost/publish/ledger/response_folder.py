@@ -21,7 +21,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
-from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import parquet
@@ -123,7 +123,7 @@ class ResponseFolder:
 
         Args:
             name, version: of the release; the newest version if left out.
-            frame: as `publish`, `relax` or `view` of the ledger has answered; a `Release` is asked for its answer.
+            frame: as `publish`, `relax` or `view` of the ledger has answered; an `Answer`, or its table.
             epsilon, alpha: at which level, one of the two.
 
         Returns:
@@ -139,7 +139,7 @@ class ResponseFolder:
         release, at = self._answered(name, level(epsilon, alpha), version)
         place = self._place(release, at)
         if self._manifest(release, at) is None:
-            frame = frame.at(at) if isinstance(frame, Release) else frame
+            frame = frame.table if isinstance(frame, Answer) else frame
             place.parent.mkdir(parents=True, exist_ok=True)
             aside = Path(mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent))
             try:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
+
 from utmost.core.exact.levels import Level
 from utmost.core.exact.long_work import tell
 from utmost.core.exact.written_levels import level_text
@@ -17,7 +19,6 @@ from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, le
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
-from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
@@ -26,6 +27,7 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
+from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.tables.frames.adapters import adapter_of, table_of
 
@@ -230,25 +232,27 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
 
 def answer_alone(
     release: Published, level: Level, response: Response, labels: Named, remembered: LedgerFacts
-) -> AnswerTable:
+) -> Answer[AnswerTable]:
     """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 
     Args:
         labels: the columns of the table in order, and the public ones among them.
         remembered: what the ledger adds to the statement of the answer.
     """
-    noise = release.noise
+    noise, (order, public) = release.noise, labels
+    plan, columns, written = noise.plan(level), tuple(response), noise.written(level, response)
 
-    def table(written: Mapping[str, Any]) -> Any:
-        order, public = labels
-        columns: dict[str, Any] = {**public, **written}
-        shown = table_of(release.kind, {name: columns[name] for name in order or response})
-        margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))))
-        return adapter_of(shown).with_columns(shown, margins, after)
+    def table(released: Mapping[str, Any]) -> Any:
+        cells: dict[str, Any] = {**public, **released}
+        shown = table_of(release.kind, {name: cells[name] for name in order or response})
+        bars, rows = plan.bars(columns), len(next(iter(response.values())))
+        margins = {name: np.full(rows, margin) for name, (_, margin) in bars.items()}
+        return adapter_of(shown).with_columns(shown, margins, {name: owner for name, (owner, _) in bars.items()})
 
-    written = noise.written(level, response)
-    answer: AnswerTable = answer_table(noise, level, written, release.kind, release.part, table, remembered)
-    return answer
+    named = tuple(name for name in order if name in public)
+    rows = len(next(iter(written.values()))) if noise.names_rows else release.rows
+    values = answer_table(noise, level, written, release.kind, release.part, table, remembered)
+    return Answer(values, columns, plan, rows, named, release.promise.rows, remembered, None)
 
 
 def key_of_level(page: Page, release: Published, level: Level) -> bytes:

@@ -32,15 +32,12 @@ from utmost.publish.promises.declared_columns import check_no_copy, chosen_colum
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Response
+from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
-from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter, adapter_of
+from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of
 from utmost.tables.frames.arrow_identifiers import text_identifiers
-
-AnswerTable = LabelledTable | WorkloadRelease
-"""An answer at one level: the released table; the measured sums, where the promise is over the sums of a plan."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,17 +101,20 @@ class Source:
                     remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
 
-    def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> AnswerTable:
+    def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> Answer[AnswerTable]:
         """A response as it is returned to whoever brought the table: that table, with released values in it."""
         noise = self.promise.lasting_noise
+        plan, columns, written = noise.plan(level), tuple(response), noise.written(level, response)
 
-        def table(columns: Mapping[str, Any]) -> Any:
-            margins, after = noise.with_bars(level, tuple(response), self.rows)
-            return self.with_released({**columns, **margins}, after)
+        def table(released: Mapping[str, Any]) -> Any:
+            bars = plan.bars(columns)
+            margins = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
+            return self.with_released({**released, **margins}, {name: owner for name, (owner, _) in bars.items()})
 
-        part, written = self.promise.part, noise.written(level, response)
-        answer: AnswerTable = answer_table(noise, level, written, self.kind, part, table, remembered)
-        return answer
+        public = tuple(name for name in self.order if name in self.promise.public)
+        rows = len(next(iter(written.values()))) if noise.names_rows else self.rows
+        values = answer_table(noise, level, written, self.kind, self.promise.part, table, remembered)
+        return Answer(values, columns, plan, rows, public, self.promise.rows, remembered, None)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.

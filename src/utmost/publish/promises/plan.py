@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol
@@ -90,6 +90,9 @@ class Planned(Protocol):
     def confidence(self) -> Fraction:
         """The probability with which it does."""
 
+    def with_confidence(self, confidence: Fraction) -> "Planned":
+        """The same with margins of another confidence."""
+
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
 
@@ -144,6 +147,14 @@ class CellsAt(Shown):
     def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         """The values of a column: reals where there is a grid, whatever the law of its steps; else integers."""
         return (integer_column if self.grid is None else real_column)(column, name, place)
+
+    def with_confidence(self, confidence: Fraction) -> "CellsAt":
+        """The same with a margin of another confidence.
+
+        >>> plan_release(epsilon=1, unit=Unit(1, 2)).with_confidence(Fraction(1, 2)).margin
+        1
+        """
+        return replace(self, confidence=confidence, margin=_margin(self.unit, self.drawn, self.grid, confidence))
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """One margin behind each column."""
@@ -313,15 +324,20 @@ def plan_release(
     stepped = in_steps(goal, None if protected.step == 1 else protected.step)
     law = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
     drawn, exponent = on_grid(law, grid)
-    if exponent is None:
-        return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, protected.margin(drawn.margin(sure)), None)
-    width = Fraction(2) ** -exponent
-    if not relaxable and _can_be_summed(goal, drawn.sensitivity):
+    width = None if exponent is None else Fraction(2) ** -exponent
+    if width is not None and not relaxable and _can_be_summed(goal, drawn.sensitivity):
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
-    margin = round_up((drawn.margin(sure) + FARTHEST) * width)
+    margin = _margin(protected, drawn, width, sure)
     return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
+
+
+def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fraction) -> int | float:
+    """The margin of a cell, in the amounts' own unit; on a grid with the half step that rounding may add."""
+    if grid is None:
+        return unit.margin(drawn.margin(confidence))
+    return round_up((drawn.margin(confidence) + FARTHEST) * grid)
 
 
 @lru_cache(maxsize=512)
@@ -338,9 +354,7 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
     grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
-    margin: int | float = unit.margin(int(drawn.margin(confidence)))
-    if grid is not None:
-        margin = round_up((drawn.margin(confidence) + FARTHEST) * grid)
+    margin = _margin(unit, drawn, grid, confidence)
     return CellsAt(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 

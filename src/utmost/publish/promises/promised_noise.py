@@ -353,6 +353,10 @@ class NoiseAt(Shown):
         """The distance within which a released value lies of the true one."""
         return self.noise.margin(self.level, self.confidence)
 
+    def with_confidence(self, confidence: Fraction) -> "NoiseAt":
+        """The same with margins of another confidence."""
+        return replace(self, confidence=confidence)
+
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
         return self.noise.column_bars(self.level, columns, self.confidence)

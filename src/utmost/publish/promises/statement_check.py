@@ -123,9 +123,9 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
     >>> release = release_table({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
-    >>> check_statement(release.sidecar, release.table).margin
+    >>> check_statement(release.statement, release.table).margin
     3
-    >>> check_statement(release.sidecar, release.table | {"n": [0, 0]})
+    >>> check_statement(release.statement, release.table | {"n": [0, 0]})
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """

@@ -87,6 +87,12 @@ class TogetherAt(Shown):
         """The largest of the margins."""
         return max(self.margins)
 
+    def with_confidence(self, confidence: Fraction) -> "TogetherAt":
+        """The same with margins of another confidence."""
+        return plan_of_way(
+            self.columns, self.level, self.unit, self.way, halves=self.halves, confidence=confidence, cost=self.cost
+        )
+
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """A margin behind each column."""
         return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}

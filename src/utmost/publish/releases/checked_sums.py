@@ -17,7 +17,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.sum_noise import MEASURED, SumNoise
 from utmost.publish.promises.values import noised_by
-from utmost.publish.releases.released_once import ReleasedOnce
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.tables.axes.domain import Family
@@ -61,10 +61,10 @@ class CheckedSums:
         about = self.plan.level, self.plan.confidence, measured, counted.kind, counted.part, self.weights
         return WorkloadRelease(strategy, *about, measure=counted.measure)
 
-    def released(self, randomness: Randomness | None) -> "ReleasedOnce[WorkloadRelease | None]":
+    def released(self, randomness: Randomness | None) -> "Answer[WorkloadRelease | None]":
         """The noisy sums as a `WorkloadRelease`; without randomness the same and no table."""
         release = None if randomness is None else self.draw(randomness)
-        return ReleasedOnce(release, (MEASURED,), self.plan, self.noise.sums, (), "declared")
+        return Answer(release, (MEASURED,), self.plan, self.noise.sums, (), "declared", None, None)
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:

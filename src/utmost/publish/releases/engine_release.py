@@ -26,9 +26,9 @@ from utmost.publish.promises.declared_columns import (
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import CellsAt, warn_of_rows
 from utmost.publish.promises.promise import Promise
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
 from utmost.publish.releases.item_release import ItemResponder
-from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.tables.engines.engines import EngineFrame, engine_frame
 from utmost.tables.frames.adapters import check_there
 from utmost.tables.frames.arrow_identifiers import check_identifier, is_text
@@ -64,14 +64,14 @@ class CheckedFrame:
         warn_of_rows(promise.rows)
         return cls(frame, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> ReleasedOnce[Any]:
+    def released(self, randomness: Randomness | None) -> Answer[Any]:
         """The release, the secret of whose noise comes from this randomness; without it the same and no table."""
         frame, plan, table = self.frame, self.plan, None
         if randomness is not None:
             secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
             release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
             table = frame.noised(release, plan.margin)
-        return ReleasedOnce(table, frame.columns, plan, self.rows, frame.public, self.promise.rows)
+        return Answer(table, frame.columns, plan, self.rows, frame.public, self.promise.rows, None, None)
 
 
 def lattice_of_plan(plan: CellsAt) -> Lattice:

@@ -271,7 +271,7 @@ class ReleasedTable(Shown):
         complementary: bool = False,
         mark: str = "withheld",
     ) -> WithheldTable[Any]:
-        """The table with cells left out by a public rule on their noisy values: as `ReleasedOnce.withhold`.
+        """The table with cells left out by a public rule on their noisy values: as `Answer.withhold`.
 
         Args:
             below, relative_margin, complementary, mark: as `WithholdingRule` has them.

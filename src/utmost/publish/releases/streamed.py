@@ -29,7 +29,7 @@ from utmost.publish.promises.declared_columns import (
 from utmost.publish.promises.plan import CellsAt, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
-from utmost.publish.releases.released_once import ReleasedOnce
+from utmost.publish.releases.answer import Answer
 from utmost.tables.cells.columns import not_distinct
 from utmost.tables.files.file_pieces import Columns, FilePiece, FilePieces
 from utmost.tables.files.spill_file import SetAside
@@ -141,11 +141,11 @@ class CheckedPieces:
         warn_of_rows(promise.rows)
         return cls(source, promise, plan, chosen, published, dropped, state, count)
 
-    def released(self, randomness: Randomness | None) -> "ReleasedOnce[StreamedTable | None]":
+    def released(self, randomness: Randomness | None) -> "Answer[StreamedTable | None]":
         """The release; without randomness the same and no table."""
         about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
         table = None if randomness is None else StreamedTable(*about, randomness)
-        return ReleasedOnce(table, self.columns, self.plan, self.rows, self.public, self.promise.rows)
+        return Answer(table, self.columns, self.plan, self.rows, self.public, self.promise.rows, None, None)
 
 
 def _state(source: FilePieces) -> State:

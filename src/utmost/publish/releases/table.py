@@ -21,8 +21,8 @@ from utmost.publish.promises.declared_columns import check_margins_free, check_n
 from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels, fitting
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_tables import answer_table
-from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.tables.cells.columns import check_distinct
 from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of, is_engine_table
 
@@ -40,7 +40,7 @@ def release_table(
     relaxable: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> ReleasedOnce[object]: ...
+) -> Answer[object]: ...
 
 
 @overload
@@ -54,7 +54,7 @@ def release_table(
     relaxable: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> ReleasedOnce[Table]: ...
+) -> Answer[Table]: ...
 
 
 @long_work("Noising")
@@ -68,7 +68,7 @@ def release_table(
     relaxable: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> ReleasedOnce[Any]:
+) -> Answer[Any]:
     """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
 
     If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
@@ -115,7 +115,7 @@ def release_table(
 
     >>> promise = Promise(columns="admitted", public="department", unit=Unit(1, 1))
     >>> release = release_table({"department": ["A", "B"], "admitted": [601, 370]}, promise, alpha="1/2")
-    >>> list(release.table), release.law, release.margin
+    >>> list(release.table), release.law, release.margin()
     (['department', 'admitted', 'admitted_margin'], Geometric(alpha='1/2', sensitivity=1), 4)
     """
     at, stated = level(epsilon, alpha), _once(table, promise, cost, relaxable)
@@ -132,7 +132,7 @@ def rehearse_table(
     cost: str | Cost | None = "absolute",
     relaxable: bool = False,
     confidence: Number = "0.95",
-) -> ReleasedOnce[None]:
+) -> Answer[None]:
     """Everything that `release_table` does up to the first draw: the same checks, law, margin and statement, no table.
 
     Args:
@@ -142,7 +142,7 @@ def rehearse_table(
         A release whose ``table`` is None.
 
     >>> from utmost.privacy import Unit
-    >>> rehearse_table({"n": [3]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1).margin
+    >>> rehearse_table({"n": [3]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1).margin()
     3
     """
     at, stated = level(epsilon, alpha), _once(table, promise, cost, relaxable)
@@ -169,7 +169,7 @@ def _once(table: object, promise: Promise, cost: str | Cost | None, relaxable: b
 class Checked(Protocol):
     """A table that can be released."""
 
-    def released(self, randomness: Randomness | None) -> ReleasedOnce[Any]:
+    def released(self, randomness: Randomness | None) -> Answer[Any]:
         """The release; without randomness the same and no table."""
 
 
@@ -244,7 +244,7 @@ class CheckedTable:
         own = adapter.kind(table, chosen) if kind is None else kind
         return cls(table, own, adapter, cells, published, dropped, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> ReleasedOnce[Any]:
+    def released(self, randomness: Randomness | None) -> Answer[Any]:
         """The release with the noise of the plan; without randomness the same and no table."""
         noise, chosen = self.promise.noise, tuple(self.cells)
         table, rows = None, 0 if noise.names_rows else self.rows
@@ -252,7 +252,7 @@ class CheckedTable:
             noised = self.plan.noised(self.cells, randomness)
             rows = len(next(iter(noised.values())))
             table = answer_table(noise, self.plan.level, noised, self.kind, self.promise.part, self._with_bars, None)
-        return ReleasedOnce(table, chosen, self.plan, rows, self.public, self.promise.rows)
+        return Answer(table, chosen, self.plan, rows, self.public, self.promise.rows, None, None)
 
     def _with_bars(self, noised: Mapping[str, Column]) -> Any:
         """The table with noised columns, and their margins behind them."""

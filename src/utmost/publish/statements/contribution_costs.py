@@ -28,14 +28,14 @@ from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CEL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.plan import plan_release
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.estimates import Estimate, estimate_of
-from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.axes.domain import Domain
 from utmost.tables.frames.adapters import adapter_of
 
-Contributions = CountedTable | ReleasedOnce[Any] | ReleasedTable | WorkloadRelease
+Contributions = CountedTable | Answer[Any] | ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -260,6 +260,8 @@ class _Histogram:
         Raises:
             WrongKind, OutOfRange, Unsupported: for what is none.
         """
+        if isinstance(contributions, Answer) and contributions.plan.is_document:
+            contributions = contributions.read()
         if isinstance(contributions, WorkloadRelease):
             name, bounds = _axis(_listed(contributions.domain))
             (column,) = contributions.domain.columns
@@ -277,7 +279,7 @@ class _Histogram:
             return cls(name, bounds, partial(_exactly, counts, share), None, contributions.unit.neighbours)
         if isinstance(contributions, ReleasedTable):
             cells, labels = contributions.cells[contributions.column(None)], contributions.labels
-        elif isinstance(contributions, ReleasedOnce):
+        elif isinstance(contributions, Answer):
             adapter = adapter_of(contributions.table)
             cells = [exact(int(cell)) for cell in adapter.column(contributions.table, contributions.columns[0])]
             labels = {label: list(adapter.column(contributions.table, label)) for label in contributions.public}

@@ -39,7 +39,7 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
     >>> from utmost import PointNoise
     >>> from utmost.promises import Promise
     >>> from utmost.publish.releases.table import rehearse_table
-    >>> said = rehearse_table({"x": [1], "y": [2]}, Promise(["x", "y"], noise=PointNoise(200)), epsilon=1).sidecar
+    >>> said = rehearse_table({"x": [1], "y": [2]}, Promise(["x", "y"], noise=PointNoise(200)), epsilon=1).statement
     >>> stated_places(said).grid
     Fraction(2, 1)
     >>> stated_places(said | {"margin": 1.0})
@@ -78,9 +78,9 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
     >>> made = release_table({"x": [1], "y": [2]}, Promise(["x", "y"], noise=PointNoise(1)), epsilon=1)
-    >>> check_places(made.sidecar, made.table).per
+    >>> check_places(made.statement, made.table).per
     Fraction(1, 1)
-    >>> check_places(made.sidecar, made.table | {"x": [1.0]})
+    >>> check_places(made.statement, made.table | {"x": [1.0]})
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """

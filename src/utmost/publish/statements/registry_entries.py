@@ -116,7 +116,7 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     >>> from utmost.releases import release_table
     >>> made = release_table({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/2")
     >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")
-    >>> entry = registry_entry(stated_release(made.sidecar), said)
+    >>> entry = registry_entry(stated_release(made.statement), said)
     >>> entry["url_slug"], entry["deployment"]["privacy_loss"]["privacy_parameters"]
     ('counts-an-office-2026', {'epsilon': 0.5})
     """

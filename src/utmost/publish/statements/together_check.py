@@ -46,9 +46,9 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     >>> from utmost.releases import release_table
     >>> promise = Promise(["a", "b"], noise=once_together(["a", "b"], unit=Unit(1, 2)))
     >>> made = release_table({"a": [7, 9], "b": [3, 4]}, promise, epsilon=1)
-    >>> check_together(made.sidecar, made.table).margins
+    >>> check_together(made.statement, made.table).margins
     (4, 4)
-    >>> check_together(made.sidecar | {"epsilon": "1/2"}, made.table)
+    >>> check_together(made.statement | {"epsilon": "1/2"}, made.table)
     Traceback (most recent call last):
     utmost.errors.BadTable: guarantee: ...
     """

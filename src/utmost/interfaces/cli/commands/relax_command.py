@@ -34,4 +34,4 @@ def relax(
             return show_spending(question, opened.rehearse(question.name, epsilon=at, version=question.version))
         with options.protected(yes), long_work("Relaxing") as progress:
             relaxed = opened.relax(question.name, brought, epsilon=at, version=question.version, progress=progress)
-        question.give(opened, relaxed, signer, at)
+        question.give(relaxed, signer)

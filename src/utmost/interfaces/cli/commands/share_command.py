@@ -160,7 +160,8 @@ def _publish(
             check_document(there[0], written.sign)  # a file that no ledger answered
         with memory.place.opened(create=memory.create) as ledger:
             dataset = memory.dataset or publish_as
-            releases = dict(ledger.publish_shared(tables, shared, dataset=dataset, independent=memory.independent))
+            answers = ledger.publish_shared(tables, shared, dataset=dataset, independent=memory.independent)
+            releases = {name: answer.table for name, answer in answers.items()}
         report["ledger"] = {"place": memory.ledger, "done": "published"}
     else:
         with long_work("Noising"):

@@ -19,4 +19,4 @@ def view(*, ledger: Place, question: Question) -> None:
         at = question.level_in(opened)
         with long_work("Viewing") as progress:
             seen = opened.view(question.name, epsilon=at, version=question.version, progress=progress)
-        question.give(opened, seen, signer, at)
+        question.give(seen, signer)

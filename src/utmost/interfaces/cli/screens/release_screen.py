@@ -8,8 +8,8 @@ from utmost.interfaces.cli.screens.screen import DRY, number, screen, shown_fact
 from utmost.interfaces.cli.screens.terminal import Column, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import TABLE_KIND
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.publish.statements.stated_words import table_in_words
 from utmost.tables.files import files
 from utmost.tables.files.sidecars import publish
@@ -72,7 +72,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def give(release: ReleasedOnce[Any], answer: TableAnswer, signer: Signer | None) -> None:
+def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> None:
     """Write the files, then print: JSON for programs; for people what is said of it, and the table as it was asked for.
 
     Args:
@@ -81,11 +81,11 @@ def give(release: ReleasedOnce[Any], answer: TableAnswer, signer: Signer | None)
     """
     table, out, written = release.table, answer.file, None
     if table is not None and out is not None:
-        written = publish(table, release.said, out, watched, signer)
+        written = publish(table, release.statement_with, out, watched, signer)
     if answer.as_json:
-        whole = written or release.sidecar
+        whole = written or release.statement
         return print_json(whole if table is None or out else {"statement": whole, "table": files.columns(table)})
-    facts = _in_words(release.said(None))
+    facts = _in_words(release.statement_with(None))
     if table is None:
         return screen().print(shown_facts(DRY, facts, is_whole=True))
     if out is not None:

@@ -25,14 +25,13 @@ from utmost.interfaces.service.api.record_forms import (
     plain,
 )
 from utmost.interfaces.service.approvals import Proposal
-from utmost.interfaces.service.held_releases import View, seen_alone
+from utmost.interfaces.service.held_releases import View
 from utmost.interfaces.service.pages.promise_shown import PromiseShown
 from utmost.interfaces.service.waiting import Waiting
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.table_statements import Stated, cells_digest
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.frames.adapters import adapter_of
 
 _SURE = "0.95"
@@ -118,29 +117,6 @@ class ReleasesFound(Written):
     next: Next
 
 
-@dataclass(frozen=True, slots=True)
-class TableFound(Written):
-    """A released table, column by column, and the version of the release that it is of."""
-
-    version: Count
-    columns: Columns
-
-
-@dataclass(frozen=True, slots=True)
-class StrategyFound(Written):
-    """What a strategy measured, and the version of the release that it is of."""
-
-    version: Count
-    release: Facts
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuresFound(Written):
-    """Released tables, or what strategies measured, by the names of their releases."""
-
-    measures: dict[str, TableFound | StrategyFound]
-
-
 Bar = Annotated[
     int | float, Field(description="a released value lies so near the true one, with 95 % confidence", examples=[12])
 ]
@@ -163,6 +139,13 @@ class TableViewed(_Version):
     epsilon: LevelText
     margin: Bar
     statement: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuresFound(Written):
+    """Answers, by the names of their releases."""
+
+    measures: dict[str, TableViewed | StrategyViewed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,16 +307,9 @@ class TrailFound(Written):
     next: Next
 
 
-def table_found(version: int, table: Any) -> TableFound | StrategyFound:
-    """A released table, or what a strategy measured."""
-    if isinstance(table, WorkloadRelease):
-        return StrategyFound(version, seen_alone(table).facts())
-    return TableFound(version, columns(table))
-
-
-def measures_found(tables: Mapping[str, tuple[int, Any]]) -> MeasuresFound:
-    """Released tables by name, each with its version."""
-    return MeasuresFound({name: table_found(*versioned) for name, versioned in tables.items()})
+def measures_found(views: Mapping[str, View]) -> MeasuresFound:
+    """Answers by the names of their releases."""
+    return MeasuresFound({name: view_found(view) for name, view in views.items()})
 
 
 def view_found(view: View) -> TableViewed | StrategyViewed:

@@ -190,7 +190,6 @@ Version = Annotated[DataVersion | None, Query()]
 After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
 Following = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
 Most = Annotated[int, Query(ge=1, le=MOST, description="how many"), SPELLED]
-TableOrSums = answers.TableFound | answers.StrategyFound
 Viewed = answers.TableViewed | answers.StrategyViewed
 _VIEWED: TypeAdapter[Viewed] = TypeAdapter(Viewed)
 Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
@@ -220,11 +219,11 @@ def _release(service: Service, who: Token, published: Published) -> answers.Rele
 
 
 @router.post("/releases", summary="Publish a table")
-def publish(service: Served, who: Who, key: Key, body: Publication) -> TableOrSums:
+def publish(service: Served, who: Who, key: Key, body: Publication) -> Viewed:
     """Publish a table at a first level; repeated under its key it gives the same answer."""
     table, proposal = {body.name: _table(body)}, {body.name: body.proposal}
     published = service.releases.publish_measures(who, key, [body.read()], table, proposal)
-    return answers.table_found(*published[body.name])
+    return answers.view_found(published[body.name])
 
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
@@ -258,11 +257,11 @@ def margin(
 
 
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
-def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> TableOrSums:
+def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> Viewed:
     """Relax a release; the values must be those that were published."""
     request = AnswerRequest(name, read_level(body.level), body.version)
     relaxed = service.releases.relax_measures(who, key, [request], {name: _table(body)}, {name: body.proposal})
-    return answers.table_found(*relaxed[name])
+    return answers.view_found(relaxed[name])
 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")

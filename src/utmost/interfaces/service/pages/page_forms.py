@@ -82,7 +82,7 @@ def _publish(
         # Nobody approves: the table itself says which part it is.
         asked = replace(asked, promise=promise.of_part(table.part))
     published = service.releases.publish_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
-    return see(request, "/release", name=name, version=published[name][0], done="published")
+    return see(request, "/release", name=name, version=published[name].release.version, done="published")
 
 
 @forms.post("/relax")

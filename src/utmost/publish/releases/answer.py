@@ -1,0 +1,377 @@
+"""An answer: noisy values at one epsilon, and everything that their reader may ask of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.privacy.unit import Unit
+from utmost.errors import Unsupported
+from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.table_statements import Stated, cells_digest
+from utmost.tables.files import files
+from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.frames.adapters import LabelledTable, adapter_of, is_engine_table
+from utmost.tables.optional_imports import extra
+
+if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
+    from utmost.core.noise.ratio_bars import RatioBar
+    from utmost.publish.releases.clean_release import CleanTable
+    from utmost.publish.releases.estimates import Estimate
+    from utmost.publish.releases.given_facts import Given
+    from utmost.publish.releases.quantiles import QuantileBar
+    from utmost.publish.releases.release import Release
+    from utmost.publish.releases.released_table import ReleasedTable
+    from utmost.publish.releases.withheld import WithheldTable, WithheldTables
+    from utmost.publish.releases.workload_release import Families, WorkloadRelease
+    from utmost.tables.axes.domain import Where
+
+Table = TypeVar("Table", covariant=True)
+
+AnswerTable: TypeAlias = "LabelledTable | WorkloadRelease"
+"""The values of an answer: the released table; the measured sums, where the promise is by a plan."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Answer(Shown, Generic[Table]):
+    """Noisy values at one epsilon. They never change, whatever is answered later, here or in another process.
+
+    Every verb that draws noise gives one: `release`, `release_table`, `Ledger.publish`, `relax` and `view`, and those
+    of a service's client. Values of cells are read by the columns of ``table``, values of a plan by the names of a
+    marginal: ``answer["sex age"]``. Further answers to the same promise are asked of ``answer.release``.
+
+    Attributes:
+        table: The table of the kind that came in, with the released and the public columns alone; released values stand
+            under their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point.
+            For a plan the `WorkloadRelease`; for keys a table of those that were named. None in a rehearsal.
+        columns: Names of the released columns.
+        plan: Level, unit, law and margin of the noise: a `Planned`.
+        rows: Number of rows.
+        public: Names of the columns that were declared public, and are published without noise.
+        rows_from: Origin of the list of rows, "declared" or "observed".
+        ledger_facts: Fields that a memory adds to the statement; None where nothing remembers the answer.
+
+    >>> import utmost as ut
+    >>> promise = ut.Promise("admitted", public="department", unit=ut.Unit(1, 1))
+    >>> answer = ut.release({"department": ["A", "B"], "admitted": [601, 370]}, promise, epsilon=1)
+    >>> answer.level, answer.margin(), answer.margin("0.99")
+    (level(epsilon=1), 3, 5)
+    >>> answer.total({"department": "A"}).margin, answer.total().margin
+    (3, 4)
+    >>> sharper = answer.release.at(2)
+    >>> answer.level, sharper.level, answer.release.spent
+    (level(epsilon=1), level(epsilon=2), level(epsilon=2))
+    """
+
+    _shown = ("columns", "rows", "level", "law")
+
+    table: Table = field(repr=False)
+    columns: tuple[str, ...]
+    plan: Planned
+    rows: int
+    public: tuple[str, ...]
+    rows_from: str
+    ledger_facts: LedgerFacts | None
+    _release: "Release | None" = field(repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.table, self.columns, self.plan, self.rows, self.public, self.rows_from, self.ledger_facts)
+        return Answer, (*parts, None)
+
+    @property
+    def level(self) -> Level:
+        """The level of the answer; ``epsilon`` is the same as a number."""
+        return self.plan.level
+
+    @property
+    def epsilon(self) -> Fraction | float:
+        """The epsilon of the answer."""
+        return self.level.epsilon
+
+    @property
+    def law(self) -> Any:
+        """The noise: of each released cell, or of a row's together."""
+        return self.plan.law
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of privacy: what one individual can change."""
+        return self.plan.unit
+
+    @property
+    def release(self) -> "Release":
+        """The history of all answers to this promise, where it is remembered: there more accuracy is asked for.
+
+        Raises:
+            Unsupported: for an answer made for one epsilon alone, one that was unpickled, and a rehearsal.
+        """
+        if self._release is None:
+            raise Unsupported(
+                "the release of an answer must be remembered by this process, a ledger or a service",
+                came="an answer that was made for one epsilon alone, opened by a key, or unpickled",
+                where="release",
+                remedy="Open its ledger and take ledger[name]; or release the table by ut.release or Ledger.publish.",
+            )
+        return self._release
+
+    def margin(self, confidence: Number | None = None) -> int | float:
+        """The distance within which a released value lies of the true one; the largest of all columns.
+
+        Args:
+            confidence: Probability with which it does; that of the margins in the table if left out, mostly 95 %.
+
+        >>> from utmost import Promise, Unit
+        >>> from utmost.releases import release_table
+        >>> answer = release_table({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
+        >>> answer.margin(), answer.margin("0.999")
+        (3, 7)
+        """
+        plan = self.plan if confidence is None else self.plan.with_confidence(read_confidence(confidence))
+        return plan.margin
+
+    def with_confidence(self, confidence: Number) -> "Answer[Table]":
+        """The same answer with margins of another confidence, in its table, its statement and what is asked of it.
+
+        Raises:
+            Unsupported: for a frame that an engine evaluates, whose margins stand in it.
+        """
+        sure = read_confidence(confidence)
+        if sure == self.plan.confidence:
+            return self
+        plan, table, sums = self.plan.with_confidence(sure), self.table, self._sums_of_plan
+        if sums is not None:
+            return replace(self, plan=plan, table=cast("Table", replace(sums, confidence=sure)))
+        if self._is_drawn_later:
+            required = "the margins of a frame that an engine evaluates have the confidence they were made with"
+            raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
+        if table is not None:
+            adapter = adapter_of(table)
+            bars = {name: margin for name, (_, margin) in plan.bars(self.columns).items()}
+            rows = len(adapter.column(table, self.columns[0]))
+            margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
+            table = adapter.with_columns(table, margins, {})
+        return replace(self, plan=plan, table=table)
+
+    @property
+    def statement(self) -> dict[str, Any]:
+        """The statement to publish beside the table; its digest is that of the table's cells.
+
+        A frame that an engine evaluates has no digest yet: `save` writes it to a file, and the statement beside it.
+        """
+        later = self.table is None or self.plan.is_document or self._is_drawn_later
+        return self.statement_with(None if later else cells_digest(self.table))
+
+    def statement_with(self, digest: Digest | None) -> dict[str, Any]:
+        """The statement with a digest of the table as it is published; a plan's sums have their own."""
+        if (sums := self._sums_of_plan) is not None:
+            return sums.statement
+        stated = Stated(self.columns, self.public, self.rows, self.rows_from, digest)
+        remembered = {} if self.ledger_facts is None else self.ledger_facts.facts()
+        return self.plan.statement(stated) | remembered
+
+    def save(
+        self,
+        path: Path | str,
+        *,
+        confidence: Number | None = None,
+        family: "Families | None" = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
+
+        Args:
+            confidence: Confidence of the margins; that of the answer if left out.
+            family: Marginal of a plan whose table is written, see `WorkloadRelease.save`.
+            path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
+
+        Returns:
+            The statement, with the digest of the file; for a plan and a path that ends in .json the whole document.
+
+        Raises:
+            OutOfRange: for a marginal of an answer that is by no plan. Unsupported, KeyRefused: as `saved`.
+        """
+        answer = self if confidence is None else self.with_confidence(confidence)
+        if (sums := answer._sums_of_plan) is not None:
+            return sums.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
+        return saved(answer.publication, path, format=format, sign=sign, overwrite=overwrite)
+
+    @property
+    def publication(self) -> Publication:
+        """The table and its statement, as they are published."""
+        return Publication(self.table, self.statement_with)
+
+    def read(self) -> "WorkloadRelease | ReleasedTable":
+        """The answer as `read_release` gives it of its file: the sums of a plan, or cells with their margins.
+
+        Raises:
+            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one;
+                for a rehearsal, and for a table that is drawn while it is written.
+        """
+        from utmost.publish.releases.released_table import ReleasedTable
+
+        if (sums := self._sums_of_plan) is not None:
+            return sums
+        if self.table is None or self._is_drawn_later:
+            came = "a rehearsal" if self.table is None else "one that is drawn while it is written"
+            remedy = "Release it first." if self.table is None else "Write it to a file, and read that."
+            raise Unsupported("a release is read where its values are at hand", came=came, where="read", remedy=remedy)
+        return ReleasedTable.of(self.table, self.statement)
+
+    def __getitem__(self, family: "Families") -> LabelledTable:
+        """One marginal of a plan as a table: labels, estimates and margins, see `WorkloadRelease`.
+
+        Raises:
+            Unsupported: for a table of cells, which has columns.
+            NotDetermined, OutOfRange: for a marginal that was not measured, or is not of the domain.
+        """
+        return self._sums("a marginal", f"Its columns are in its table: answer.table[{family!r}].")[family]
+
+    def total(
+        self, where: "Where | None" = None, *, column: str | None = None, confidence: Number | None = None
+    ) -> "Estimate":
+        """A sum of released values, with its margin of error.
+
+        Args:
+            where: Selection: by the name of a level, or of a public column, a label or a list of labels; everything if
+                left out.
+            column: Name of the released column, where a table has several.
+            confidence: Confidence of the margin; that of the answer if left out.
+
+        Raises:
+            OutOfRange, NotDetermined: for a selection that the answer does not have. Unsupported: as `read`.
+        """
+        from utmost.publish.releases import comparisons
+
+        return comparisons.total(self.read(), where, column, confidence)
+
+    def ratio(
+        self,
+        where: "Where",
+        over: "Where | None" = None,
+        *,
+        column: str | None = None,
+        over_column: str | None = None,
+        confidence: Number = "0.95",
+    ) -> "RatioBar":
+        """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
+        from utmost.publish.releases.workload_release import WorkloadRelease
+
+        read = self.read()
+        if isinstance(read, WorkloadRelease):
+            return read.ratio(where, {} if over is None else over, confidence=confidence)
+        return read.ratio(where, over, column, over_column, confidence)
+
+    def mean(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "RatioBar":
+        """The mean of a level whose labels stand for numbers, by a plan: `WorkloadRelease.mean`."""
+        return self._sums("a mean").mean(name, where=where, confidence=confidence)
+
+    def quantile(
+        self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None
+    ) -> "QuantileBar":
+        """The cells of an ordered axis that can hold a quantile, by a plan: `WorkloadRelease.quantile`."""
+        return self._sums("a quantile").quantile(name, q, where=where, confidence=confidence)
+
+    def median(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "QuantileBar":
+        """`quantile` at 1/2."""
+        return self.quantile(name, "1/2", where=where, confidence=confidence)
+
+    def clean(self, given: "Given | None" = None, *, hold: "Families | None" = None) -> "CleanTable":
+        """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments."""
+        return self._sums("a clean table").clean(given, hold=hold)
+
+    def withhold(
+        self,
+        *families: "Families",
+        below: Number | None = None,
+        relative_margin: Number | None = None,
+        complementary: bool = False,
+        mark: str = "withheld",
+    ) -> "WithheldTable[Table] | WithheldTables":
+        """The table, or tables of a plan, with cells left out by a public rule on their noisy values; it costs nothing.
+
+        Each cell of a table has noise of its own, so that ``complementary`` withholds no more of it.
+
+        Args:
+            families: Marginals of a plan that are published, see `WorkloadRelease.withhold`; none of a table of cells.
+            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
+
+        Raises:
+            OutOfRange, NotANumber: for a rule that is none.
+            Unsupported: for a rehearsal, a frame that an engine evaluates, and cells that have no noise of their own.
+        """
+        from utmost.publish.promises.plan import CellsAt
+        from utmost.publish.releases.withheld import withheld_table
+        from utmost.publish.releases.withholding import WithholdingRule
+
+        rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
+        if families or self.plan.is_document:
+            sums = self._sums("a marginal with cells withheld")
+            return sums.withhold(
+                *families, below=below, relative_margin=relative_margin, complementary=complementary, mark=mark
+            )
+        if not isinstance(self.plan, CellsAt):
+            required = "cells are withheld where each has noise of its own"
+            raise Unsupported(required, came=f"{self.law}", where="withhold")
+        return withheld_table(self.table, self.columns, self.plan, self.statement_with(None), rule)
+
+    def to_pandas(self, family: "Families | None" = None) -> Any:
+        """The table as a dataframe of pandas.
+
+        Args:
+            family: Marginal of a plan; the cells if left out.
+
+        Raises:
+            Unsupported: where pandas is not installed; for a rehearsal, and a table that is drawn while it is written.
+        """
+        return extra("pandas", "tables").DataFrame(self._columns(family))
+
+    def to_polars(self, family: "Families | None" = None) -> Any:
+        """The table as a dataframe of Polars; see `to_pandas`."""
+        return extra("polars", "tables").DataFrame(self._columns(family))
+
+    def to_arrow(self, family: "Families | None" = None) -> Any:
+        """The table as one of PyArrow; see `to_pandas`."""
+        return extra("pyarrow", "tables").table(self._columns(family))
+
+    def _columns(self, family: "Families | None") -> Mapping[str, Any]:
+        """The columns of the table, or of a marginal, in their order."""
+        if family is not None or self.plan.is_document:
+            sums = self._sums("a marginal")
+            return files.columns(sums[sums.table_name(sums.domain.finest) if family is None else family])
+        if self.table is None or self._is_drawn_later:
+            came = "a rehearsal" if self.table is None else "one that is drawn while it is evaluated"
+            remedy = "Release it first." if self.table is None else "Evaluate answer.table with its engine."
+            raise Unsupported("a table is converted where its values are at hand", came=came, remedy=remedy)
+        return files.columns(self.table)
+
+    @property
+    def _is_drawn_later(self) -> bool:
+        """Whether the values are drawn when a frame is evaluated, or a file written."""
+        return is_engine_table(self.table) or hasattr(type(self.table), "written")
+
+    @property
+    def _sums_of_plan(self) -> "WorkloadRelease | None":
+        """The released sums where a plan was measured; None for any other table."""
+        is_sums = self.plan.is_document and self.table is not None
+        return cast("WorkloadRelease", self.table) if is_sums else None
+
+    def _sums(self, verb: str, remedy: str | None = None) -> "WorkloadRelease":
+        if (sums := self._sums_of_plan) is not None:
+            return sums
+        if self.plan.is_document:
+            remedy = "Release it first."
+            raise Unsupported("a release is read where its values are at hand", came="a rehearsal", remedy=remedy)
+        raise Unsupported(
+            f"{verb} is asked of sums over a declared domain",
+            came="a table of cells",
+            remedy=remedy or "Count the table over a domain and release it by a plan; of a table ask total and ratio.",
+        )
