@@ -327,7 +327,7 @@ MADE = {
 }
 MADE |= {
     "SmallestEpsilon",
-    "ReleasedOnce",
+    "Answer",
     "Ledger",
     "Law",
     "Hyper",

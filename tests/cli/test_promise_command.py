@@ -135,7 +135,9 @@ def test_a_file_releases_what_it_promises(run, file, table, name, more):
     path, at = file(*say), ["--epsilon", "1/2", "--dry-run", "--json"]
     said = json.loads(run("release", table, "--promise", path, *at)[1])
     promise = read_promise(path)
-    assert said == json.loads(json.dumps(rehearse_table(files.read(table), promise, epsilon="1/2", cost=None).statement))
+    assert said == json.loads(
+        json.dumps(rehearse_table(files.read(table), promise, epsilon="1/2", cost=None).statement)
+    )
     assert said["margin"] == promise.margin("1/2")
     if name == "columns":
         code, by_options, err = run("release", table, *say, *at)

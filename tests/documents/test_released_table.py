@@ -41,7 +41,7 @@ def _written(folder, law="geometric", table=None, **more):
     names = list(made.table)
     rows = zip(*(np.asarray(made.table[name]).tolist() for name in names), strict=True)
     path.write_text("\n".join([",".join(names), *(",".join(map(str, row)) for row in rows)]) + "\n")
-    said = made.said({"of": "file", "sha256": __import__("hashlib").sha256(path.read_bytes()).hexdigest()})
+    said = made.statement_with({"of": "file", "sha256": __import__("hashlib").sha256(path.read_bytes()).hexdigest()})
     path.with_name("released.csv.json").write_text(json.dumps(said))
     return path, made
 

@@ -110,7 +110,7 @@ def a_level_key_opens_its_level_alone(folder):
         ledger.relax("r", many(), epsilon=4)
         ledger.publish("s", many(), ut.Promise(**UNIT), epsilon="1/2", dataset="r")
         key, loose = (ledger.level_key("r", epsilon=epsilon) for epsilon in ("1/2", 4))
-    read = read_sealed(place, "r", key)["n"]
+    read = read_sealed(place, "r", key).table["n"]
     return key != loose and list(read) == list(strict) and refused(read_sealed, place, "s", key)
 
 

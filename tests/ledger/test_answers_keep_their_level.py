@@ -99,7 +99,11 @@ def test_asked_again_after_a_relaxation_the_same_bytes(tmp_path, noise, memory):
         for name, verb in verbs.items():
             assert verb(one, tmp_path / f"{entrance} {name}") == told[name], (entrance, name)
     history = again()["r"]
-    assert plain(again().view("r", epsilon=STRICT).table) == plain(other.relax("r", table, epsilon=STRICT).table) == told["table"]
+    assert (
+        plain(again().view("r", epsilon=STRICT).table)
+        == plain(other.relax("r", table, epsilon=STRICT).table)
+        == told["table"]
+    )
     assert again().statement("r", epsilon=STRICT) == told["statement"]
     assert saved(history.at(STRICT), tmp_path / "history") == told["save"]
     assert history.at(STRICT).margin() == told["margin"]

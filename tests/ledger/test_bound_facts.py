@@ -137,7 +137,7 @@ def test_every_leaf_that_is_changed_is_refused_or_irrelevant(sealed, tmp_path, d
             copy = with_bodies(place, tmp_path / "copy.db", {number: json.dumps(changed).encode()})
             for (version, level), (key, said) in found.items():
                 try:
-                    read = read_sealed(copy, "r", key, version=version)
+                    read = read_sealed(copy, "r", key, version=version).table
                 except UtmostError:
                     reported += 1
                 else:
@@ -195,7 +195,7 @@ def test_the_key_of_the_labels_is_bound_to_its_response(sealed, tmp_path):
                     with pytest.raises(KeyRefused, match="as it was published"):
                         read_sealed(copy, "r", key, version=version)
                 else:
-                    assert same(read_sealed(copy, "r", key, version=version), said)
+                    assert same(read_sealed(copy, "r", key, version=version).table, said)
 
 
 def test_an_answers_level_and_the_ledgers_identity_are_bound(sealed, tmp_path):
@@ -238,7 +238,7 @@ def test_blocks_are_bound_to_their_place(sealed, statement):
 def test_the_key_of_a_level_has_32_bytes(tmp_path):
     place, found = made(tmp_path)
     key, said = found[1, "1/2"]
-    assert same(read_sealed(place, "r", key, version=1), said)
+    assert same(read_sealed(place, "r", key, version=1).table, said)
     for wrong in (key[:31], key + b"x", key + bytes(32), b"", "text"):
         with pytest.raises((KeyRefused, WrongKind)):
             read_sealed(place, "r", wrong, version=1)
@@ -264,7 +264,7 @@ def test_what_is_taken_for_granted_of_individuals_is_bound(tmp_path, word):
         ledger.publish("r", counted, promise, epsilon=1, dataset="d")
         key = ledger.level_key("r", epsilon=1)
     ((number, event),) = [pair for pair in bodies_of(tmp_path / "l.db").items() if "promise" in pair[1]["facts"]]
-    assert read_sealed(tmp_path / "l.db", "r", key).strategy.unit == unit
+    assert read_sealed(tmp_path / "l.db", "r", key).table.strategy.unit == unit
     event["facts"]["promise"][word] = True
     forged = with_bodies(tmp_path / "l.db", tmp_path / "f.db", {number: json.dumps(event).encode()})
     with pytest.raises(UtmostError):

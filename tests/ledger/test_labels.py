@@ -111,7 +111,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
         assert list(ledger.view("p", epsilon=1).table) == ["x", "department", "y", "x_y_margin"]
         handed = ledger.level_key("r", epsilon=1)
         assert ledger.verify()
-    assert read_sealed(tmp_path / "l.db", "r", handed) == first
+    assert read_sealed(tmp_path / "l.db", "r", handed).table == first
     shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
     with sqlite3.connect(tmp_path / "copy.db") as connection:
         (other,) = label_parts({"department": ["B", "A"]}, 2)

@@ -73,7 +73,11 @@ def test_a_document_of_sums_keeps_what_its_ledger_adds(ledger, tmp_path):
     made = ledger.publish("r", table, promise, epsilon=1).table
     facts = made.ledger_facts
     assert (facts.name, facts.data_version, facts.levels) == ("r", 1, (ut.level(1),))
-    for again in (ledger.view("r", epsilon=1).table, ledger.relax("r", table, epsilon=1).table, pickle.loads(pickle.dumps(made))):
+    for again in (
+        ledger.view("r", epsilon=1).table,
+        ledger.relax("r", table, epsilon=1).table,
+        pickle.loads(pickle.dumps(made)),
+    ):
         assert again.ledger_facts == facts
     ledger.save("r", tmp_path / "r.json")
     ledger.save("r", tmp_path / "x.csv", family="x")

@@ -45,7 +45,7 @@ with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as l
     for name in sorted("abcdef", key=lambda name: hash((name, number))):
         table = {"n": [1, 2, 3]}
         ledger.publish(name, table, Promise(columns="n", unit=Unit(1, 1)), epsilon=1, dataset="d")
-        print(name, ledger.view(name, epsilon=1)["n"], ledger.view(name, epsilon="1/2")["n"])
+        print(name, ledger.view(name, epsilon=1).table["n"], ledger.view(name, epsilon="1/2").table["n"])
 """
 
 
@@ -76,12 +76,12 @@ for number in range(3):
     child = os.fork()
     if child == 0:
         ledger.publish(f"child{number}", table, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/10")
-        say(ledger.relax("r", table, epsilon=1)["n"])
+        say(ledger.relax("r", table, epsilon=1).table["n"])
         os._exit(0)
     children.append(child)
-say(ledger.relax("r", table, epsilon=1)["n"])
+say(ledger.relax("r", table, epsilon=1).table["n"])
 assert all(os.waitpid(child, 0)[1] == 0 for child in children)
-noises = [tuple(ledger.view(f"child{number}", epsilon="1/10")["n"]) for number in range(3)]
+noises = [tuple(ledger.view(f"child{number}", epsilon="1/10").table["n"]) for number in range(3)]
 assert len(set(noises)) == 3
 assert ledger.verify().responses == 5
 """

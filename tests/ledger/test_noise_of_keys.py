@@ -53,8 +53,8 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
         table = {"word": [f"w{k}" for k in range(rows)], "n": [count] * rows}
         named = ledger.publish("w", table, Promise(noise=noise), epsilon=1).table
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
-        assert ledger["w"].table == named
-        assert "10 keys and gives them at most 60 shares in all" in json.dumps(ledger["w"].statement)
+        assert ledger["w"].at().table == named
+        assert "10 keys and gives them at most 60 shares in all" in json.dumps(ledger["w"].at().statement)
     chance = float(law.chance_interval(count).lower)
     assert abs(len(named["word"]) - rows * chance) < 6 * (rows * chance * (1 - chance)) ** 0.5
     assert min(named["n"]) > law.threshold
@@ -131,7 +131,7 @@ def test_rows_in_another_order_are_the_same_table_and_parts_of_keys_are_columns(
         assert (first["place"], first["year"]) == (["a", "a", "b"], [1, 2, 1])
         assert ledger.verify().responses == 1
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
-        assert ledger["w"].table == first
+        assert ledger["w"].at().table == first
 
 
 def test_deltas_are_added_by_nobody(tmp_path):

@@ -285,4 +285,4 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
         ledger.publish("wide", TABLE, ut.Promise(**wide), epsilon="1e-40", dataset="admissions")
     assert ledger.levels("admissions") == (level("1/2"),)
     assert [one.name for one in ledger.releases] == ["admissions"]
-    assert ledger.view("admissions", epsilon="1e-49").keys() == {"department", "admitted", "admitted_margin"}
+    assert ledger.view("admissions", epsilon="1e-49").table.keys() == {"department", "admitted", "admitted_margin"}

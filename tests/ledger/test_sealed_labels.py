@@ -109,16 +109,16 @@ def test_a_thief_of_a_server_finds_no_label(tmp_path):
         rows = [row for name in ("events", "parts") for row in connection.execute(f"SELECT * FROM utmost_{name}")]
     connection.close()
     assert stolen(*(bytes(cell) for row in rows for cell in row if isinstance(cell, bytes | memoryview))) == []
-    assert read_sealed(tmp_path / "b.db", "r", keys[1])["ward"] == WORDS
+    assert read_sealed(tmp_path / "b.db", "r", keys[1]).table["ward"] == WORDS
 
 
 def test_every_level_opens_the_labels_and_nothing_else_does(tmp_path):
     """Those published, relaxed and tightened; a key of another level or release opens neither values nor labels."""
     keys = written(tmp_path, tmp_path / "l.db")
-    assert all(read_sealed(tmp_path / "l.db", "r", key)["ward"] == WORDS for key in keys.values())
+    assert all(read_sealed(tmp_path / "l.db", "r", key).table["ward"] == WORDS for key in keys.values())
     with Ledger.open(tmp_path / "l.db", key=KEY, witness=tmp_path / "l.witness") as ledger:
         assert ledger.relax("r", TABLE, epsilon=5).table["ward"] == ledger.view("r", epsilon=3).table["ward"] == WORDS
-        assert read_sealed(tmp_path / "l.db", "r", ledger.level_key("r", epsilon=3))["ward"] == WORDS
+        assert read_sealed(tmp_path / "l.db", "r", ledger.level_key("r", epsilon=3)).table["ward"] == WORDS
         ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
         with pytest.raises(KeyRefused):
             read_sealed(tmp_path / "l.db", "r", ledger.level_key("s", epsilon=1))

@@ -69,7 +69,7 @@ def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tab
         assert kinds.count("published") == kinds.count("answered") == 3
         assert ledger.verify().events == len(kinds)
     with ut.Ledger.open(place) as ledger:
-        assert ledger.view("spent", epsilon=loose["spent"].spent).statement == loose["spent"].statement
+        assert ledger.view("spent", epsilon=loose["spent"].level).statement == loose["spent"].statement
 
 
 def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):

@@ -65,7 +65,7 @@ def test_csv_and_parquet_files_come_through(ledger, tmp_path):
     assert released["n"] == [int(x) for x in ledger.view("r", epsilon=1).table["n"]]
     assert ledger.relax("r", PLAIN, epsilon=2).table["who"] == PLAIN["who"]
     pd.DataFrame(PLAIN).to_parquet(tmp_path / "t.parquet")
-    assert ledger.relax("r", files.read(tmp_path / "t.parquet"), epsilon=3).num_rows == 3
+    assert ledger.relax("r", files.read(tmp_path / "t.parquet"), epsilon=3).table.num_rows == 3
 
 
 def test_identifiers_are_committed_to_with_the_rows(ledger):

@@ -88,7 +88,7 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
         said += [said_shape(ledger.view("r", epsilon=epsilon).table) for epsilon in ("1/1000", 1)]
         ledger.backup(folder / "b.db")
         if sealed:
-            said.append(said_shape(read_sealed(folder / "b.db", "r", ledger.level_key("r", epsilon=1))))
+            said.append(said_shape(read_sealed(folder / "b.db", "r", ledger.level_key("r", epsilon=1)).table))
         for call in (lambda: ledger.view("r", epsilon=13).table, lambda: ledger.view("s", epsilon=1).table):
             with pytest.raises(UtmostError) as caught:
                 call()

@@ -63,14 +63,14 @@ def test_every_cell_gets_its_share_of_the_level():
         TABLE, ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2)), epsilon=1
     )
     assert release.law == Geometric("1/2")
-    assert release.spent.epsilon == 1
+    assert release.level.epsilon == 1
     replaced = release_table(
         TABLE,
         ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2, "change-one")),
         epsilon=1,
     )
     assert replaced.law == Geometric("1/4")
-    assert replaced.spent.epsilon == 1
+    assert replaced.level.epsilon == 1
 
 
 def test_a_level_given_as_alpha_stays_exact():
@@ -87,7 +87,7 @@ def test_the_noise_of_a_column_has_the_stated_spread():
     for name in ("a", "b"):
         noise = release.table[name] - table[name]
         assert abs(np.abs(noise).mean() - mean) < 7 * np.sqrt((square - mean**2) / rows)
-        assert (np.abs(noise) <= release.margin).mean() > 0.945
+        assert (np.abs(noise) <= release.margin()).mean() > 0.945
     assert not np.array_equal(release.table["a"], release.table["b"] - table["b"])
 
 
@@ -111,7 +111,7 @@ def test_reals_are_released_on_a_grid():
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.plan.grid == Fraction(1, 8)
-    assert release.margin == (release.plan.drawn.margin("0.95") + 0.5) / 8
+    assert release.margin() == (release.plan.drawn.margin("0.95") + 0.5) / 8
     silent = release_table(
         table, ut.Promise(columns="income", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/8")), epsilon=200
     )

@@ -41,7 +41,7 @@ def test_a_cell_is_shown_exactly_where_its_noisy_value_satisfies_the_rule():
         ({"below": 90, "relative_margin": "1/100"}, lambda z, r: z >= 90 and r <= Fraction(1, 100) * z),
     ):
         table = release.withhold(**rule).table
-        expected = [shown(z, release.margin) for z in release.table["n"]]
+        expected = [shown(z, release.margin()) for z in release.table["n"]]
         assert [mark == "shown" for mark in table["n_mark"]] == expected
         assert table["n"] == [z if kept else None for z, kept in zip(release.table["n"], expected, strict=True)]
         marked = release.withhold(**rule, mark="unreliable").table
@@ -54,7 +54,7 @@ def test_withholding_is_a_function_of_the_noisy_values_and_costs_nothing():
     release = _released()
     assert release.withhold(below=90).said(None) == release.withhold(below=90).said(None)
     assert release.withhold(below=90).table == release.withhold(below=90).table
-    assert release.spent == ut.level(1)
+    assert release.level == ut.level(1)
 
 
 def test_what_is_no_rule_is_refused():

@@ -70,7 +70,7 @@ def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
     first, second, third = (columns_of(made.table) for _ in range(3))
     assert first == second == third
     assert first["visits"] != wards()["visits"]
-    assert first["visits_margin"] == [made.margin] * ROWS
+    assert first["visits_margin"] == [made.margin()] * ROWS
     again = release_table(lazily(wards()), **asked(**SAY))  # a second call is a second release
     assert columns_of(again.table)["visits"] != first["visits"]
     known = dict(zip(first["ward"], first["visits"], strict=True))

@@ -133,7 +133,7 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
         cells = columns_of(answer)
         assert sorted(cells) == ["n", "n_margin", "ward"]
         assert cells["ward"] == WARDS
-        margin = release_table({"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon).margin
+        margin = release_table({"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon).margin()
         assert cells["n_margin"] == [margin] * 3
     if not kind.startswith(("csv", "tsv", "JSON")):
         assert len({type(answer) for answer in answers}) == 1

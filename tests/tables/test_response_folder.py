@@ -56,12 +56,14 @@ def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):
     loose = ledger.relax("visits", strict, table_at=1, epsilon=3).table
     assert folder.missing() == (("visits", 1, level(3)),)
     place = folder.keep("visits", loose, epsilon=3)
-    wanted = sorted(ledger.relax("visits", table(con), epsilon=3).project("id, n").fetchall())
+    wanted = sorted(ledger.relax("visits", table(con), epsilon=3).table.project("id, n").fetchall())
     assert rows_of(folder.files("visits", epsilon=3)) == wanted
     before = {one: one.stat().st_mtime_ns for one in place.iterdir()}
     assert folder.keep("visits", loose, epsilon=3) == place
     assert {one: one.stat().st_mtime_ns for one in place.iterdir()} == before
-    between = ledger.view("visits", table=pl.scan_parquet(folder.files("visits", epsilon=3)), table_at=3, epsilon=2).table
+    between = ledger.view(
+        "visits", table=pl.scan_parquet(folder.files("visits", epsilon=3)), table_at=3, epsilon=2
+    ).table
     folder.keep("visits", between, epsilon=2)
     assert folder.verify() == 3 * ROWS
     assert check_responses(ledger, "visits", between, epsilon=2) == ROWS
@@ -247,7 +249,7 @@ def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point)
             1: sorted(
                 there.publish("visits", table(con), ut.Promise(**SAY), epsilon=1).table.project("id, n").fetchall()
             ),
-            2: sorted(there.relax("visits", table(con), epsilon=2).project("id, n").fetchall()),
+            2: sorted(there.relax("visits", table(con), epsilon=2).table.project("id, n").fetchall()),
         }
     opened(tmp_path, witness=None).close()
     for call, at in (("publish", 1), ("relax", 2)):

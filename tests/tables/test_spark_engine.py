@@ -368,7 +368,7 @@ def noise_on_spark(tmp_path):
     frame = session().range(0, rows, 1, 2).selectExpr("id AS ward", "id % 97 AS visits")
     with Ledger.open(f"{tmp_path}/there.db", create=True, key=KEY, witness=False) as there:
         strict = there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table
-        loose = there.relax("visits", frame, epsilon=2).selectExpr("ward", "visits AS y")
+        loose = there.relax("visits", frame, epsilon=2).table.selectExpr("ward", "visits AS y")
     pairs = strict.join(loose, "ward").selectExpr("visits - ward % 97 AS x", "y - ward % 97 AS y")
     seen = np.zeros((2 * reach + 1, 2 * reach + 1))
     for x, y, count in pairs.groupBy("x", "y").count().collect():

@@ -90,7 +90,7 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
     found = written(made, out_of(path))
     assert list(found) == ["ward", "visits", "visits_margin"] == made.table.names
     assert found["ward"].tolist() == wards()["ward"].tolist()
-    assert (found["visits_margin"] == made.margin).all()
+    assert (found["visits_margin"] == made.margin()).all()
     noise = (found["visits"] - wards()["visits"]).to_numpy()
     for x in range(-2, 3):
         p = float(made.law.pmf(x))
@@ -101,7 +101,7 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
 def test_a_release_in_pieces_says_what_a_release_says(kind, tmp_path):
     path = kind(wards(), tmp_path)
     made, whole = release_table(files.streamed(path), **asked(**SAY)), release_table(wards(), **asked(**SAY))
-    assert made.said(None) == whole.said(None)
+    assert made.statement_with(None) == whole.statement_with(None)
     assert rehearse_table(files.streamed(path), **asked(**SAY)).table is None
 
 

@@ -355,10 +355,10 @@ def test_a_ledger_keeps_such_a_strategy(tmp_path):
     chosen = Strategy(CELLS, COUNTS, HALVES)
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.publish("a", table, ut.Promise(noise=chosen), epsilon=1)
-        early = ledger.view("a", epsilon=1).facts()
-        later = ledger.relax("a", table, epsilon=2).facts()
+        early = ledger.view("a", epsilon=1).table.facts()
+        later = ledger.relax("a", table, epsilon=2).table.facts()
     with ut.Ledger.open(tmp_path / "l.db") as ledger:
-        assert ledger.view("a", epsilon=1).facts() == early
+        assert ledger.view("a", epsilon=1).table.facts() == early
         assert ledger.releases[0].noise.unit == COUNTS
     assert [family["per_sum"]["epsilon"] for family in later["families"]] == ["1", "1"]
     check_workload(later)

@@ -62,7 +62,7 @@ class Answer(Shown, Generic[Table]):
     >>> promise = ut.Promise("admitted", public="department", unit=ut.Unit(1, 1))
     >>> answer = ut.release({"department": ["A", "B"], "admitted": [601, 370]}, promise, epsilon=1)
     >>> answer.level, answer.margin(), answer.margin("0.99")
-    (level(epsilon=1), 3, 5)
+    (level(epsilon=1), 3, 4)
     >>> answer.total({"department": "A"}).margin, answer.total().margin
     (3, 4)
     >>> sharper = answer.release.at(2)
