@@ -148,17 +148,11 @@ STATEMENTS = {
 def stated(request, tmp_path_factory):
     if request.param != "ledger":
         return stated_release(STATEMENTS[request.param]())
-    from utmost.publish.ledger.answer_statements import response_statement
-
     with ut.Ledger.open(tmp_path_factory.mktemp("ledger") / "r.db", create=True) as ledger:
         ledger.publish(
-            "counts", TABLE, ut.Promise(columns="n", public="place", drop="m", unit=ut.Unit(1, 1)), epsilon="1/4"
+            "counts", TABLE, ut.Promise(columns="n", public="place", drop="m", unit=ut.Unit(1, 1)), epsilon=1
         )
-        ledger.relax("counts", TABLE, epsilon=1)
-        release = ledger.releases[0]
-        digest = {"of": "cells", "sha256": "0" * 64}
-        remembered = ledger.ledger_facts("counts", ut.level(1))
-        said = response_statement(release, ut.level("1/4"), Fraction(19, 20), [], digest, remembered)
+        said = ledger.view("counts", epsilon="1/4").statement
     return stated_release(json.loads(json.dumps(said)))
 
 

@@ -91,7 +91,7 @@ def by_ledger(made, noise, unit, at, half_step, *, relaxed=False):
         with Ledger.open(folder / "l.db", create=True, witness=False) as ledger:
             found = ledger.publish("t", made(names), **asked(**where, epsilon=Fraction(at, 3) if relaxed else at)).table
             if relaxed:
-                found = ledger.relax("t", made(names), epsilon=at)
+                found = ledger.relax("t", made(names), epsilon=at).table
             return columns_of(found, names), int(unit.sensitivity) if half_step else 1
 
     return door

@@ -39,8 +39,8 @@ def test_points_are_released_with_one_margin_and_nothing_else_unasked():
     made = release_places(TABLE, **PROMISE, per=200)
     assert list(made.table) == ["name", "x", "y", "x_y_margin"]
     assert made.table["name"] == ["A", "B", "C"]
-    assert set(made.table["x_y_margin"]) == {made.margin}
-    assert (made.spent, made.rows, made.public) == (level(1), 3, ("name",))
+    assert set(made.table["x_y_margin"]) == {made.margin()}
+    assert (made.level, made.rows, made.public) == (level(1), 3, ("name",))
     assert made.table["x"] != TABLE["x"]
     assert TABLE["x"][0] == 1.5
 
@@ -51,7 +51,7 @@ def test_the_noise_of_a_table_is_that_of_the_plane():
     made = release_places({"x": zeros, "y": zeros}, columns=["x", "y"], epsilon="1/2", per=3)
     off = np.hypot(made.table["x"], made.table["y"])
     assert stats.kstest(off, EuclideanLaplace(level("1/6")).within).pvalue > 1e-9
-    assert (off <= made.margin).mean() == pytest.approx(0.95, abs=0.01)
+    assert (off <= made.margin()).mean() == pytest.approx(0.95, abs=0.01)
 
 
 def test_one_and_three_columns():

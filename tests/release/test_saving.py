@@ -146,7 +146,7 @@ def test_a_refused_save_spends_nothing(tmp_path):
         for path, more in (*bad, ("u.csv", {"public": {"w": [1] * shapes}})):
             with pytest.raises(UtmostError):
                 release.save(tmp_path / path, epsilon=1, **more)
-        assert release.level is None
+        assert release.spent is None
     with pytest.raises(NotALevel):
         gradual.save(tmp_path / "u.csv")
 
@@ -196,7 +196,7 @@ def test_public_columns_that_are_none_are_refused_before_anything_is_spent(publi
     for release in (GradualRelease([1, 2], 1), reading, together, PlanarRelease([[1, 2], [3, 4]])):
         with pytest.raises(BadTable):
             release.save(tmp_path / "t.csv", epsilon=1, public=public)
-        assert release.level is None
+        assert release.spent is None
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -204,7 +204,7 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_spent(tmp_path, o
     release = GradualRelease([1, 2], 1)
     with pytest.raises(Unsupported, match=r"a folder that is there\. Make it first"):
         release.save(tmp_path / "none" / "t.csv", epsilon=1, overwrite=overwrite)
-    assert release.level is None
+    assert release.spent is None
 
 
 READINGS = {

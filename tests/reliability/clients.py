@@ -38,7 +38,7 @@ def publish(ledger, item):
         ut.Promise(columns=["n"], public=["row"], unit=ut.Unit(1, 1)),
         epsilon=first_level(item),
         dataset="all",
-    ).at(first_level(item))
+    ).table
 
 
 def ask(ledger, item, level, how):

@@ -132,7 +132,7 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
     with pytest.raises(NeedsTable, match="answered"):
         folder.keep("visits", other, epsilon=4)
     assert folder.keep("visits of others", other, epsilon=3).is_dir()
-    with pytest.raises(Unsupported, match="by the engine"):
+    with pytest.raises(Unsupported, match="lazy frame"):
         folder.keep("visits", ledger["visits"], epsilon=3)
     ledger.publish(
         "kept", {"id": ["a", "b"], "n": [1, 2]}, ut.Promise(**SAY, keyed_by_id=True), epsilon=1, independent=True
