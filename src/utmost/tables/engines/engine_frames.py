@@ -10,34 +10,19 @@ from utmost.errors import BadTable
 from utmost.tables.optional_imports import extra
 
 Batches = Iterator[Any]
-
-
 """Arrow record batches."""
 
-
 BatchMap = Callable[[Any], Any]
-
-
 """From one Arrow record batch to another: a pure function that can be pickled, since workers get a copy of it."""
 
-
 RowsMap = Callable[[Batches], Batches]
-
-
 """From the batches of some of the rows to the batches that are made of them; it can be pickled, too."""
 
-
 Constants = Mapping[str, int | float]
-
-
 """Columns that hold one number, by name."""
 
-
 UNDECLARED = b"utmost.undeclared"
-
-
 """In the metadata of a field: its width is the engine's choice, and was not declared."""
-
 
 _FILE_ROWS = 10_000_000
 
