@@ -83,8 +83,8 @@ def a_ledger(path: Path) -> Budget:
             raise
         assert_type(ledger["admissions"], Release)
         assert_type(ledger.levels("admissions"), tuple[Level, ...])
-        assert_type(ledger.relax("admissions", TABLE, epsilon=2).table, Answer[LabelledTable | WorkloadRelease])
-        assert_type(ledger.view("admissions", epsilon="1/2").table, Answer[LabelledTable | WorkloadRelease])
+        assert_type(ledger.relax("admissions", TABLE, epsilon=2), Answer[LabelledTable | WorkloadRelease])
+        assert_type(ledger.view("admissions", epsilon="1/2"), Answer[LabelledTable | WorkloadRelease])
         assert_type(ledger["admissions"].at(2), Answer[LabelledTable | WorkloadRelease])
         return ledger.budget("admissions", 2)
 

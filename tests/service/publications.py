@@ -57,13 +57,13 @@ def body(name, epsilon, words):
 def publish_by(service, token, key, name, table, at, terms, *, version=None, proposal=None):
     """The released table."""
     request = terms.request(name, at, version)
-    return service.releases.publish_measures(token, key, [request], {name: table}, {name: proposal})[name][1]
+    return service.releases.publish_measures(token, key, [request], {name: table}, {name: proposal})[name].table
 
 
 def relax_by(service, token, key, name, table, at, *, version=None, proposal=None):
     """The table at another level."""
     request = AnswerRequest(name, at, version)
-    return service.releases.relax_measures(token, key, [request], {name: table}, {name: proposal})[name][1]
+    return service.releases.relax_measures(token, key, [request], {name: table}, {name: proposal})[name].table
 
 
 def propose_by(service, token, key, verb, name, at, *, terms=None, version=1, **options):

@@ -300,5 +300,5 @@ def test_the_lines_on_a_page_are_those_that_work(people, name, at, monkeypatch):
     *setting, last = python.strip().splitlines()
     known = {}
     exec("\n".join(setting), known)
-    assert eval(last, known) == published
+    assert eval(last, known).table == published
     assert asked == [("https://ledger.example", "utmost_x")]
