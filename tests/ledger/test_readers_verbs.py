@@ -1,5 +1,7 @@
 """A release answers its readers' questions as its file would, from any memory, and refuses what it cannot know."""
 
+from fractions import Fraction
+
 import pytest
 
 import utmost as ut
@@ -56,3 +58,41 @@ def test_a_promise_says_its_margin_and_words_at_a_level():
     assert PROMISE.margin(epsilon=1) == PROMISE.margin(ut.level(1), "0.95") == PROMISE.margin(1) < PROMISE.margin("1/2")
     assert PROMISE.margin(alpha="1/2") == PROMISE.margin(ut.level(alpha="1/2"))
     assert "epsilon = 1)" in PROMISE.guarantee(epsilon=1)
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_an_answer_is_saved_and_converted(tmp_path, memory):
+    """Columns are the same in every library; margins of another confidence stand in table, file and statement."""
+    answer = MEMORIES[memory](tmp_path, PROMISE, TABLE, 1)
+    columns = {name: list(cells) for name, cells in answer.table.items()}
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    assert isinstance(answer.to_pandas(), pd.DataFrame)
+    assert isinstance(answer.to_polars(), pl.DataFrame)
+    assert answer.to_pandas().to_dict("list") == answer.to_polars().to_dict(as_series=False) == columns
+    assert answer.to_arrow().to_pydict() == columns
+    said = answer.save(tmp_path / "t.csv", confidence="0.99")
+    assert said["margin"] == answer.margin("0.99") > answer.margin() == answer.with_confidence("0.95").margin()
+    assert ut.read_release(tmp_path / "t.csv").plan.margin == answer.margin("0.99")
+    assert answer.with_confidence("0.99").statement["confidence"] == 0.99
+    with pytest.raises(Unsupported, match=r"answer\.table\['ill'\]"):
+        answer["ill"]
+    with pytest.raises(Unsupported, match="asked of sums"):
+        answer.withhold("town", below=100)
+    assert list(answer.withhold(below=1000).table["ill"]) == [None] * 3
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memory):
+    domain = ut.Domain(sex=["men", "women"], age=edges([0, 15, 65, 100]))
+    events = {"who": [1, 2, 3], "sex": ["men", "men", "women"], "age": [3, 70, 20]}
+    counted = ut.count_table(events, domain, ut.Counting("who", at_most=1))
+    promise = ut.Promise(noise=Strategy(domain, counted.unit, {"sex age": 1}))
+    answer = MEMORIES[memory](tmp_path, promise, counted, 40)
+    assert list(answer["sex"]["estimate"]) == list(answer.table["sex"]["estimate"]) == [2, 1]
+    assert list(answer.to_pandas("sex")["estimate"]) == [2, 1]
+    assert len(answer.to_arrow()) == 6
+    answer.save(tmp_path / "p.csv", family="sex", confidence="0.99")
+    assert ut.read_release(tmp_path / "p.csv").confidence == Fraction(99, 100)
+    assert list(answer.withhold("sex", below=2)) == ["sex"]
+    with pytest.raises(Unsupported, match="must be remembered"):
+        print(ut.release_table(counted, promise, epsilon=40, cost=None).release)

@@ -105,15 +105,15 @@ def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeyp
     def followed(remote, path, request, body):
         answer = posted(remote, path, request, body)
         if path == "/v1/releases" and remote is curator:
-            assert other.publish("admissions", changed, PROMISE, epsilon=1, version=2).version == 2
+            assert other.publish("admissions", changed, PROMISE, epsilon=1, version=2).release.version == 2
         return answer
 
     monkeypatch.setattr(RemoteLedger, "_post", followed)
     first = curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="mine")
     monkeypatch.undo()
-    assert first.version == 1
+    assert first.release.version == 1
     assert first.table == curator.view("admissions", epsilon=1, version=1).table
-    assert curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="mine").version == 1
+    assert curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="mine").release.version == 1
     assert curator._post("/v1/releases/admissions/relax", None, {"level": "2", "table": changed})["version"] == 2
 
 
@@ -245,7 +245,7 @@ def test_every_verb_of_every_role_goes_over_the_wire(people, tmp_path):
     assert {made["owner"] for made in admin.tokens()} == {"Root", "Ada", "Ida", "Bo"}
     assert admin.revoke(token["token"]["name"])["revoked"] is not None
     bo = people("Cy", "recipient", ("admissions", level("1/4")))
-    assert bo.view("admissions", epsilon="1/4") == ada.view("admissions", epsilon="1/4").table
+    assert bo.view("admissions", epsilon="1/4").table == ada.view("admissions", epsilon="1/4").table
     assert [budget["spent"] for budget in auditor.budgets()] == ["1"]
     proposal = ada.propose_relaxation("admissions", epsilon=2)
     assert ada.proposals() == [proposal]

@@ -114,4 +114,4 @@ def test_threads_of_asyncio_share_one_client(service, who):
 
         views = asyncio.run(all_at_once())
     assert len(views) == 8
-    assert all(view == views[0] for view in views)
+    assert all(view.table == views[0].table for view in views)

@@ -47,7 +47,7 @@ def bounds(
     persons: Persons = None,
     confidence: options.Confidence = "0.95",
     plot: options.Plot = None,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Say what each bound on a person's part costs in noise, what it cuts, and which has the least expected error.
 

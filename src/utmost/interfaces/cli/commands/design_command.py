@@ -198,13 +198,13 @@ def design(
     wherever a theorem or the lower bound says so; elsewhere it is found as a linear program.
     """
     if check is not None:
-        return _check(check, options.Answer(out, as_json))
+        return _check(check, options.Output(out, as_json))
     if curve is not None:
         check_no_level(level, secrets.epsilon_at)
         if prior is None or theorem or program or gap is not None:
             came = "none" if prior is None else "--theorem, --program or --gap"
             raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
-        return _curve(curve, secrets.from_table(table), (prior, loss), options.Answer(out, as_json), plot)
+        return _curve(curve, secrets.from_table(table), (prior, loss), options.Output(out, as_json), plot)
     spelled, ptype = secrets.from_table(table).at(level)
     if prior is None:
         remedy = "Say --prior uniform, or name a .csv file of probabilities, one for each secret."
@@ -225,11 +225,11 @@ def design(
         show_design(report, path)
         _show_labelled_answers(named)
 
-    options.Answer(None, as_json or out != path).give(written, show)
+    options.Output(None, as_json or out != path).give(written, show)
 
 
 def _curve(
-    range_text: str, secrets: secret_options.Secrets, named: tuple[str, str], answer: options.Answer, plot: Path | None
+    range_text: str, secrets: secret_options.Secrets, named: tuple[str, str], answer: options.Output, plot: Path | None
 ) -> None:
     """The least loss at the levels of a curve."""
     spelled, space = secrets.read()
@@ -292,7 +292,7 @@ def _map_of_design(optimum: Optimum, path: Path, caption: str) -> Writer:
     return lambda file: write(figure, file, path.suffix[1:].lower())
 
 
-def _check(path: Path, answer: options.Answer) -> None:
+def _check(path: Path, answer: options.Output) -> None:
     """Check a design, and refuse one that does not prove what it states."""
     certificate = designs.read(path)
     bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}

@@ -47,7 +47,7 @@ def doctor(
     ledger: Ledger = None,
     key_file: options.KeyFile = None,
     witness: options.WitnessFile = None,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Say what this installation is made of, and whether it is well.
 

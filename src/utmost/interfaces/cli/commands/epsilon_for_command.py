@@ -75,7 +75,7 @@ def epsilon_for(
     numbers: options.Numbers = "integers",
     neighbours: options.Neighbours = "add-remove",
     relaxable: options.Relaxable = False,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Find the least epsilon, to three digits, for a wanted error bar.
 

@@ -77,13 +77,13 @@ Dataset = Annotated[str | None, option("NAME", "Only the events of this dataset.
 NameFilter = Annotated[str | None, option("NAME", "Only the events of this release.")]
 
 
-def status(*, place: Place, answer: options.Answer) -> None:
+def status(*, place: Place, answer: options.Output) -> None:
     """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
     with place.opened() as opened:
         _give_status(opened, answer)
 
 
-def verify(*, place: Place, answer: options.Answer) -> None:
+def verify(*, place: Place, answer: options.Output) -> None:
     """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
     with place.opened() as opened, long_work("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
@@ -93,7 +93,7 @@ def verify(*, place: Place, answer: options.Answer) -> None:
         raise click.exceptions.Exit(1)
 
 
-def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Answer) -> None:
+def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Output) -> None:
     """List what has happened, oldest first."""
     with place.opened() as opened:
         events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
@@ -107,7 +107,7 @@ def budget(
     limit: Annotated[
         str | None, option("NUMBER", "Set the limit: the epsilon that all its releases may spend.")
     ] = None,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Show what a dataset has spent and may still spend, and set its limit."""
     with place.opened() as opened:
@@ -127,14 +127,14 @@ def backup(
         opened.backup(out)
         report = {"backup": str(out), "receipt": opened.receipt()}
     told = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
-    options.Answer(None, as_json).give(report, lambda: click.echo(told))
+    options.Output(None, as_json).give(report, lambda: click.echo(told))
 
 
 def restore(
     copy: Annotated[Path, argument("FILE", "What `backup` wrote.", exists=True, dir_okay=False)],
     *,
     place: Place,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Make a new ledger from a backup. It shows what it holds, and answers nothing new before it is resumed."""
     if place.path is not None:
@@ -152,7 +152,7 @@ def resume(
         list[str] | None, option("DATASET=EPSILON", "What a dataset may have spent beyond what the ledger knows.")
     ] = None,
     nothing_missing: Annotated[bool, flag("Nothing was said that the ledger does not know.")] = False,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
     charged = options.named_values(missing, _MISSING, "--missing", "admissions=1/2")
@@ -167,7 +167,7 @@ def receipt(
     *,
     place: Place,
     check: Annotated[str | None, option("RECEIPT", "Find out whether the ledger is older than this receipt.")] = None,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Print a line to keep elsewhere, by which a ledger that was put back is found out; or check one."""
     with place.opened() as opened:
@@ -182,7 +182,7 @@ PARTS = (status, verify, history, budget, backup, restore, resume, receipt)
 """The parts of `utmost ledger`, in the order in which people meet them."""
 
 
-def _give_status(ledger: Ledger, answer: options.Answer, headline: str | None = None) -> None:
+def _give_status(ledger: Ledger, answer: options.Output, headline: str | None = None) -> None:
     report = ledger_answers.status_report(ledger.status(), ledger.releases, ledger.mechanisms)
     answer.give(report, lambda: show_status(report, headline))
 

@@ -54,7 +54,7 @@ def noise(
     level: options.AskedLevel,
     cost: options.Cost = "absolute",
     numbers: options.Numbers = "integers",
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
     goal = cost_of(cost)

@@ -100,7 +100,7 @@ def plan(
     together: Together = None,
     method: Method = None,
     confidence: options.Confidence = "0.95",
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Choose which sums to noise, and how much of the level each gets, for the tables that you want.
 

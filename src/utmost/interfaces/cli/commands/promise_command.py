@@ -31,7 +31,7 @@ def promise(
     promised: Promised,
     level: options.AskedLevel,
     confidence: options.Confidence = "0.95",
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Write down all that is promised of a table: which columns, whom it protects, what is public, which noise.
 

@@ -125,7 +125,7 @@ def read(
         return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
     cells.check_unused()
     _check_request(response, table, column, plot, table_options.output(out, form))
-    answer = options.Answer(None if table is not None else out, as_json)
+    answer = options.Output(None if table is not None else out, as_json)
     prior = prior or "uniform"
     noise = _noise(level, statement, table, column)
     if clamped and isinstance(noise, DiscreteStaircase):
@@ -210,7 +210,7 @@ def _largest(n: str | None, prior: str) -> int | str:
 
 
 def _show(
-    reading: Reading, reader: _Reader, consumer: Consumer, z: int, plot: Path | None, answer: options.Answer
+    reading: Reading, reader: _Reader, consumer: Consumer, z: int, plot: Path | None, answer: options.Output
 ) -> None:
     if plot is not None:
         write_together({plot: lambda file: canvas.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})

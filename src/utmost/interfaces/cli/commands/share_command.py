@@ -96,14 +96,14 @@ def share(
         report = report_of(shared)
     counted = publish or relax
     if counted is None:
-        return options.Answer(out, as_json).give(report, lambda: show(report, files))
+        return options.Output(out, as_json).give(report, lambda: show(report, files))
     tables = _counted_tables(counted, shared)
     with options.protected(yes):
         if relax is not None:
             with memory.place.opened() as ledger:
                 ledger.relax_shared(tables, shared)
             report["ledger"] = {"place": memory.ledger, "done": "relaxed"}
-            return options.Answer(out, as_json).give(report, lambda: show(report, files))
+            return options.Output(out, as_json).give(report, lambda: show(report, files))
         if dry_run:
             _rehearse(tables, shared)
             report = {"dry_run": True, **report}

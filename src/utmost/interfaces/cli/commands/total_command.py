@@ -106,7 +106,7 @@ def total(
     plan: Plan = None,
     sign: options.Sign = None,
     confidence: options.Confidence = "0.95",
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Compute a sum from a release, with its error bar: any sum of cells, not only those that were noised.
 
@@ -194,7 +194,7 @@ def total(
 
 
 def _write_tables(
-    release: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Answer
+    release: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Output
 ) -> None:
     """Write the tables that a plan wants of its release, or those that were noised."""
     if not isinstance(release, WorkloadRelease):

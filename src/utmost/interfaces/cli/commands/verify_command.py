@@ -36,7 +36,7 @@ def verify(
     public_key: PublicKey = None,
     of: Of = None,
     spelling: table_options.Spelling,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Check a published table: the statement's figures, that the table is unchanged, and who signed it.
 

@@ -120,7 +120,7 @@ class Plane:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Output:
     """Where a result goes that is data: to people, to a program, to a file.
 
     Raises:

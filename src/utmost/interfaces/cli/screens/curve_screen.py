@@ -34,7 +34,7 @@ def show_loss_curve(
     consumer: Consumer,
     levels: Sequence[Level],
     named: dict[str, str],
-    answer: options.Answer,
+    answer: options.Output,
     plot: Path | None,
 ) -> None:
     """Compute the curve, draw it, write it and show it.

@@ -83,7 +83,7 @@ def capacity(
     what the mechanism found is sure to leak. Both are computed again, without the solver, before they are shown.
     With a measure: the most that any mechanism adds to it at one prior, over the vertices of the type.
     """
-    answer = options.Answer(out, as_json)
+    answer = options.Output(out, as_json)
     if measure.is_given or prior != "uniform":
         if multiplicative or check is not None:
             came = "--multiplicative" if multiplicative else "--check"
@@ -133,7 +133,7 @@ def _by_measure(
     asked: research_options.TypeAsked,
     measured: research_options.AskedMeasure,
     prior: str,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
     spelled, ptype = asked.read()

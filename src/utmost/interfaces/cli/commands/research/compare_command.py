@@ -54,7 +54,7 @@ def compare(
     sensitivity: options.Sensitivity = "1",
     numbers: options.Numbers = "reals",
     plot: options.Plot = None,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Draw how much more Laplace noise costs, by epsilon.
 

@@ -77,7 +77,7 @@ def databases(
     level: options.AskedLevel,
     conflict: Conflict = False,
     tilt: Tilt = None,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Decide whether a mechanism gains by seeing the whole database and not the count alone, over all of a small size.
 

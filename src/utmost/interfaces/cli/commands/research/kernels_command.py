@@ -125,7 +125,7 @@ def kernels(
     if resume is not None:
         table_options.check_list(out, (".csv", ".txt"))
     listed = not (count or by_size or orbits or estimate)
-    answer = options.Answer(None if resume or listed else out, as_json)
+    answer = options.Output(None if resume or listed else out, as_json)
     if estimate is not None:
         return _estimate(spelled, ptype, estimate, size, seed, confidence, answer)
     if orbits:
@@ -178,7 +178,7 @@ def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str
     return {"space": spelled, **level_facts(ptype.level), "kernels": sum(sizes.values()), "by_size": by_size}
 
 
-def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+def _orbits(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
     with long_work(f"Sorting the kernels of {spelled} into orbits"):
         orbits = listed_kernels(ptype)
         parts = orbits.orbits()
@@ -197,7 +197,7 @@ def _estimate(
     size: str | None,
     seed: int | None,
     confidence: str,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     wanted = None if size is None else natural(size, "--size", least=1)
     with long_work(f"Sampling the kernels of {spelled}"):

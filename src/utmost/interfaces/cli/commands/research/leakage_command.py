@@ -140,7 +140,7 @@ def leakage(
     space: research_options.SpaceText = None,
     plot: options.Plot = None,
     spelling: table_options.DecimalSpelling,
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Say what a channel leaks: how well the secret is guessed before and after an outcome, and at most.
 

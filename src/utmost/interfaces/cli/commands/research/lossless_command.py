@@ -78,7 +78,7 @@ def lossless(
     sensitivity: options.Sensitivity = "1",
     cost: options.Cost = "absolute",
     numbers: options.Numbers = "integers",
-    answer: options.Answer,
+    answer: options.Output,
 ) -> None:
     """Decide whether a response at one level can be relaxed to a looser one, and the two lose the looser level alone.
 

@@ -75,8 +75,8 @@ def minimax(
         write_together({file: lambda opened: channel_files.write(optimum.channel, opened, file)})
     written = channel_files.document(optimum.channel)
     if out is not None and file is None and not as_json:
-        return options.Answer(out).give(written, lambda: None)
-    options.Answer(None, as_json).give(report, lambda: show_minimax(report, file))
+        return options.Output(out).give(written, lambda: None)
+    options.Output(None, as_json).give(report, lambda: show_minimax(report, file))
 
 
 def _report(optimum: MinimaxOptimum, possible: tuple[int, ...] | None) -> dict[str, Any]:

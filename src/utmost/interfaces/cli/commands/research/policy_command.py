@@ -47,7 +47,7 @@ def policy(
     Secrets that no path of rows joins are not hidden from each other; those at distance 0 are told apart by nothing.
     Both ways alike, the parts are solved one by one, each with a certificate; with --directed by one program.
     """
-    answer = options.Answer(out, as_json)
+    answer = options.Output(out, as_json)
     policy_read = policy_file(spelling.of(file), directed=directed)
     ptype = PolicyType(policy_read, level.read())
     consumer = policy_consumer(prior, loss, policy_read, ptype.level)

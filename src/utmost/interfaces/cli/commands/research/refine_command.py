@@ -147,7 +147,7 @@ def refine(
     alone = path is not None and path.suffix.lower() != ".json"
     if path is not None and alone:
         _write_remap(comparison, path)
-    options.Answer(None if alone else out, as_json).give(comparison, lambda: show_comparison(comparison, path))
+    options.Output(None if alone else out, as_json).give(comparison, lambda: show_comparison(comparison, path))
 
 
 def _write_remap(comparison: dict[str, Any], path: Path) -> None:

@@ -51,7 +51,7 @@ Drawn = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Report(options.Answer):
+class Report(options.Output):
     """Where the comparisons go: to a file as JSON, or as a page with everything into a folder."""
 
     out: Annotated[
@@ -64,7 +64,7 @@ class Report(options.Answer):
 
     def __post_init__(self) -> None:
         if self.folder is None:
-            options.Answer.__post_init__(self)
+            options.Output.__post_init__(self)
         elif self.folder.suffix:
             raise OutOfRange("a report is written as .json, or into a folder", came=self.folder.name, where="--out")
 

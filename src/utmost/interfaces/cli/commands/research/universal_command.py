@@ -59,7 +59,7 @@ def show_verdict(verdict: Stated, spelled: str, loss: str, out: Path | None) -> 
     _show_matrix(console, title, verdict.channel.matrix, names)
 
 
-def _show_check(verdict: Stated, answer: options.Answer) -> None:
+def _show_check(verdict: Stated, answer: options.Output) -> None:
     """Print what a verdict that was read and checked says."""
     regret = None if verdict.regret is None else str(verdict.regret)
     report = {"verified": True, "asked": verdict.asked, "verdict": verdict.holds, "regret": regret}
@@ -116,7 +116,7 @@ def universal(
     whether that one is the best for every prior, or a prior and a better one. Irrational powers of alpha, as on grids
     and for an epsilon, are exact in the file and rounded on the screen, and take about 100 times as long.
     """
-    answer = options.Answer(out, as_json)
+    answer = options.Output(out, as_json)
     if check is not None:
         return _show_check(verdicts.read(check), answer)
     spelled, ptype = asked.read()

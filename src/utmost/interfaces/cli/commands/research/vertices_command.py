@@ -112,7 +112,7 @@ def vertices(
     spelled, ptype = asked.read(needed=plot is not None or not (count or orbits or heights))
     if count and orbits:
         raise OutOfRange("only one of --count and --orbits can be asked for", came="both")
-    answer = options.Answer(out if count or orbits else None, as_json)
+    answer = options.Output(out if count or orbits else None, as_json)
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if count:
@@ -128,13 +128,13 @@ def vertices(
     _show(spelled, ptype, plot)
 
 
-def _count(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+def _count(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
     with long_work(f"Counting the vertices of {spelled}"):
         count = count_vertices(ptype)
     answer.give({"space": spelled, "vertices": count}, lambda: click.echo(count))
 
 
-def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+def _orbits(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
     with long_work(f"Sorting the vertices of {spelled} into orbits"):
         orbits = listed(ptype)
         parts = vertex_orbits(orbits)

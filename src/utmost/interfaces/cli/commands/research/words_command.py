@@ -36,7 +36,7 @@ Candidates = Annotated[int | None, option("K", "Beside a fixed list of so many w
 
 
 def words(
-    *, level: options.AskedLevel, hashes: Hashes = 2, candidates: Candidates = None, answer: options.Answer
+    *, level: options.AskedLevel, hashes: Hashes = 2, candidates: Candidates = None, answer: options.Output
 ) -> None:
     """Find the parameter of RAPPOR at which a word loses no more than a level, and how well words are counted then.
 
