@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from privacy.finite_pairs import integer_pair, real_pair
 from privacy.strategies import alphas, integer_laws, laws, probabilities, staircases
 from utmost.channels import Channel, geometric_channel
-from utmost.design.types.curves import StaircaseCurve
+from utmost.core.noise.shift_curves import StaircaseCurve
 from utmost.errors import NotAChannel, NotANumber, OutOfRange
 from utmost.exact import Level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import THEOREM_11, law_level, law_text, positive_integer
+from utmost.core.noise.profile_law import ProfileLaw
 from utmost.core.noise.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Geometric(IntegerLaw):
+class Geometric(ProfileLaw):
     r"""P(X = x) = (1 - q)/(1 + q) q^|x| on the integers, with q = exp(-epsilon / sensitivity).
 
     Args:

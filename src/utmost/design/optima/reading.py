@@ -19,7 +19,7 @@ from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.noise import costs
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_law import IntegerLaw, Periodicity
 from utmost.core.noise.law import Law
 from utmost.design.channels.channel import Channel, Remap
 from utmost.design.channels.on_counts import GeometricMatrix
@@ -178,7 +178,7 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     """The response nearest to the counts that says the same: an end for geometric noise, else within a period.
 
     Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
-    as large.
+    as large. Noise without a period has no other response that says the same.
 
     Args:
         noise, response: as of `read`.
@@ -188,7 +188,10 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
     (0, -2)
     """
-    period = noise.profile.period if isinstance(noise, IntegerLaw) else 1
+    periodicity = noise.periodicity if isinstance(noise, IntegerLaw) else Periodicity(1, noise, 0)
+    if periodicity is None:
+        return response
+    period = periodicity.period
     if response < 0:
         return -(-response % period)
     beyond = response - (size - 1)
@@ -212,7 +215,7 @@ def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
     if not isinstance(noise, IntegerLaw):
         return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
     apart = response - np.arange(size)
-    return np.asarray(noise.pmf(apart.astype(object) if noise.profile.level.is_rational else apart))
+    return np.asarray(noise.pmf(apart.astype(object) if noise.is_rational else apart))
 
 
 def _plain(number: Any) -> Any:
@@ -323,9 +326,10 @@ def _at(loss: Any, gap: Any) -> Any:
 
 def _staircase(law: Law) -> tuple[int, Any]:
     """The period, and the factor from one period to the next."""
-    if not isinstance(law, IntegerLaw):
-        raise Unsupported("only noise on the integers folds into finitely many outcomes", came=law)
-    return law.profile.period, law.profile.level.alpha
+    periodicity = law.periodicity if isinstance(law, IntegerLaw) else None
+    if periodicity is None:
+        raise Unsupported("only periodic noise on the integers folds into finitely many outcomes", came=law)
+    return periodicity.period, periodicity.level.alpha
 
 
 def _masses(law: Law, most: int) -> Array:

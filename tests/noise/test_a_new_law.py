@@ -1,0 +1,172 @@
+"""A law that the library has never seen gets everything from its two formulas, right by enumeration."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.goodness import LEVEL, chi_square
+
+from utmost.core.noise.costs import absolute, moment, squared
+from utmost.errors import PromiseBroken, Unsupported
+from utmost.exact import Level, level
+from utmost.interop import privacy_loss_distribution, scipy_law
+from utmost.noise import IntegerLaw, RepeatedSum
+from utmost.releases import add_noise
+from utmost.sampling import sample
+from utmost.types import check_promise, delta, kept_level, tradeoff
+
+
+@dataclass(frozen=True)
+class TwoGeometrics(IntegerLaw):
+    """Geometric noise of one level per unit with probability ``share``, else of another."""
+
+    first: Level
+    second: Level
+    share: Fraction
+    sensitivity: int = 1
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Of one unit, of both."""
+        return self.first, self.second
+
+    @property
+    def level(self) -> Level:
+        """The largest likelihood ratio is that of 0 and the sensitivity: each part falls by one factor, the mixture by
+        ever less.
+        """
+        return Level.of_alpha(self.pmf(self.sensitivity) / self.pmf(0))
+
+    def mass(self, arithmetic: Any, i: Any) -> Any:
+        """The weighted sum of (1 - b) / (1 + b) b^i."""
+        return self._mixed(arithmetic, lambda powers: powers.complement * powers.power(i))
+
+    def tail(self, arithmetic: Any, i: Any) -> Any:
+        """The weighted sum of b^i / (1 + b)."""
+        return self._mixed(arithmetic, lambda powers: powers.power(i))
+
+    def _mixed(self, arithmetic: Any, formula: Any) -> Any:
+        first, second = arithmetic(self.first), arithmetic(self.second)
+        return formula(first) / (1 + first.b) * self.share + formula(second) / (1 + second.b) * (1 - self.share)
+
+    def __repr__(self) -> str:
+        return f"TwoGeometrics({self.first}, {self.second}, share={self.share}, sensitivity={self.sensitivity})"
+
+
+NOISE = TwoGeometrics(level(alpha="1/3"), level(alpha="4/5"), Fraction(1, 4), 3)
+FAR = 400  # what lies beyond has a probability of 10^-39
+MASSES = {x: NOISE.pmf(x) for x in range(-FAR, FAR + 1)}
+
+
+def excess(factor, shift):
+    """sum of max(0, p(x - s) - factor p(x)), by enumeration."""
+    pairs = ((MASSES.get(x - shift, Fraction(0)), MASSES[x]) for x in MASSES)
+    return sum(max(Fraction(0), q - factor * p) for q, p in pairs)
+
+
+def test_the_probabilities_are_one_law():
+    for x in range(20):
+        assert NOISE.tail_interval(x).contains(sum(MASSES[y] for y in range(x, FAR + 1)) + NOISE.ccdf(FAR))
+        assert NOISE.cdf(x) - NOISE.cdf(x - 1) == NOISE.pmf(x) == NOISE.pmf(-x)
+        assert NOISE.cdf_interval(-x).contains(NOISE.cdf(-x))
+    assert NOISE.pmf([0.0, 1.0, 0.5]) == pytest.approx([float(NOISE.pmf(0)), float(NOISE.pmf(1)), 0])
+    far = NOISE.logpmf(10**6)
+    assert far == pytest.approx(math.log(Fraction(3, 4) * Fraction(1, 9)) + 10**6 * math.log(Fraction(4, 5)))
+
+
+@pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.999999"])
+def test_margins_and_quantiles_are_the_least(confidence):
+    t, sure = NOISE.margin(confidence), Fraction(confidence)
+    assert 1 - 2 * NOISE.ccdf(t) >= sure > 1 - 2 * NOISE.ccdf(t - 1)
+    k = NOISE.icdf(confidence)
+    assert NOISE.cdf(k) >= sure > NOISE.cdf(k - 1)
+    assert NOISE.icdf(np.array([float(confidence)])) == [NOISE.icdf(float(confidence))]
+    assert NOISE.iccdf(1 - sure) == k
+
+
+@pytest.mark.parametrize("cost", [absolute, squared, moment(3), lambda x: abs(x) >= 2, lambda x: min(abs(x), 7)])
+def test_expected_costs_are_sums(cost):
+    assert NOISE.expected_cost(cost) == pytest.approx(float(sum(p * cost(x) for x, p in MASSES.items())), rel=1e-12)
+
+
+def test_the_entropy_is_a_sum():
+    entropy = -sum(float(p) * math.log(p) for p in MASSES.values())
+    assert NOISE.entropy() == pytest.approx(entropy, rel=1e-12)
+    assert float(scipy_law(NOISE).var()) == pytest.approx(NOISE.variance())
+
+
+def test_a_cost_that_grows_as_fast_as_the_law_falls_is_refused():
+    with pytest.raises(Unsupported):
+        NOISE.expected_cost(lambda x: np.power(1.3, abs(x)))
+
+
+@pytest.mark.parametrize("shift", [1, 2, 3, 4, 9])
+def test_the_smallest_level_is_the_largest_ratio(shift):
+    ratios = [MASSES[x - shift] / MASSES[x] for x in range(shift - FAR, FAR + 1)]
+    assert kept_level(NOISE, shift) == Level.of_alpha(1 / max(ratios))
+
+
+def test_the_promise_is_checked():
+    check_promise(NOISE)
+    with pytest.raises(PromiseBroken):
+        check_promise(NOISE, NOISE.level.epsilon_float * 0.999)
+    with pytest.raises(PromiseBroken):
+        check_promise(NOISE, NOISE.level.epsilon_float * 1.001)
+
+
+@pytest.mark.parametrize("shift", [1, 2, 3, 7])
+@pytest.mark.parametrize("epsilon", ["0", "1/10", "1/2", "1", "2"])
+def test_the_divergence_is_enclosed(epsilon, shift):
+    found = Fraction(delta(NOISE, epsilon, shift))
+    kept = kept_level(NOISE, shift)
+    if epsilon != "0" and level(epsilon) >= kept:
+        assert found == 0
+        return
+    factor = Fraction(math.exp(float(Fraction(epsilon))))
+    assert found == pytest.approx(float(excess(factor, shift)), rel=1e-14)
+    assert found >= excess(Fraction(math.nextafter(math.exp(float(Fraction(epsilon))), 9)), shift)
+
+
+@pytest.mark.parametrize("shift", [1, 3, 5])
+def test_the_curve_is_the_best_test_of_each_false_alarm(shift):
+    places = sorted(MASSES, key=lambda x: MASSES.get(x - shift, 0) / MASSES[x], reverse=True)
+    alarm, detected, points = Fraction(0), Fraction(0), []
+    for x in places:
+        alarm, detected = alarm + MASSES[x], detected + MASSES.get(x - shift, 0)
+        points.append((float(alarm), float(1 - detected)))
+    chosen = [point for point in points if 1e-9 < point[0] < 0.999]
+    for false_alarm, missed in chosen[:: max(1, len(chosen) // 25)]:
+        assert tradeoff(NOISE, false_alarm, shift) == pytest.approx(missed, rel=1e-9, abs=1e-13)
+
+
+def test_its_privacy_loss_in_another_package_is_no_larger():
+    """dp-accounting's delta is that of the law: not below, and above by the rounding of losses alone."""
+    pytest.importorskip("dp_accounting")
+    losses = privacy_loss_distribution(NOISE)
+    for epsilon in (0.1, 0.5, 1.0):
+        there, here = losses.get_delta_for_epsilon(epsilon), float(delta(NOISE, epsilon))
+        assert here * (1 - 1e-9) <= there <= float(delta(NOISE, epsilon - 1.01e-4)) * (1 + 1e-9)
+    assert losses.get_delta_for_epsilon(NOISE.level.epsilon_float + 1e-3) < 1e-20
+
+
+@pytest.mark.parametrize("method", ["constant", "table"])
+def test_draws_have_the_law(method):
+    drawn = sample(NOISE, 100_000, method=method)
+    assert chi_square(drawn, lambda x: NOISE.cdf(np.asarray(x, float))) > LEVEL
+    assert isinstance(sample(NOISE), int)
+
+
+def test_it_is_added_to_values():
+    released = add_noise(np.full(20_000, 100), NOISE)
+    assert abs(released.mean() - 100) < 8 * NOISE.std() / math.sqrt(20_000)
+
+
+def test_sums_of_copies_have_certified_bars():
+    bars = RepeatedSum(NOISE, 12)
+    drawn = sample(NOISE, (20_000, 12)).sum(axis=1)
+    assert np.mean(np.abs(drawn) <= bars.margin("0.9")) > 0.89
+    assert bars.margin("0.9") < 2 * math.sqrt(12 * NOISE.variance())
+    assert RepeatedSum(NOISE, 20_000).margin("0.9") < 3 * math.sqrt(20_000 * NOISE.variance())
