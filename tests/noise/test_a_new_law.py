@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.goodness import LEVEL, chi_square
 
+from goodness import LEVEL, chi_square
 from utmost.core.noise.costs import absolute, moment, squared
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
+from utmost.interfaces.interop.accounting import worst_pair
 from utmost.interop import privacy_loss_distribution, scipy_law
 from utmost.noise import IntegerLaw, RepeatedSum
 from utmost.releases import add_noise
@@ -73,8 +74,10 @@ def test_the_probabilities_are_one_law():
         assert NOISE.cdf(x) - NOISE.cdf(x - 1) == NOISE.pmf(x) == NOISE.pmf(-x)
         assert NOISE.cdf_interval(-x).contains(NOISE.cdf(-x))
     assert NOISE.pmf([0.0, 1.0, 0.5]) == pytest.approx([float(NOISE.pmf(0)), float(NOISE.pmf(1)), 0])
-    far = NOISE.logpmf(10**6)
-    assert far == pytest.approx(math.log(Fraction(3, 4) * Fraction(1, 9)) + 10**6 * math.log(Fraction(4, 5)))
+    far = NOISE.logpmf(10**5)
+    assert far == pytest.approx(math.log(Fraction(3, 4) * Fraction(1, 9)) + 10**5 * math.log(Fraction(4, 5)))
+    with pytest.raises(Unsupported):
+        NOISE.logpmf(10**6)
 
 
 @pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.999999"])
@@ -140,6 +143,14 @@ def test_the_curve_is_the_best_test_of_each_false_alarm(shift):
     chosen = [point for point in points if 1e-9 < point[0] < 0.999]
     for false_alarm, missed in chosen[:: max(1, len(chosen) // 25)]:
         assert tradeoff(NOISE, false_alarm, shift) == pytest.approx(missed, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/2", "1"])
+def test_the_worst_pair_has_the_divergence_of_the_law(epsilon):
+    lower, upper = worst_pair(NOISE)
+    factor = math.exp(float(Fraction(epsilon)))
+    found = sum(max(0.0, math.exp(mass) - factor * math.exp(lower.get(k, -math.inf))) for k, mass in upper.items())
+    assert found == pytest.approx(float(delta(NOISE, epsilon)), rel=1e-12)
 
 
 def test_its_privacy_loss_in_another_package_is_no_larger():

@@ -29,6 +29,7 @@ Arithmetic = Callable[[Level], Powers]
 # A product of a few intervals of probabilities loses a few units of the last place.
 _GUARD = 64
 _TIE_BITS = 4096  # two numbers that agree to so many bits are taken for equal
+_FARTHEST_BITS = 1 << 17
 _LEAST_TAIL = 1e-280  # nothing is summed where the tail is below
 _NEGLIGIBLE = 1e-17
 _SUMMED = 1 << 20  # terms that are added one by one; beyond, sums are extrapolated
@@ -308,15 +309,17 @@ class IntegerLaw(Law):
     def _log_mass(self, i: Any) -> Floats:
         """log P(X = i) for an array of i >= 0, by intervals where the floats underflow."""
         masses = np.asarray(self.mass(FloatPowers, i), np.float64)
-        logs = np.log(np.maximum(masses, _LEAST_TAIL))
+        logs = np.array(np.log(np.maximum(masses, _LEAST_TAIL)))
         for place in map(tuple, np.argwhere(masses <= _LEAST_TAIL).tolist()):
             logs[place] = self._far_log_mass(int(np.asarray(i)[place]))
-        return np.asarray(logs)
+        return logs
 
     def _far_log_mass(self, i: int) -> float:
         bits = 2048
         while (found := self._enclosed(self.mass, i, bits)).low < 1 << 128:
             bits *= 2
+            if bits > _FARTHEST_BITS:
+                raise Unsupported(f"a probability must be at least 2^-{_FARTHEST_BITS}", came=f"that of {i}")
         return math.log(found.low) - bits * math.log(2)
 
     def _compare_tail(self, i: int, q: Fraction) -> int:
