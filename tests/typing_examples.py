@@ -19,9 +19,8 @@ from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.clean_release import CleanTable
-from utmost.publish.releases.released_once import ReleasedOnce
-from utmost.publish.releases.withheld import WithheldTable
-from utmost.releases import Answer
+from utmost.releases import Answer, ReleasedOnce, WithheldTable, WorkloadRelease
+from utmost.tables.frames.adapters import LabelledTable
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
@@ -82,6 +81,9 @@ def a_ledger(path: Path) -> Budget:
             raise
         assert_type(ledger["admissions"], Release)
         assert_type(ledger.levels("admissions"), tuple[Level, ...])
+        assert_type(ledger.relax("admissions", TABLE, epsilon=2), LabelledTable | WorkloadRelease)
+        assert_type(ledger.view("admissions", epsilon="1/2"), LabelledTable | WorkloadRelease)
+        assert_type(ledger["admissions"].at(2), LabelledTable | WorkloadRelease)
         return ledger.budget("admissions", 2)
 
 

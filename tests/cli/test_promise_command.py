@@ -8,17 +8,18 @@ from typing import get_args
 
 import pytest
 
+from running import every_command
 from utmost import read_promise
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
+
+# Screens and options have no public name.
 from utmost.interfaces.cli.commands.release_command import ELSEWHERE
-from utmost.interfaces.cli.main import every_command
 from utmost.interfaces.cli.options.promise_options import Promised
 from utmost.interfaces.cli.options.release_options import AskedPromise, ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import told
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, named_cell_noise
-from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.releases import Texts, rehearse_table
 from utmost.tables.files import files
 
@@ -323,7 +324,7 @@ def test_a_promise_goes_through_the_pipe(run, file, table, monkeypatch, tmp_path
     assert code == 0, err
     assert shown.startswith("department,admitted,admitted_margin")
     copy = shutil.copy(path, tmp_path / "copy.json")
-    assert PROMISE_FORM.read(tmp_path / "copy.json") == read_promise(str(copy))
+    assert read_promise(copy) == read_promise(path)
 
 
 @pytest.mark.parametrize(

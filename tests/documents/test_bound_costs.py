@@ -10,7 +10,6 @@ import pytest
 import utmost as ut
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.publish.counting.contributions import MORE
 from utmost.statements import bound_costs
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
@@ -20,7 +19,7 @@ BOUNDS = [1, 2, 4, 8]
 
 
 def histogram(counts, bounds=BOUNDS, name="at_most"):
-    domain = ut.Domain({name: ut.workloads.plain(bounds, other=MORE)})
+    domain = ut.Domain({name: ut.workloads.plain(bounds, other="more")})
     return ut.counting.CountedTable(domain, np.array(counts), ut.Unit(1, 1))
 
 

@@ -27,9 +27,9 @@ from utmost.publish import promises, statements
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.statements import check_clean
 from utmost.testing import seeded_workload_release
 
 AMOUNTS = ut.Domain(county=["A", "B"], sex=["men", "women"])

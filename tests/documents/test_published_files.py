@@ -11,11 +11,9 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.interfaces.documents import published_files
-from utmost.interfaces.documents.published_files import PublishedTable
 from utmost.promises import once_together
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.releases import WorkloadRelease
-from utmost.statements import read_release
+from utmost.statements import PublishedTable, ReleasedTable, read_release
 from utmost.workloads import Domain, Strategy, edges
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))

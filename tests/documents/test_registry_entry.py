@@ -23,11 +23,10 @@ from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongK
 from utmost.interfaces.documents.answer_words import answers_guarantee
 from utmost.interfaces.documents.space_names import space_facts
 from utmost.promises import key_noise, named_cell_noise, once_together
-from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
-from utmost.releases import ProcessedRelease, Texts, release_detailed, select_keys
+from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, select_keys
 from utmost.spaces import counts
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.workloads import Strategy

@@ -12,10 +12,9 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.noise import Combination, RepeatedSum
 from utmost.privacy import Amount, Unit
 from utmost.promises import once_together
-from utmost.publish.releases.cell_bars import CellBars
-from utmost.publish.releases.released_table import ReleasedTable
-from utmost.releases import plan_release
+from utmost.releases import CellBars, plan_release
 from utmost.sampling import sample
+from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))

@@ -9,7 +9,7 @@ from utmost.errors import BadTable, Unsupported
 from utmost.privacy import Unit
 from utmost.promises import once_together
 from utmost.publish.statements.stated_words import together_in_words
-from utmost.publish.statements.together_check import check_together
+from utmost.statements import check_together
 
 TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
 

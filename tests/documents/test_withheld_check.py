@@ -12,7 +12,7 @@ import pytest
 import utmost as ut
 from counting_words import counted_with
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.releases.withheld import WithheldTable
+from utmost.releases import WithheldTable
 from utmost.statements import check_withheld, read_release
 from utmost.workloads import Domain, Strategy
 

@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 import pytest
 
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.kinds import checked, spelled
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.exact import Level, level

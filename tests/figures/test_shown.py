@@ -15,11 +15,13 @@ import pytest
 import utmost as ut
 from asking import asked
 from utmost import losses, priors
+
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.shown import LONGEST, Shown, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card
 from utmost.interfaces.figures.plots import DRAWN
-from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.releases import GradualTogether
 from utmost.spaces import counts
 
 TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))

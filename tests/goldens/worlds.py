@@ -1,12 +1,14 @@
-"""Small releases of every kind, each in a world whose operating system gives the same random bytes every time.
+"""Small releases of every kind, and every command, in a world whose operating system gives the same random bytes.
 
-    python tests/goldens/worlds.py          prints the sha256 of all frozen values, and freezes worlds that are new
+    PYTHONPATH=tests python tests/goldens/worlds.py     prints the sha256 of all values, and freezes new worlds
 
 `values.json` holds what was drawn, and each number that a statement states, and no sentence, field name or file byte: a
 change of words and forms leaves it alone, and a change of the noise by one bit is seen. A value that is frozen is never
 written again: where a change of the noise is meant, its line is deleted by hand first.
 """
 
+import csv
+import functools
 import itertools
 import json
 import os
@@ -20,14 +22,16 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+import command_lines
 import utmost as ut
 from asking import asked
+from running import called
 from utmost import local, testing
 from utmost.channels import geometric_channel
 from utmost.core.sampling import random_bits
 from utmost.promises import together_noise
 from utmost.publish.promises import partition_selection as keys
-from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.releases import GradualTogether
 
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
@@ -216,6 +220,45 @@ def permanent(answer):
     return [[drawn(made.at(a).astype(int)) for a in order] for order in orders for made in [answer(bits)]]
 
 
+def rounded(text):
+    """A long number to six digits: what a solver finds differs by its version beyond them."""
+    value = Fraction(text)
+    return text if value.denominator < 10**6 else f"{float(value):.6g}"
+
+
+def told(answer):
+    """What a command answers: its distinct numbers, smallest first, and which truths are among it."""
+    truths = re.findall(r"\b(?:true|false)\b", json.dumps(answer))
+    return [*map(rounded, stated(answer)), *sorted({"01"[truth == "true"] for truth in truths})]
+
+
+def written(path):
+    """The numbers of the table that a command wrote."""
+    return drawn(list(csv.reader(path.read_text(encoding="utf-8").splitlines())))
+
+
+@functools.cache
+def commands():
+    """What every command answers with `--json`, and the table that it writes, one after another in one folder."""
+    answers = {}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, content in command_lines.FILES.items():
+            (folder / file).write_text(content, encoding="utf-8")
+        for number, line in enumerate(command_lines.READY.strip().splitlines()):
+            with same_bytes(f"ready {number}"):
+                assert not called(*line.split(), cwd=folder).returncode, line
+        for command, words in command_lines.JSON.items():
+            line = [*command.split(), *words.split(), "--json"]
+            with same_bytes(command):
+                ended = called(*line, cwd=folder)
+            assert not ended.returncode, (line, ended.stderr)
+            answers[command] = [told(json.loads(ended.stdout))]
+            if "--out" in line and (out := line[line.index("--out") + 1]).endswith(".csv"):
+                answers[command].append(written(folder / out))
+    return answers
+
+
 PAIR = {"men": [12, 7, 31], "women": [3, 4, 2]}
 LAWS = {
     "geometric": ut.noise.Geometric(epsilon=1, sensitivity=2),
@@ -310,6 +353,10 @@ WORLDS = {
     "a ledger of points": ledger_points,
     "a ledger of a plan": ledger_strategy,
     "a ledger of persons": ledger_answers,
+} | {
+    f"utmost {command}": lambda folder, command=command: commands()[command]
+    for command in command_lines.JSON
+    if command != "doctor"  # which tells of the machine
 }
 
 

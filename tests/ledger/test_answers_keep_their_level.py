@@ -11,12 +11,10 @@ from service.test_client import Inside
 from utmost.counting import CountedTable
 from utmost.errors import NotALevel
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.releases import WorkloadRelease
-from utmost.service import Grant, Service, connect
+from utmost.service import Grant, Service, Settings, application, connect
 from utmost.workloads import Domain, Strategy, bins
 
 KEY = bytes(range(32))

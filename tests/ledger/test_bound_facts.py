@@ -146,8 +146,8 @@ def test_every_leaf_that_is_changed_is_refused_or_irrelevant(sealed, tmp_path, d
 
 
 BOUND = {
-    "columns swapped": lambda facts: facts["columns"].reverse(),
-    "a column renamed": lambda facts: facts["columns"].__setitem__(0, "wages"),
+    "columns swapped": lambda facts: facts["promise"]["columns"].reverse(),
+    "a column renamed": lambda facts: facts["promise"]["columns"].__setitem__(0, "wages"),
     "a grid scaled by 1024": lambda facts: facts["promise"].__setitem__("grid", "1/1048576"),
     "a sensitivity": lambda facts: facts["promise"].__setitem__("sensitivity", "9"),
     "cells": lambda facts: facts["promise"].__setitem__("cells", 1),
@@ -157,7 +157,7 @@ BOUND = {
     "another name": lambda facts: facts.__setitem__("name", "s"),
     "a dataset": lambda facts: facts.__setitem__("dataset", "e"),
     "fewer rows": lambda facts: facts.__setitem__("rows", 2),
-    "an identifier": lambda facts: facts.__setitem__("id_column", "who"),
+    "an identifier": lambda facts: facts["promise"].__setitem__("id_column", "who"),
     "another kind": lambda facts: facts.__setitem__("kind", "csv"),
     "a commitment": lambda facts: facts.__setitem__("commitment", "0" * 64),
     "the order of the columns": lambda facts: facts["labels"]["order"].reverse(),

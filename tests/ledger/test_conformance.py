@@ -29,19 +29,16 @@ from utmost.errors import (
     UtmostError,
 )
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger, Release
 from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
 from utmost.publish.promises import noise_kinds
 from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.sum_noise import sum_noise
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
 from utmost.releases import Texts, rehearse_table
-from utmost.service import Grant, Service, connect
+from utmost.service import Grant, Service, Settings, application, connect
 from utmost.statements import read_release, registry_entry, stated_release, statement_page
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, bins
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(epsilon) for epsilon in ("1/2", 1, 2))

@@ -170,7 +170,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=2)
         with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
             ledger.verify()
-    real = relaxing.new_response
+    real = relaxing.draw_response
 
     def as_a_view(*arguments, **options):
         drawn, facts = real(*arguments, **options)
@@ -179,7 +179,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with monkeypatch.context() as patched:
-            patched.setattr(relaxing, "new_response", as_a_view)
+            patched.setattr(relaxing, "draw_response", as_a_view)
             ledger.relax("r", TABLE, epsilon=2)
         with pytest.raises(LedgerDamaged, match="follow from those before it"):
             ledger.verify()

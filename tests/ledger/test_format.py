@@ -15,8 +15,7 @@ from utmost.publish.promises import cell_noise
 
 KEY = bytes(range(32))
 PUBLISHED = (
-    "name version dataset columns rows id_column promise commitment kind request level how parts root values "
-    "public rows_from part items labels label_key"
+    "name version dataset rows promise commitment kind request level how parts root values items labels label_key"
 )
 
 

@@ -1,6 +1,5 @@
 """One answer for each person and version of a design, whatever is asked, by whomever, and however often."""
 
-import json
 import shutil
 import sqlite3
 import threading
@@ -29,7 +28,6 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.exact import level
-from utmost.interfaces.documents import designs
 from utmost.ledger import Ledger
 from utmost.local import read_mechanism
 from utmost.spaces import Space, counts, discrete, grid
@@ -89,8 +87,8 @@ def test_answers_have_the_law_of_the_row(ledger):
 def test_another_design_under_the_name_is_refused_however_it_was_written(ledger, tmp_path):
     """The digest is of what answers depend on: a design read back from its file is the same, another level is not."""
     first = ledger.respond("homes", DESIGN, {"ada": 4})
-    (tmp_path / "design.json").write_text(json.dumps(designs.document(OPTIMUM, "distance")))
-    again = read_mechanism(type(OPTIMUM)(designs.read(tmp_path / "design.json"), "program"))
+    ut.save_design(OPTIMUM, tmp_path / "design.json")
+    again = read_mechanism(ut.read_design(tmp_path / "design.json"))
     assert again.digest == DESIGN.digest
     assert ledger.respond("homes", again, {"ada": 0}) == first
     for other in (designed(epsilon=2), designed(grid(1, 9)), designed(Space(PLACES.metric, list("abcdefghi")))):

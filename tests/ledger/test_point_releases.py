@@ -49,7 +49,8 @@ def path_key(ledger, name="homes", promise=None):
     """The key of a release's paths, by the definition in `point_paths`."""
     about = promise or point_noise(200, 2)
     book = ledger._book
-    committed = commitment(book.key, name, 1, read_source(TABLE, ["x", "y"], about, None))
+    source = read_source(TABLE, ut.Promise(["x", "y"], per=200), by_item=False, kind=None)
+    committed = commitment(book.key, name, 1, source)
     return PointPaths.of(book.key.derived, name, 1, committed, about.law(level(1))).key
 
 
@@ -180,8 +181,8 @@ def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
         read_sealed(tmp_path / "copy.db", "homes", bytes(32))
     from utmost.publish.ledger.state import bound_facts
 
-    for changed in ({"per": "100"}, {"grid": "1"}, {"dimensions": 3}):
-        other = {**facts, "promise": {**facts["promise"], "points": {**facts["promise"]["points"], **changed}}}
+    for changed in ({"per": "100"}, {"grid": "1"}, {"columns": ["x", "y", "z"]}):
+        other = {**facts, "promise": {**facts["promise"], **changed}}
         assert bound_facts(other) != bound_facts(facts)
 
 

@@ -162,7 +162,7 @@ def test_relaxing_publishes_no_column_that_was_not_public(ledger):
     relaxed = ledger.relax("r", PLAIN | {"diagnosis": ["x", "y", "z"]}, epsilon=2)
     assert list(released) == list(relaxed) == ["who", "n", "n_margin"]
     (kept,) = ledger.releases
-    assert (kept.public, kept.rows_from) == (("who",), "observed")
+    assert (kept.public, kept.promise.rows) == (("who",), "observed")
 
 
 def test_a_level_that_protects_nobody_is_warned_of(ledger):

@@ -6,11 +6,12 @@ import pytest
 
 import utmost as ut
 from asking import asked
-from utmost.core.privacy.unit import read_unit
 from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
+
+# The law behind a promise is compared with what is released.
 from utmost.publish.promises.lattice import lattice_of
 from utmost.releases import (
     GradualRelease,
@@ -73,7 +74,6 @@ def test_only_the_cells_have_a_default_elsewhere(adapter):
 
 
 def test_the_unit_and_its_numbers_are_one_promise():
-    assert read_unit(None, **SAME) == UNIT
     assert plan_release(1, unit=UNIT) == plan_release(1, **SAME)
     assert rehearse_table(TABLE, ut.Promise(columns="n", unit=UNIT), epsilon=1).unit == UNIT
     assert epsilon_for(20, unit=UNIT) == epsilon_for(20, **SAME)

@@ -18,10 +18,9 @@ from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.releases.detailed_release import DetailedSums, detailed_unit, rehearse_detailed
-from utmost.publish.statements.clean_check import check_clean
-from utmost.publish.statements.detailed_check import check_detailed
-from utmost.releases import DetailRule, release_detailed
+from utmost.publish.releases.detailed_release import detailed_unit, rehearse_detailed
+from utmost.releases import DetailedSums, DetailRule, release_detailed
+from utmost.statements import check_clean, check_detailed
 from utmost.workloads import Domain, Strategy, edges
 
 DOMAIN = Domain(county=["A", "B", "C"], age=edges([0, 15, 65, None], groups={"broad": [0, 15, None]}), sex=["m", "w"])

@@ -7,11 +7,10 @@ import pytest
 import utmost as ut
 from surface import processor_time
 from utmost.core.exact.written_levels import factor_text
-from utmost.core.noise.costs import absolute
 from utmost.errors import OutOfRange
 from utmost.exact import level
 from utmost.interfaces.documents.reports import law_report
-from utmost.noise import Staircase, optimal_noise, relaxable_noise
+from utmost.noise import Staircase, costs, optimal_noise, relaxable_noise
 from utmost.releases import GradualRelease, relax, release_table, tighten
 
 TABLE = {"n": [3, 4]}
@@ -39,7 +38,7 @@ def test_a_release_at_any_level_is_stated(epsilon, relaxable):
 def test_the_noise_is_described(epsilon, sensitivity):
     """Where all of the noise but one draw in 10^300 is zero, so is what it costs, to the nearest float."""
     for law in (optimal_noise(epsilon, sensitivity), relaxable_noise(epsilon, sensitivity)):
-        report = json.loads(json.dumps(law_report(law, absolute), allow_nan=False))
+        report = json.loads(json.dumps(law_report(law, costs.absolute), allow_nan=False))
         assert report["epsilon"] == str(level(epsilon).power)
         assert report["expected_cost"] >= 0
 

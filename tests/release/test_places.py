@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from utmost.core.gradual.euclidean_noise import EuclideanLaplace
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
 from utmost.exact import level
+from utmost.gradual import EuclideanLaplace
 from utmost.promises import Promise
 from utmost.publish.statements.places_check import stated_places
 from utmost.releases import rehearse_table, release_table

@@ -14,12 +14,11 @@ from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.sum_noise import sum_noise
-from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
 from utmost.releases import WorkloadRelease, release_workload
+from utmost.statements import check_workload
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Domain, Strategy, Workload, bins
+from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, values_alone
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(18))

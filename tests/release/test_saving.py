@@ -10,20 +10,18 @@ import pytest
 import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
-from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.publish.statements.together_check import check_together
-from utmost.publish.statements.workload_files import check_workload_table
 from utmost.releases import (
     GradualRelease,
+    GradualTogether,
+    KeySelection,
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,
     release_workload,
     select_keys,
 )
-from utmost.statements import check_statement, read_workload, stated_release
+from utmost.statements import check_statement, check_together, check_workload_table, read_workload, stated_release
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Strategy

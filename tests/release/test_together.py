@@ -22,8 +22,7 @@ from utmost.privacy import Unit
 from utmost.promises import Promise, once_together
 from utmost.publish.promises.rotated_sums import read_off, signed_sums, turned, turned_back
 from utmost.publish.promises.together_plan import plan_together
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.releases import relax
+from utmost.releases import GradualTogether, relax
 from utmost.testing import SeededRandomness
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}

@@ -9,19 +9,16 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
-from utmost.core.noise.joint_cells import RotatedPair
-from utmost.counting import CountedTable
+from utmost.counting import CountedTable, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
-from utmost.noise import Geometric
+from utmost.noise import Geometric, RotatedPair
 from utmost.privacy import Unit
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.releases import WorkloadRelease, release_workload
+from utmost.statements import check_workload
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Domain, Strategy, Workload, strategy
+from utmost.workloads import Domain, Strategy, Workload, read_plan, save_plan, strategy
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
@@ -187,13 +184,15 @@ def test_counting_by_rows_keeps_both_cells_or_neither():
         counted_with(events, **{**asked, "at_most": 3})
 
 
-def test_documents_keep_what_is_together():
+def test_documents_keep_what_is_together(tmp_path):
     """A counted table and a plan, written and read again; a table without the promise reads as before."""
-    again = COUNTED_FORM.of(json.loads(json.dumps(COUNTED_FORM.document(TABLE))), "counted")
+    TABLE.save(tmp_path / "counted.json")
+    again = read_counted(tmp_path / "counted.json")
     assert again.together == "column"
-    assert "together" not in COUNTED_FORM.document(CountedTable(PLACES, CELLS, Unit(1, 2)))
+    assert "together" not in CountedTable(PLACES, CELLS, Unit(1, 2)).facts()
     plan = strategy(WANTED, Unit(1, 2), epsilon=1, together="column")
-    read = PLAN_FORM.of(json.loads(json.dumps(PLAN_FORM.document(plan))), "plan")
+    save_plan(plan, tmp_path / "plan.json")
+    read = read_plan(tmp_path / "plan.json")
     assert (read.together, read.shares) == ("column", plan.shares)
 
 

@@ -12,7 +12,8 @@ from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKi
 from utmost.exact import independent
 from utmost.noise import Combination, DiscreteStaircase, Geometric
 from utmost.publish.releases.complementary import Relations, complementary
-from utmost.publish.releases.withholding import NoiseTails, WithholdingRule, bias_words, shown_bias
+from utmost.publish.releases.withholding import NoiseTails, bias_words, shown_bias
+from utmost.releases import WithholdingRule
 from utmost.sampling import sample
 from utmost.workloads import Domain, Strategy, hierarchy
 

@@ -297,7 +297,7 @@ WORDS = ["", "0", "-1", "1/0", "nan", "1e999", "one", "½", "--", "-", "\x00", "
 
 def run_quietly(arguments, monkeypatch):
     """The exit code of a command and all it printed."""
-    from utmost.interfaces.cli.main import main
+    from running import main
 
     out, err = io.StringIO(), io.StringIO()
     out.buffer = io.BytesIO()

@@ -190,7 +190,7 @@ COMMANDS = [
 
 def test_commands(tmp_path, monkeypatch):
     """With the key in the environment no command prints it, right or wrong."""
-    from utmost.interfaces.cli.main import main
+    from running import main
 
     monkeypatch.chdir(tmp_path)
     for key in (SECRET.hex(), SECRET.hex()[::-1][:70] + "00", SECRET.hex() + "g"):
@@ -213,7 +213,7 @@ def test_no_option_takes_a_key():
 
     What `utmost respond` answers for is a secret in the sense of the glossary; `-` reads it from standard input.
     """
-    from utmost.interfaces.cli.main import every_command
+    from running import every_command
 
     found = [(words, option) for words, command in every_command() for one in command.params for option in one.opts]
     assert ("ledger verify", "--key-file") in found
@@ -236,7 +236,7 @@ def test_no_option_takes_a_key():
 )
 def test_passwords_on_the_command_line_are_refused_and_not_repeated(capsys, address):
     """The library takes an address with a password; the command line does not, and neither repeats it."""
-    from utmost.interfaces.cli.main import main
+    from running import main
 
     for command in (["ledger", "status"], ["view", "--name", "a", "--epsilon", "1"]):
         with pytest.raises(SystemExit) as ended:

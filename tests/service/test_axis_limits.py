@@ -6,14 +6,13 @@ import time
 import numpy as np
 import pytest
 
+from service.publications import Terms
 from utmost.errors import OutOfRange
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
-from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.workers.axis_limits import MOST_VALUES, check_axes, check_listed
 from utmost.privacy import Unit
 from utmost.publish.promises.sum_noise import strategy_text
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, bins
 
 LONG = [
     {"bins": [0, 10**8]},

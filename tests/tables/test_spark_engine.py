@@ -26,6 +26,8 @@ from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, ResponseFolder
 from utmost.noise import Geometric
 from utmost.publish.ledger import engine_ledger
+
+# Parts of a release are forced or compared from inside.
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows
 from utmost.releases import release_table

@@ -10,11 +10,13 @@ import pytest
 
 import utmost as ut
 from counting_words import contributions_with, counted_with
+from utmost import Spelling
 from utmost.errors import BadTable, OutOfRange, WrongKind
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.axes.clock import shown_time
 from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.odd_cells import odd_number
-from utmost.tables.cells.spelling import Spelling
 from utmost.tables.files import files
 from utmost.workloads import bins, edges, hierarchy, listed, periods, plain
 

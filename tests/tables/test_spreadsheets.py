@@ -16,6 +16,8 @@ import pytest
 import utmost as ut
 from asking import asked
 from utmost.errors import BadTable
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import files, spreadsheets
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

@@ -13,8 +13,10 @@ from counting_words import counted_with
 from utmost.errors import OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.statements.workload_files import check_workload
+from utmost.statements import check_workload
 from utmost.workloads import Domain, Strategy, Workload
 
 KEY = bytes(range(32))

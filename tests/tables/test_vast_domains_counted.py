@@ -8,6 +8,8 @@ from counting_words import counted_with
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import OutOfRange, Unsupported
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting import counting_plan
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.tables.axes.few_cells import FewCells

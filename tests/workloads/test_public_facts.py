@@ -14,6 +14,8 @@ import utmost as ut
 from utmost.errors import BadTable, FactsFarOff, Infeasible, OutOfRange, PrivacyWarning, UtmostError, WrongKind
 from utmost.privacy import Amount
 from utmost.publish.releases.given_facts import read_given
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.reconstruction.clashing_facts import check_feasible
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, is_two_chains
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction

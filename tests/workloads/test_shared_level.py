@@ -13,9 +13,10 @@ import utmost as ut
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, WrongKind
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.planning.shared_level import _least
-from utmost.workloads import Domain, SharedLevel, Strategy, Workload, share_level, strategy
+from utmost.workloads import AxisRows, Domain, ProductRows, SharedLevel, Strategy, Workload, share_level, strategy
 
 DOMAIN = Domain(shop=list("ABC"), sex=["men", "women"])
 UNITS = {"visits": Unit(1, 2), "spent": Unit(500_000, 2), "products": Unit(3, 2)}

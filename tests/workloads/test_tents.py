@@ -12,10 +12,11 @@ from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import load_of, measured_family
-from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.planning import hat_search as tent_search
 from utmost.publish.workloads.planning.choose_families import part_variances
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
@@ -24,6 +25,7 @@ from utmost.publish.workloads.reconstruction.least_squares import precision_weig
 from utmost.publish.workloads.reconstruction.tree_reconstruction import reconstruction_of
 from utmost.tables.axes.hat_functions import tent_count, tent_rows, tent_spread, tent_sums
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from workload_cases import precision
 
 ONE = Unit(1, 1)
 PLACE = hierarchy({"A": [1, 2], "B": [3, 4]}, names=["region", "district"])

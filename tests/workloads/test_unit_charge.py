@@ -13,21 +13,31 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from counting_words import counted_with
-from utmost.counting import CountedTable
+from utmost.counting import CountedTable, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
-from utmost.publish.workloads.measuring.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
-from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.measuring.unit_charge import is_exact, is_total, room_of_rows, rooms
 from utmost.publish.workloads.measuring.ways_to_measure import TurnedSums
 from utmost.publish.workloads.planning.choose_families import cells_alone
-from utmost.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
-from workload_cases import workloads
+from utmost.statements import check_workload
+from utmost.workloads import (
+    Domain,
+    Strategy,
+    Workload,
+    bins,
+    bounds_of,
+    charge_of,
+    hierarchy,
+    read_plan,
+    save_plan,
+    strategy,
+)
+from workload_cases import precision, workloads
 
 PLACES = hierarchy({"N": [1], "S": [2, 3]}, names=["state", "county"])
 DOMAINS = {
@@ -307,11 +317,13 @@ def test_a_part_would_pay_twice():
     assert gone == whole
 
 
-def test_the_promise_travels_with_what_is_written():
+def test_the_promise_travels_with_what_is_written(tmp_path):
     table = counted()
-    assert COUNTED_FORM.of(COUNTED_FORM.document(table), "here").unit == COUNTS
+    table.save(tmp_path / "counted.json")
+    assert read_counted(tmp_path / "counted.json").unit == COUNTS
     chosen = strategy(Workload(CELLS, {"cell": 1, "": 1}), table.unit, epsilon=1)
-    assert PLAN_FORM.of(PLAN_FORM.document(chosen), "here").unit == COUNTS
+    save_plan(chosen, tmp_path / "plan.json")
+    assert read_plan(tmp_path / "plan.json").unit == COUNTS
     facts = ut.release_workload(table, chosen, epsilon=1).facts()
     assert check_workload(facts).strategy.unit == COUNTS
     assert facts["nonnegative"] is True

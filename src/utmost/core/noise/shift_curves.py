@@ -29,7 +29,7 @@ from utmost.core.exact.intervals import Interval, exp_interval
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import first_integer
 from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers
-from utmost.errors import Unsupported
+from utmost.errors import OutOfRange, Unsupported
 
 if TYPE_CHECKING:
     from utmost.core.noise.integer_law import IntegerLaw
@@ -251,6 +251,9 @@ class StaircaseCurve:
 
         A class misjudged by rounding costs no accuracy, for neighbouring pieces meet where they are confused.
         """
+        if self.shift > 1 << 1000:  # no float holds its classes
+            remedy = "Pass false_alarm as a Fraction, or a smaller shift."
+            raise OutOfRange("a shift is below 2^1000 where the false alarm is a float", came="more", remedy=remedy)
         n, (total, theta) = math.floor(self.shift), divmod(self.shift + 2 * (1 - self.gamma), 1)
         scale, beyond = 2 * _chord(b, 0, 1 - self.gamma), _chord(b, 0, theta)
         depth = -np.log(p) - np.log(scale)

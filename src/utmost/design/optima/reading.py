@@ -188,6 +188,8 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
     (0, -2)
     """
+    instance(noise, (Level, IntegerLaw), "noise")
+    response, size = integer(response, "response"), integer(size, "size")
     periodicity = noise.periodicity if isinstance(noise, IntegerLaw) else Periodicity(1, noise, 0)
     if periodicity is None:
         return response

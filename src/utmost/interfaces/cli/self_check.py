@@ -153,7 +153,7 @@ def check_ledger() -> None:
             ledger.view("check", epsilon="1/2")
         with Ledger.open(place) as ledger:
             again = ledger.view("check", epsilon=1)
-            same = list(again["admitted"]) == list(sharper["admitted"])
+            same = bool(again["admitted"] == sharper["admitted"])
             _require(holds=same, what="a ledger must repeat what it said")
             _require(holds=ledger.spent("check") == level(1), what="answers together must cost the largest level")
             verification = ledger.verify()

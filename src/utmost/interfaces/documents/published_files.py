@@ -15,7 +15,6 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib.request import urlopen
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import named
 from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
@@ -63,7 +62,6 @@ Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable[Any] 
 """What `read_release` returns."""
 
 
-@named
 def read_release(
     path: Path | str, statement: Path | str | None = None, *, separator: str | None = None, encoding: str | None = None
 ) -> Published:

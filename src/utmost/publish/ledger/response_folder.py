@@ -262,8 +262,8 @@ class ResponseFolder:
         items = self.ledger.items
         key = items.commitment_key(release.name, version=release.version)
         answered = items.view(release.name, epsilon=at, version=release.version), at
-        work = CommittingRows(key, release.items.identifiers, answered)
-        batches = _batches(files, [*release.items.identifiers, *release.columns])
+        work = CommittingRows(key, release.promise.identifiers, answered)
+        batches = _batches(files, [*release.promise.identifiers, *release.columns])
         items.check_committed(release.name, gathered_commitment(work(batches))[0], version=release.version)
         _check_margins(files, release, at)
 
@@ -279,7 +279,7 @@ def _margins(release: "Published") -> list[str]:
 def _check_columns(release: "Published", names: list[str]) -> None:
     """Check that there is no column but those of an answer: what is kept is for recipients."""
     assert release.items is not None
-    answered = {*release.items.identifiers, *release.columns, *release.public, *_margins(release)}
+    answered = {*release.promise.identifiers, *release.columns, *release.public, *_margins(release)}
     other = [name for name in names if name not in answered]
     if other:
         raise DataChanged(

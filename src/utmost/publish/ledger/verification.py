@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
@@ -50,7 +49,6 @@ class Status(Shown):
     derived: bool
 
     @classmethod
-    @checked
     def of(cls, place: str, state: State, quarantine: str | None) -> "Status":
         """The status in a state."""
         budgets = tuple(Budget(name, state.limits.get(name), state.spending(name)) for name in state.datasets)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import named
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_of_text, level_text
@@ -107,7 +106,6 @@ def plan_at(stated: Mapping[str, Any], at: Level) -> CellsAt:
     return _plan({**stated, "epsilon": level_text(at)})
 
 
-@named
 def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> CellsAt:
     """Check that a statement follows from itself, and is about this table.
 

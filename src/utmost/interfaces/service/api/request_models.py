@@ -17,14 +17,16 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from utmost.core.exact.numbers import spelled
 from utmost.interfaces.service.access.tokens import Role
 from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, Record
-from utmost.interfaces.service.approvals import Verb
-from utmost.interfaces.service.terms import LONGEST_TERMS
+from utmost.interfaces.service.api.requested_levels import read_level
+from utmost.interfaces.service.publish_requests import LONGEST_REQUEST, read_request
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 
 MOST_VERSIONS = 1_000_000_000
 MOST_MEASURES = 10
@@ -153,8 +155,8 @@ class AmountShape(Asked):
     ] = None
 
 
-class TermsShape(Asked):
-    """What is promised of a table, as the arguments of `Ledger.publish`."""
+class PromiseShape(Asked):
+    """What is promised of a table, as the arguments of `Promise`."""
 
     columns: Annotated[Names, Field(examples=[["admitted"]])] = []
     public: Annotated[Names, Field(examples=[["department"]])] = []
@@ -173,10 +175,9 @@ class TermsShape(Asked):
         Literal["rows", "items"] | dict[str, Any] | None,
         Field(description='"items": a function of each identifier; or the facts of another kind of noise'),
     ] = None
-    dataset: Word | None = None
-    independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
     strategy: Annotated[
-        str | None, Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit")
+        str | None,
+        Field(max_length=LONGEST_REQUEST, description="a strategy as JSON text, instead of columns and unit"),
     ] = None
     part: Annotated[
         Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
@@ -184,18 +185,57 @@ class TermsShape(Asked):
     ] = None
 
 
-class Proposed(Asked):
-    """Something that a second person is to confirm."""
+_PROMISE_EXAMPLE = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
 
-    verb: Verb
-    release: Name
-    epsilon: Exact
-    version: DataVersion = 1
-    terms: Annotated[TermsShape | None, Field(examples=[{"columns": ["admitted"], "sensitivity": 1, "cells": 1}])] = (
+
+class PublishShape(Asked):
+    """Everything that is asked for when a table is published, except the table."""
+
+    name: Name
+    promise: Annotated[PromiseShape, Field(examples=[_PROMISE_EXAMPLE])]
+    level: Exact
+    dataset: Annotated[Word | None, Field(description="whose budget is spent; the release's own name if left out")] = (
         None
     )
+    version: DataVersion | None = None
+    independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
+
+    def read(self) -> PublishRequest:
+        """The request."""
+        return read_request(self.model_dump(include={*PublishShape.model_fields}))
+
+
+class AnswerShape(Asked):
+    """A release to be answered at another level."""
+
+    name: Name
+    level: Exact
+    version: DataVersion | None = None
+
+    def read(self) -> AnswerRequest:
+        """The request."""
+        return AnswerRequest(self.name, read_level(self.level), self.version)
+
+
+class Proposed(Asked):
+    """Something that a second person is to confirm: a publication or a relaxation, one of the two."""
+
+    publication: PublishShape | None = None
+    relaxation: Annotated[AnswerShape | None, Field(examples=[{"name": "admissions", "level": "1"}])] = None
     reason: Annotated[str, Field(max_length=1000)] = ""
     anyone: bool = False
+
+    @model_validator(mode="after")
+    def _check_one(self) -> "Proposed":
+        if (self.publication is None) == (self.relaxation is None):
+            raise PydanticCustomError("proposal", "a proposal is a publication or a relaxation, one of the two")
+        return self
+
+    def read(self) -> PublishRequest | AnswerRequest:
+        """The proposed request."""
+        proposed = self.relaxation if self.publication is None else self.publication
+        assert proposed is not None, "one of the two"
+        return proposed.read()
 
 
 class Decided(Asked):
@@ -205,22 +245,18 @@ class Decided(Asked):
     reason: Annotated[str, Field(max_length=1000, examples=["epsilon 1 is enough"])] = ""
 
 
-class Publication(Asked):
-    """A table to publish, with what is promised of it."""
+class Publication(PublishShape):
+    """A table to publish, with the request to publish it."""
 
-    name: Name
-    epsilon: Exact
-    terms: TermsShape
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a strategy")] = None
-    version: DataVersion | None = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
 class Relaxation(Asked):
     """The same table again, at another level."""
 
-    epsilon: Exact
+    level: Exact
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: dict[str, Any] | None = None
     version: DataVersion | None = None

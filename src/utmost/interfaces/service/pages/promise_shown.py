@@ -15,9 +15,9 @@ from pydantic import Field
 from utmost.core.exact.levels import Level
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import Written
-from utmost.interfaces.service.approvals import terms_digest
+from utmost.interfaces.service.approvals import request_digest
+from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.promise import Promise
 
 _NEIGHBOURS = {
     "add-remove": "whether a person is in the data (add-remove)",
@@ -64,7 +64,7 @@ class PromiseShown(Written):
         guarantee: in one sentence; or that it cannot be read.
         first: whom it protects, what it assumes, and whose budget it spends.
         lists: columns, what is measured, and every label.
-        digest: of the whole, see `terms_digest`.
+        digest: of the whole, see `request_digest`.
     """
 
     guarantee: Annotated[str, Field(examples=["Whatever anyone concludes from the released columns, ..."])]
@@ -73,20 +73,21 @@ class PromiseShown(Written):
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
 
 
-def of_terms(facts: Mapping[str, Any], release: str, level: Level) -> PromiseShown:
-    """The terms of a publication.
+def of_request(facts: Mapping[str, Any]) -> PromiseShown:
+    """A proposed request to publish.
 
     Args:
-        facts: the terms as they are kept, see `Terms.facts`; of others as much as can be read.
-        release: that is to be published.
-        level: at which.
+        facts: The request as it is kept, see `approved_facts`; of others as much as can be read.
     """
+    promise = facts.get("promise")
     try:
-        words = {name: fact for name, fact in facts.items() if name not in ("dataset", "independent")}
-        guarantee = Promise.of_facts(words).guarantee(level)
+        request = read_request(facts)
+        guarantee = request.promise.guarantee(request.level)
     except (UtmostError, *_UNREADABLE):
-        guarantee = "These terms cannot be read: nothing is promised by them, and they cannot be approved."
-    return _shown(guarantee, facts, release)
+        guarantee = "This request cannot be read: nothing is promised by it, and it cannot be approved."
+    beside = {name: fact for name, fact in facts.items() if name != "promise"}
+    said = dict(promise) if isinstance(promise, Mapping) else {"promise": promise}
+    return _shown(guarantee, {**{name: said[name] for name in said if name not in beside}, **beside}, facts)
 
 
 def of_release(release: Published, level: Level) -> PromiseShown:
@@ -95,35 +96,38 @@ def of_release(release: Published, level: Level) -> PromiseShown:
     facts = {
         "columns": list(release.columns),
         "public": list(release.public),
-        "rows": release.rows_from,
-        "id_column": release.id_column,
+        "rows": release.promise.rows,
+        "id_column": release.promise.id_columns,
         "part": None if release.part is None else list(release.part),
+        "name": release.name,
         "dataset": release.dataset,
         **words,
         "number of rows": release.rows,
     }
-    return _shown(release.noise.guarantee(level, release.columns), facts, release.name)
+    return _shown(release.noise.guarantee(level, release.columns), facts, facts)
 
 
-def _shown(guarantee: str, facts: Mapping[str, Any], release: str) -> PromiseShown:
-    left = dict(facts)
+def _shown(guarantee: str, said: Mapping[str, Any], whole: Mapping[str, Any]) -> PromiseShown:
+    left = dict(said)
     strategy = _parsed(left.pop("strategy", None))
     of_strategy = dict(strategy) if isinstance(strategy, Mapping) else {}
     unit = _unit(left, of_strategy)
-    first = [*_whom(unit), *_whose(left, release), *_how(left)]
+    first = [*_whom(unit), *_whose(left), *_how(left)]
     lists = [*_columns(left), *_measured(of_strategy)]
     # Whatever nobody gave words to: a noise of another kind, say.
     rest = {"strategy": strategy} if strategy is not None and not isinstance(strategy, Mapping) else {}
     for name, fact in (left | of_strategy | rest).items():
         if fact not in (None, [], {}):
             lists.append(Listed(visible(name), tuple(_leaves(fact))))
-    return PromiseShown(guarantee, tuple(first), tuple(lists), terms_digest(facts))
+    return PromiseShown(guarantee, tuple(first), tuple(lists), request_digest(whole))
 
 
 def exact_text(facts: Mapping[str, Any]) -> str:
-    """Terms letter for letter, a line for each part; a strategy, which they hold as text, as what that text says."""
-    strategy = _parsed(facts.get("strategy"))
-    whole = {**facts, "strategy": strategy} if strategy is not None else dict(facts)
+    """A request letter for letter, a line for each part; a strategy, which it holds as text, as what that text says."""
+    promise = facts.get("promise")
+    whole = dict(facts)
+    if isinstance(promise, Mapping) and promise.get("strategy") is not None:
+        whole["promise"] = {**promise, "strategy": _parsed(promise["strategy"])}
     return "\n".join(map(visible_line, json.dumps(whole, indent=1, ensure_ascii=False).split("\n")))
 
 
@@ -187,11 +191,9 @@ def _whom(unit: dict[str, Any]) -> Iterator[Line]:
             yield Line(title, _said(fact))
 
 
-def _whose(left: dict[str, Any], release: str) -> Iterator[Line]:
-    dataset, part = left.pop("dataset", None), left.pop("part", None)
-    yield Line(
-        "spends the budget of", f"{visible(release)}, a dataset of its own" if dataset is None else _said(dataset)
-    )
+def _whose(left: dict[str, Any]) -> Iterator[Line]:
+    name, dataset, part = left.get("name"), left.pop("dataset", None), left.pop("part", None)
+    yield Line("spends the budget of", f"{_said(dataset)}, a dataset of its own" if dataset == name else _said(dataset))
     if "independent" in left:
         yield Line("declared: none of these individuals is in another dataset", _said(left.pop("independent")))
     if isinstance(part, list) and len(part) == 2:
@@ -203,6 +205,9 @@ def _whose(left: dict[str, Any], release: str) -> Iterator[Line]:
 
 def _how(left: dict[str, Any]) -> Iterator[Line]:
     words = {
+        "name": "release",
+        "version": "version of the data",
+        "level": "epsilon",
         "rows": "rows",
         "number of rows": "number of rows",
         "numbers": "values",
