@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.arrays import Floats
@@ -76,10 +77,10 @@ def _lattice_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
     losses = np.asarray(law.logpmf(outcomes)) - np.asarray(law.logpmf(outcomes - width))
     if outcomes.size > _MOST_APART:
         cell = (losses.max() - losses.min()) / _MOST_APART
-        groups = np.floor((losses - losses.min()) / cell).astype(np.int64)
+        groups: NDArray[np.int64] = np.floor((losses - losses.min()) / cell).astype(np.int64)
         largest = np.full(int(groups.max()) + 1, -np.inf)
         np.maximum.at(largest, groups, losses)
-        upper, losses = np.bincount(groups, upper), largest
+        upper, losses = np.asarray(np.bincount(groups, upper), np.float64), largest
     return _pair(upper, losses, beyond=2 * float(law.ccdf(float(masses.size - 1))))
 
 
