@@ -43,9 +43,7 @@ def a_release() -> None:
     assert_type(release.levels, tuple[Level, ...])
     assert_type(release.margin("0.99", epsilon=1), int | float)
     assert_type(release.statement, dict[str, Any])
-    by_words = ut.release(
-        TABLE, ut.Promise(columns="admitted", public="department", sensitivity=1, cells=1), alpha="1/2"
-    )
+    by_words = ut.release(TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), alpha="1/2")
     assert_type(by_words, Release)
     release.save(Path("admissions.csv"), overwrite=True)
 
@@ -72,7 +70,7 @@ def a_ledger(path: Path) -> Budget:
             ledger.publish(
                 "admissions",
                 TABLE,
-                ut.Promise(columns="admitted", public="department", sensitivity=1, cells=1),
+                ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)),
                 epsilon=1,
             )
         except BudgetExceeded as error:
@@ -105,6 +103,6 @@ def frames() -> None:
 
 def mistakes() -> None:
     """What is wrong is told by the checker and not by a run."""
-    ut.release(TABLE, ut.Promise(columns="admitted", cells=1), sensitivty=1, epsilon=1)  # type: ignore[call-arg]
+    ut.release(TABLE, ut.Promise("admitted", unit=ut.Unit(1, 1)), sensitivty=1, epsilon=1)  # type: ignore[call-arg]
     ut.Unit(1)  # type: ignore[call-arg]
     ut.Ledger.open(3.5)  # type: ignore[arg-type]

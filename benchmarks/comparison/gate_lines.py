@@ -157,12 +157,12 @@ def counting(folder: Path) -> Iterator[Ratio]:
 def items(folder: Path) -> Iterator[Ratio]:
     """A table published by a ledger with noise by item, and a release of it in memory."""
     rows = {"id": [f"person-{k:012d}" for k in range(EVENTS)], "x": np.arange(EVENTS) % 100}
-    promise = {"columns": "x", "sensitivity": 1, "cells": 1}
+    promise = {"columns": "x", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
     insecure, numbers = np.random.default_rng(0), count()
     ledger = ut.Ledger.open(folder / "gate.db", create=True)
 
     def published() -> Any:
-        by_item = ut.Promise(drop="id", id_column="id", noise="items", **promise)
+        by_item = ut.Promise(drop="id", id_column="id", keyed_by_id=True, **promise)
         return ledger.publish(f"visits {next(numbers)}", rows, by_item, epsilon=1, independent=True).table
 
     yield Ratio("publish by item, text", published, "NumPy sorts the texts", lambda: np.sort(np.array(rows["id"])), 20)

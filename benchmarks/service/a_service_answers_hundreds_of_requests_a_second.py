@@ -24,7 +24,7 @@ from postgres import fresh_database
 from service.test_serve import served
 
 CLIENTS, ROWS = 8, 100
-PROMISE = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 OPEN = {"UTMOST_SERVE_BURST": "100000000", "UTMOST_LEDGER_KEY": bytes(range(32)).hex()}
 
 

@@ -31,7 +31,7 @@ from service.test_serve import free_port, served
 from utmost.ledger import Ledger
 
 READERS, ROWS = 16, 100
-PROMISE = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 OPEN = {"UTMOST_SERVE_BURST": "100000000", "UTMOST_LEDGER_KEY": bytes(range(32)).hex()}
 SETUPS = (("SQLite", 1), ("PostgreSQL", 1), ("PostgreSQL", 4))
 BARE = """

@@ -21,7 +21,7 @@ from utmost.ledger import Ledger
 from utmost.service import Grant, Service, Settings, application
 
 ROUNDS, TABLE = 5, {"n": list(range(100))}
-PROMISE = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 
 
 def resident():

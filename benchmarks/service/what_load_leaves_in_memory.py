@@ -27,7 +27,7 @@ from utmost.ledger import Ledger
 from utmost.service import Grant, Service, Settings, served
 
 ROWS, EVERY = 100, 8
-PROMISE = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 
 
 class Handed(ctypes.Structure):

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from running import every_command
-from utmost import read_promise
+from utmost import CellNoise, PointNoise, read_promise
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 
 # Screens and options have no public name.
@@ -35,15 +35,15 @@ KINDS = {
     ),
     "reals": (
         [*COLUMNS[:4], "--sensitivity", "5/2", "--cells", 2, "--numbers", "reals", "--grid", "1/8"],
-        Promise("admitted", public="department", unit=Unit("5/2", 2), numbers="reals", grid="1/8"),
+        Promise("admitted", public="department", noise=CellNoise(Unit("5/2", 2), numbers="reals", grid="1/8")),
     ),
     "a half-step by item": (
         [*COLUMNS[:4], "--sensitivity", 3, "--cells", 1, "--half-step", "--largest", "1e9", "--noise", "items", "--id",
          "department"],
-        Promise("admitted", public="department", unit=Unit(3, 1), half_step=True, largest=10**9, noise="items",
-                id_column="department"),
+        Promise("admitted", public="department", noise=CellNoise(Unit(3, 1), largest=10**9, half_step=True),
+                keyed_by_id=True, id_column="department"),
     ),
-    "points": (POINTS, Promise(["x", "y"], public="department", per=200, grid="3/7")),
+    "points": (POINTS, Promise(["x", "y"], public="department", noise=PointNoise(200, grid="3/7"))),
     "wide": (
         ["--columns", "admitted", "--sensitivity", 10**9, "--cells", 2],
         Promise("admitted", unit=Unit(10**9, 2)),

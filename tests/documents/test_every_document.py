@@ -53,7 +53,7 @@ VALUES = {
     "sampler": (SAMPLER, sampler),
     "plan": (PLAN_FORM, lambda _: plan()),
     "counted": (COUNTED_FORM, lambda _: CountedTable(AMOUNTS, np.array([[3, 5], [2, 0]]), ut.Unit(1, 2))),
-    "promise": (PROMISE_FORM, lambda _: ut.Promise("n", public="town", sensitivity=1, cells=1)),
+    "promise": (PROMISE_FORM, lambda _: ut.Promise("n", public="town", unit=ut.Unit(1, 1))),
 }
 """For each kind the form, and how a small one is made in a folder."""
 

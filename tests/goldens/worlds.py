@@ -36,7 +36,7 @@ from utmost.releases import GradualTogether
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
 TABLE = {"town": ["Ash", "Elm", "Oak"], "men": [12, 7, 31], "women": [3, 4, 2]}
-UNIT = {"sensitivity": 1, "cells": 2}
+UNIT = {"unit": ut.Unit(1, 2)}
 POINTS = {"x": [1.5, -2.0, 7.25], "y": [0.0, 3.5, 2.0]}
 ORDERS = list(itertools.permutations(("1/2", "1", "2")))
 LONGEST = 60
@@ -178,7 +178,7 @@ def ledger_history(folder, derived, **promise):
 def ledger_items(folder):
     """Noise by item: a function of the key's secret, the identifier and the level alone."""
     with ut.Ledger.open(folder / "items.db", create=True, key=KEY, witness=False) as ledger:
-        promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "noise": "items", **UNIT}
+        promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "keyed_by_id": True, **UNIT}
         answers = [ledger.publish("towns", TABLE, **asked(**promise, epsilon="1/2", dataset="d")).table]
         answers += [ledger.relax("towns", TABLE, epsilon=2), ledger.view("towns", epsilon=1)]
     return [drawn(answer) for answer in answers]
@@ -187,7 +187,7 @@ def ledger_items(folder):
 def ledger_points(folder):
     """Points kept in a ledger."""
     with ut.Ledger.open(folder / "points.db", create=True, key=KEY, witness=False) as ledger:
-        promise = {"columns": ["x", "y"], "per": 2, "dataset": "d"}
+        promise = {"columns": ["x", "y"], "noise": ut.PointNoise(2), "dataset": "d"}
         answers = [ledger.publish("places", POINTS, **asked(**promise, epsilon="1/2")).table]
         answers += [ledger.relax("places", POINTS, epsilon=level) for level in (2, 1)]
     return [drawn(answer) for answer in answers]
@@ -198,7 +198,7 @@ def ledger_strategy(folder):
     counted = counted_table()
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
-        answers = [ledger.publish("sums", counted, ut.Promise(strategy=strategy), epsilon="1/2", dataset="d").table]
+        answers = [ledger.publish("sums", counted, ut.Promise(noise=strategy), epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("sums", counted, epsilon=2), ledger.view("sums", epsilon=1)]
     return [[drawn(list(answer.measured.values())), stated(answer.facts())] for answer in answers]
 
@@ -291,7 +291,7 @@ WORLDS = {
     ],
     "points": lambda folder: [
         [drawn(release.table), stated(release.sidecar)]
-        for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], per=2), epsilon=1)]
+        for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2)), epsilon=1)]
     ],
     "a plan": lambda folder: workload_release(),
     "events": lambda folder: counted_release(),
@@ -321,7 +321,7 @@ WORLDS = {
         lambda release, level: release.at(level),
     ),
     "gradual together": lambda folder: by_orders(
-        lambda: GradualTogether(PAIR, sensitivity=1),
+        lambda: GradualTogether(PAIR, unit=ut.Unit(1, 2)),
         lambda release, level: release.at(level),
     ),
     "gradual points": lambda folder: by_orders(
@@ -332,18 +332,18 @@ WORLDS = {
     "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
     "a process": lambda folder: process_history(TABLE, ut.Promise(["men", "women"], public="town", **UNIT)),
     "a process in half steps": lambda folder: process_history(
-        TABLE, ut.Promise(["men", "women"], public="town", sensitivity=3, cells=2, half_step=True)
+        TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(3, 2), half_step=True))
     ),
     "a process of reals": lambda folder: process_history(
-        TABLE, ut.Promise(["men", "women"], public="town", numbers="reals", grid="1/4", **UNIT)
+        TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(1, 2), "reals", grid="1/4"))
     ),
     "a process of changed records": lambda folder: process_history(
         TABLE, ut.Promise(["men", "women"], public="town", unit=ut.Unit(2, 3, "change-one"))
     ),
-    "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], per=2)),
+    "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2))),
     "a process of columns together": lambda folder: process_history(
         {"men": [12, 7, 31], "women": [3, 4, 2]},
-        ut.Promise(["men", "women"], noise=together_noise(["men", "women"], sensitivity=1)),
+        ut.Promise(["men", "women"], noise=together_noise(["men", "women"], unit=ut.Unit(1, 2))),
     ),
     "a ledger": lambda folder: ledger_history(folder, derived=False),
     "a derived ledger": lambda folder: ledger_history(folder, derived=True),

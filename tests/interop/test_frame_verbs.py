@@ -50,9 +50,7 @@ def test_a_lazy_frame_is_counted_where_it_is():
 def test_a_series_is_released_under_its_name():
     pandas = pytest.importorskip("pandas")
     register_frames("pandas")
-    made = pandas.Series([7, 9], name="visits").utmost.release(
-        ut.Promise("visits", sensitivity=1, cells=1), epsilon=100
-    )
+    made = pandas.Series([7, 9], name="visits").utmost.release(ut.Promise("visits", unit=ut.Unit(1, 1)), epsilon=100)
     assert made.table["visits"].tolist() == [7, 9]
 
 
@@ -60,7 +58,7 @@ def test_refusals_are_those_of_the_verb_and_draw_nothing(frames):
     """Every column is declared, by a promise and by nothing else."""
     frame = frames.DataFrame(VALUES)
     with pytest.raises(NotDeclared):
-        frame.utmost.release(ut.Promise("admitted", sensitivity=1, cells=1), epsilon=1)
+        frame.utmost.release(ut.Promise("admitted", unit=ut.Unit(1, 1)), epsilon=1)
     with pytest.raises(WrongKind):
         frame.utmost.release("admitted", epsilon=1)
 

@@ -24,9 +24,9 @@ DOMAIN = Domain(x=bins(40))
 ONE = ut.Unit(1, 1)
 NOISES = {
     "cells": (Promise("n", public="ward", unit=ONE), TABLE),
-    "sums": (Promise(strategy=Strategy(DOMAIN, ONE, {"x": 1})), CountedTable(DOMAIN, np.array(TABLE["n"]), ONE)),
-    "points": (Promise(["x", "y"], per=1), {"x": TABLE["n"], "y": [0] * 40}),
-    "items": (Promise("n", public="ward", id_column="ward", noise="items", unit=ONE), TABLE),
+    "sums": (Promise(noise=Strategy(DOMAIN, ONE, {"x": 1})), CountedTable(DOMAIN, np.array(TABLE["n"]), ONE)),
+    "points": (Promise(["x", "y"], noise=ut.PointNoise(1)), {"x": TABLE["n"], "y": [0] * 40}),
+    "items": (Promise("n", public="ward", id_column="ward", keyed_by_id=True, unit=ONE), TABLE),
 }
 
 

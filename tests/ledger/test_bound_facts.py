@@ -24,7 +24,9 @@ def made(folder):
                 "r",
                 TABLE,
                 ut.Promise(
-                    columns=["income", "rent"], public="who", sensitivity=1, cells=2, numbers="reals", grid="1/1024"
+                    columns=["income", "rent"],
+                    public="who",
+                    noise=ut.CellNoise(ut.Unit(1, 2), numbers="reals", grid="1/1024"),
                 ),
                 epsilon="1/2",
                 dataset="d",
@@ -257,7 +259,7 @@ def test_what_is_taken_for_granted_of_individuals_is_bound(tmp_path, word):
     domain = ut.Domain(cell=["a", "b", "c"])
     unit = ut.Unit(1, 1, "change-one", nonnegative=word == "exactly")
     counted = CountedTable(domain, np.array([3, 4, 5]), unit)
-    promise = ut.Promise(strategy=ut.strategy(ut.Workload(domain, {"cell": 1}), unit, epsilon=1))
+    promise = ut.Promise(noise=ut.strategy(ut.Workload(domain, {"cell": 1}), unit, epsilon=1))
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, witness=False) as ledger:
         ledger.publish("r", counted, promise, epsilon=1, dataset="d")
         key = ledger.level_key("r", epsilon=1)

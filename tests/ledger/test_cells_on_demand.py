@@ -166,6 +166,6 @@ def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):
     with opened(tmp_path) as ledger:
         ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=100, epsilon=1, dataset="one")
         table = {"word": [*COUNTS], "n": [*COUNTS.values()]}
-        promise = {"columns": "n", "public": "word", "sensitivity": 1, "cells": 1}
+        promise = {"columns": "n", "public": "word", "unit": ut.Unit(1, 1)}
         with pytest.raises(AlreadyPublished):
             ledger.publish("rows", table, ut.Promise(**promise), epsilon=1, dataset="two")

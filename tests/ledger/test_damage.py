@@ -13,7 +13,7 @@ from utmost.ledger import Ledger
 
 KEY = bytes(range(32))
 TABLE = {"n": list(range(100, 1100))}
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 
 CHANGES = {
     "an event's text": "UPDATE utmost_events SET body = ? WHERE number = 3",

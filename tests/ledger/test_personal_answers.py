@@ -95,8 +95,8 @@ def test_another_design_under_the_name_is_refused_however_it_was_written(ledger,
         with pytest.raises(AlreadyPublished, match="keep its mechanism"):
             ledger.respond("homes", read_mechanism(other), {"ada": 0})
     with pytest.raises(AlreadyPublished, match="stand for one thing"):
-        ledger.publish("homes", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
-    ledger.publish("table", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
+        ledger.publish("homes", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
+    ledger.publish("table", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     with pytest.raises(AlreadyPublished, match="stand for one thing"):
         ledger.respond("table", DESIGN, {"ada": 0})
 
@@ -116,9 +116,7 @@ def test_a_version_is_charged_once_and_versions_add_up(ledger):
     with pytest.raises(OutOfRange, match="one relation"):
         ledger.respond("c", DESIGN, {"x": 0}, dataset="people")
     with pytest.raises(OutOfRange, match="one relation"):
-        ledger.publish(
-            "n", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/9", dataset="people"
-        )
+        ledger.publish("n", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/9", dataset="people")
     with pytest.raises(OutOfRange, match="follow one another"):
         ledger.respond("a", COIN, {"x": "no"}, version=5)
     with pytest.raises(OutOfRange, match="stay in its dataset"):

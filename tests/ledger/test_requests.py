@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from asking import asked
+from utmost import Unit
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger, PublishRequest
@@ -19,7 +20,7 @@ KEY = bytes(range(32))
 
 REQUEST = PublishRequest(
     name="r",
-    promise=Promise("n", sensitivity=1, cells=1),
+    promise=Promise("n", unit=Unit(1, 1)),
     level=level("1/3"),
     dataset="r",
     version=None,
@@ -79,12 +80,12 @@ def test_an_event_holds_all_of_a_request_but_what_may_tell_of_other_data(tmp_pat
 
 def test_both_doors_write_the_same_facts(tmp_path):
     """What the ledger keeps and what an engine answers differ in the kind and in what is kept, and in nothing else."""
-    table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "unit": Unit(1, 1), "epsilon": 1}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish(
-            "kept", table, **asked(**promise, drop="id", id_column="id", noise="items", dataset="d", request="q")
+            "kept", table, **asked(**promise, drop="id", id_column="id", keyed_by_id=True, dataset="d", request="q")
         )
-        key = ledger.items.commitment_key("answered", Promise(columns="n", sensitivity=1, cells=1))
+        key = ledger.items.commitment_key("answered", Promise(columns="n", unit=Unit(1, 1)))
         committed = key.committed([Identifiers.of(["a", "b"])], {"n": [1, 2]})
         ledger.items.publish("answered", committed, **asked(**promise, id_column="id", dataset="d", request="p"))
         facts = [event.facts for event in ledger.history() if event.kind == "published"]
@@ -92,11 +93,11 @@ def test_both_doors_write_the_same_facts(tmp_path):
     assert differ == {"name", "commitment", "kind", "request", "values", "items", "promise", "parts", "root"}
     assert {name for name, fact in facts[0]["promise"].items() if fact != facts[1]["promise"].get(name)} == {
         "drop",
-        "noise",
+        "keyed_by_id",
     }
 
 
-WORDS = {"columns": "n", "sensitivity": 1, "cells": 1}
+WORDS = {"columns": "n", "unit": Unit(1, 1)}
 CALLS = {
     "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, **asked(epsilon=1, **WORDS, **words)),
     "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words),

@@ -146,7 +146,7 @@ def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         own = shared.levels(ut.level(1))["visits"]
         alone = ledger.publish(
-            "visits", tables["visits"], ut.Promise(strategy=shared.strategies["visits"]), epsilon=own, dataset="sales"
+            "visits", tables["visits"], ut.Promise(noise=shared.strategies["visits"]), epsilon=own, dataset="sales"
         ).table
         together = ledger.publish_shared(tables, shared, dataset="sales")
         assert together["visits"].statement == alone.statement

@@ -27,7 +27,7 @@ def at_once():
 @pytest.mark.parametrize("epsilon", [*LARGE, "1e-6", "50"])
 @pytest.mark.parametrize("relaxable", [False, True])
 def test_a_release_at_any_level_is_stated(epsilon, relaxable):
-    made = release_table(TABLE, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=epsilon, relaxable=relaxable)
+    made = release_table(TABLE, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon, relaxable=relaxable)
     stated = json.loads(json.dumps(made.sidecar, allow_nan=False))
     assert stated["epsilon_rounded_up"] >= float(epsilon)
     assert epsilon not in LARGE or list(made.table["n"]) == [3, 4]
@@ -51,7 +51,10 @@ def test_a_staircase_too_steep_for_floats_is_refused_by_name(epsilon):
 
 def test_reals_are_released_with_laplace_noise_at_any_level():
     made = release_table(
-        {"x": [0.5]}, ut.Promise(columns="x", sensitivity=3, cells=1, numbers="reals"), epsilon="1e6", relaxable=True
+        {"x": [0.5]},
+        ut.Promise(columns="x", noise=ut.CellNoise(ut.Unit(3, 1), numbers="reals")),
+        epsilon="1e6",
+        relaxable=True,
     )
     assert abs(made.table["x"][0] - 0.5) < 0.01
 

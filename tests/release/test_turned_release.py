@@ -115,7 +115,7 @@ def test_clean_cells_are_the_nearest_where_the_weights_allow():
 def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
     """Published at 1/4, viewed at 1/8, relaxed to 2: byte-equal views, one budget, the statement with the promise."""
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=3) as ledger:
-        first = ledger.publish("stays", TABLE, ut.Promise(strategy=TURNED), epsilon="1/4").table
+        first = ledger.publish("stays", TABLE, ut.Promise(noise=TURNED), epsilon="1/4").table
         strict = ledger.view("stays", epsilon="1/8")
         loose = ledger.relax("stays", TABLE, epsilon=2)
         for at, said in (("1/4", first), ("1/8", strict), (2, loose)):
@@ -125,7 +125,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
         assert ledger.spent("stays") == level(2)
         assert ledger.verify().responses == 3
         with pytest.raises(OutOfRange, match="proved to be whole rows"):
-            ledger.publish("others", CountedTable(PLACES, CELLS, Unit(1, 2)), ut.Promise(strategy=TURNED), epsilon=1)
+            ledger.publish("others", CountedTable(PLACES, CELLS, Unit(1, 2)), ut.Promise(noise=TURNED), epsilon=1)
 
 
 def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
@@ -134,7 +134,7 @@ def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
     made = Strategy(domain, Unit(1, 2), {"row column": 1, "row": 1}, together="column")
     table = CountedTable(domain, np.zeros(domain.shape, dtype=int), Unit(1, 2), together="column")
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=4) as ledger:
-        ledger.publish("zeros", table, ut.Promise(strategy=made), epsilon="1/2")
+        ledger.publish("zeros", table, ut.Promise(noise=made), epsilon="1/2")
         loose = ledger.relax("zeros", table, epsilon=1)
     sums, differences = loose.measured[(0, 1)].ravel(), loose.measured[(0, 0)].ravel()
     for noise in (sums, differences):

@@ -19,7 +19,7 @@ SECRET = b"tell-nobody-" * 3
 SHOWN = [SECRET.hex(), SECRET.decode(), SECRET.hex().upper(), repr(SECRET)[2:-1]]
 PASSWORD = "swordfish-of-the-curator"
 TABLE = {"row": ["a", "b", "c"], "n": [5, 6, 7]}
-UNIT = {"columns": ["n"], "public": ["row"], "sensitivity": 1, "cells": 1}
+UNIT = {"columns": ["n"], "public": ["row"], "unit": ut.Unit(1, 1)}
 
 
 def shown(error):
@@ -59,7 +59,7 @@ MISTAKES = {
     "no level": lambda ledger: ledger.relax("r", TABLE, epsilon=0),
     "a bad cell": lambda ledger: ledger.publish("s", {"row": ["a"], "n": [None]}, ut.Promise(**UNIT), epsilon=1).table,
     "another promise": lambda ledger: (
-        ledger.publish("r", TABLE, ut.Promise(**{**UNIT, "sensitivity": 2}), epsilon="1/2").table
+        ledger.publish("r", TABLE, ut.Promise(**{**UNIT, "unit": ut.Unit(2, 1)}), epsilon="1/2").table
     ),
     "a receipt of another": lambda ledger: ledger.check("utmost-receipt:" + "0" * 200),
     "a needless resume": lambda ledger: ledger.resume("why"),

@@ -147,11 +147,13 @@ DOMAIN = ut.Domain(a=["p", "q"])
 OF_LONG = {
     "sensitivity": lambda long: repr(ut.Unit(long, 1)),
     "in all": lambda long: repr(ut.Unit(1, 2, in_all=long)),
-    "on the reals": lambda long: ut.Promise("n", sensitivity=long, cells=1, numbers="reals").guarantee(epsilon=1),
-    "a cell": lambda long: (
-        ut.release_table({"n": [long]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1).sidecar
+    "on the reals": lambda long: ut.Promise("n", noise=ut.CellNoise(ut.Unit(long, 1), numbers="reals")).guarantee(
+        epsilon=1
     ),
-    "per": lambda long: ut.Promise(["x", "y"], per=long).guarantee(epsilon=1),
+    "a cell": lambda long: (
+        ut.release_table({"n": [long]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).sidecar
+    ),
+    "per": lambda long: ut.Promise(["x", "y"], noise=ut.PointNoise(long)).guarantee(epsilon=1),
     "delta": lambda long: key_noise(["w", "n"], delta=long),
     "false names": lambda long: named_cell_noise(["w", "n"], Texts("ab", most=3), false_names=long),
     "an edge": lambda long: ut.Domain(a=edges([0, long])),

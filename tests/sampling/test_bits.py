@@ -250,7 +250,7 @@ def test_no_source_with_a_fixed_key_counts_as_secure():
             lambda bits: path(1, randomness=bits),
             lambda bits: PermanentResponses([1], randomness=bits),
             lambda bits: release_table(
-                {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, randomness=bits
+                {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, randomness=bits
             ),
         ):
             with pytest.raises(PromiseBroken, match="predict"):

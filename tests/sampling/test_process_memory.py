@@ -31,7 +31,7 @@ MAKERS = {
         lambda release, k: release.at(epsilon=k).tolist(),
     ),
     "GradualTogether": (
-        lambda: GradualTogether(PAIR, sensitivity=1),
+        lambda: GradualTogether(PAIR, unit=ut.Unit(1, 2)),
         lambda release, k: [column.tolist() for column in release.at(epsilon=k).values()],
     ),
     "PlanarRelease": (

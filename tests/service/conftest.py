@@ -15,7 +15,9 @@ from utmost.service import Grant, Service
 place, pytest_generate_tests = stores.place, stores.pytest_generate_tests
 KEY = bytes(range(32))
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322]}
-TERMS = Terms.read({"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1})
+TERMS = Terms.read(
+    {"columns": "admitted", "public": "department", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
+)
 ALL = (Grant("*"),)
 
 

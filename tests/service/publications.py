@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from utmost.exact import level
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.ledger import AnswerRequest, PublishRequest
-from utmost.promises import Promise
+from utmost.promises import Promise, SumNoise
 from utmost.workloads import Strategy
 
 BESIDE = ("dataset", "independent")
@@ -27,8 +27,8 @@ class Terms:
     def read(cls, words):
         """Terms from the words of a promise, and those beside it, as a service reads them."""
         words = dict(words)
-        if isinstance(words.get("strategy"), Strategy):
-            words["strategy"] = Promise(strategy=words["strategy"]).facts()["strategy"]
+        if isinstance(words.get("noise"), Strategy):
+            words["noise"] = SumNoise(words["noise"]).facts()
         beside = {name: words.pop(name, None) for name in BESIDE}
         request = read_request({"name": "a name", "level": "1", "promise": words, **beside})
         return cls(request.promise, beside.get("dataset"), request.independent)

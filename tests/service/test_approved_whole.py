@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from asking import promised as a_promise
 from service.conftest import TABLE, TERMS, keep
 from service.publications import Terms, propose_by, relax_by
 from service.test_description import OPEN
@@ -35,11 +36,11 @@ def plan(unit=None, domain=DOMAIN, shares=None):
 
 
 def promised(**words):
-    return Promise(**{"columns": ["n"], "unit": Unit(2, 3)} | words)
+    return a_promise(**{"columns": ["n"], "unit": Unit(2, 3)} | words)
 
 
 def of_plan(strategy):
-    return promised(columns=None, unit=None, strategy=strategy)
+    return Promise(noise=strategy)
 
 
 REAL = {"numbers": "reals", "grid": "1/4"}
@@ -50,9 +51,9 @@ PROMISES = {
     "public": (promised(public=["town"]), promised(public=["town", "salary"]), "salary"),
     "drop": (promised(), promised(drop=["notes"]), "notes"),
     "rows": (promised(), promised(rows="observed"), "found in the data"),
-    "identifiers": (promised(), promised(id_column="person"), "person"),
-    "by_item": (promised(id_column="person"), promised(id_column="person", noise="items"), "items"),
-    "planned": (promised(), promised(unit=Unit(5, 3)), "5"),
+    "id_column": (promised(), promised(id_column="person"), "person"),
+    "keyed_by_id": (promised(id_column="person"), promised(id_column="person", keyed_by_id=True), "yes"),
+    "noise": (promised(), promised(unit=Unit(5, 3)), "5"),
     "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
 }
 UNITS = {
@@ -70,7 +71,7 @@ AMOUNTS = {
     "between": (Amount("paid"), Amount("paid", between=(0, 40)), "40"),
     "distinct": (Amount("paid"), Amount("paid", distinct=17), "17"),
 }
-PAIRS = together_noise(["n", "m"], sensitivity=1)
+PAIRS = together_noise(["n", "m"], unit=Unit(1, 2))
 NAMED = named_cell_noise(["key", "n"], Texts("ab", most=3))
 KEYS = key_noise(["key", "n"], delta="1e-6")
 NOISES = {
@@ -84,12 +85,12 @@ NOISES = {
     "shares": (KEYS, key_noise(["key", "n"], delta="1e-6", shares=64), "64"),
     "universe": (NAMED, named_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
     "false_names": (NAMED, named_cell_noise(["key", "n"], Texts("ab", most=3), false_names=3), "3"),
-    "columns": (PAIRS, together_noise(["n", "other"], sensitivity=1), "other"),
-    "way": (PAIRS, together_noise(["n", "m"], sensitivity=1, noise="independent"), "independent"),
-    "cost": (PAIRS, together_noise(["n", "m"], sensitivity=1, cost="squared"), "squared"),
+    "columns": (PAIRS, together_noise(["n", "other"], unit=Unit(1, 2)), "other"),
+    "way": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), noise="independent"), "independent"),
+    "cost": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), cost="squared"), "squared"),
 }  # fmt: skip
 # Not promised by themselves: they follow from the others, or are not served.
-FOLLOWS = {"lattice", "per", "declared", "dimensions"}
+FOLLOWS = {"lattice", "per", "dimensions"}
 
 
 def as_promise(promise):
@@ -124,7 +125,7 @@ def test_every_field_of_a_unit_is_shown(of):
     """Of a plan, which keeps the unit in its own text; of columns where they keep it."""
     assert UNITS.keys() == {field.name for field in fields(Unit)}
     before, after, word = UNITS[of]
-    check_changed(*(promised(columns=None, unit=None, strategy=plan(unit)) for unit in (before, after)), word)
+    check_changed(*(of_plan(plan(unit)) for unit in (before, after)), word)
     if of in ("sensitivity", "cells", "neighbours", "amount"):
         check_changed(promised(unit=before), promised(unit=after), word)
 
@@ -136,7 +137,7 @@ def test_every_field_of_an_amount_is_shown(of):
     domain = Domain(sex=["men", "women"], paid=["above 0", "below 40"])
     shares = {"sex paid": 1}
     plans = (plan(Unit(40, 2, amount=amount), domain, shares) for amount in (before, after))
-    check_changed(*(promised(columns=None, unit=None, strategy=one) for one in plans), word)
+    check_changed(*(of_plan(one) for one in plans), word)
 
 
 def test_every_field_of_each_kind_of_noise_is_shown():
@@ -171,19 +172,21 @@ def changed(facts, path, to):
     "promise",
     [
         promised(public=["town"], drop=["notes"], id_column=["a", "b"], part=("town", "Bern"), largest=9, **REAL),
-        promised(columns=None, unit=None, strategy=plan(Unit(2, 3, "change-one", Amount("paid"), True, 5, False))),
+        of_plan(plan(Unit(2, 3, "change-one", Amount("paid"), True, 5, False))),
         KEYS, NAMED, PAIRS,
     ],
 )  # fmt: skip
 def test_every_leaf_of_the_terms_is_shown(promise):
     """Whatever stands anywhere in the JSON that is approved: another leaf is another line, and stands in it."""
     facts = Terms(as_promise(promise)).request("x", ONE, 1).facts()
-    strategy = facts["promise"].get("strategy")
-    nested = facts | ({"promise": facts["promise"] | {"strategy": json.loads(strategy)}} if strategy else {})
+    nested = json.loads(json.dumps(facts))
+    if strategy := nested["promise"]["noise"].get("strategy"):
+        nested["promise"]["noise"]["strategy"] = json.loads(strategy)
     for path, leaf in leaves(nested):
         told = changed(nested, path, "zq-7")
-        if isinstance(told["promise"].get("strategy"), dict):
-            told["promise"] = told["promise"] | {"strategy": json.dumps(told["promise"]["strategy"])}
+        noise = told["promise"]["noise"]
+        if isinstance(noise.get("strategy"), dict):
+            noise["strategy"] = json.dumps(noise["strategy"])
         shown = of_request(told)
         words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
         assert any("zq-7" in line for line in words), (path, leaf)
@@ -210,7 +213,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     public = [f"column {number}" for number in range(29)] + ["salary"]
     ada = who("Ada", "curator")
     of_plan = propose_by(
-        service, ada, "1", "publish", "x", ONE, terms=Terms.read({"strategy": strategy, "independent": True})
+        service, ada, "1", "publish", "x", ONE, terms=Terms.read({"noise": strategy, "independent": True})
     )
     of_columns = propose_by(
         service,
@@ -219,7 +222,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
         "publish",
         "y",
         ONE,
-        terms=Terms.read({"columns": "n", "public": public, "sensitivity": 1, "cells": 1}),
+        terms=Terms.read({"columns": "n", "public": public, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}),
     )
     seen = page_of(grace, of_plan.name)
     assert all(f"<li>{family}, with" in seen for family in families)
@@ -276,7 +279,7 @@ def test_what_is_not_shown_whole_cannot_be_approved(service, who, grace):
 def test_signs_that_do_not_show_are_written_out(service, who, grace):
     """A column whose name hides something looks like no other column."""
     names = ["sal\u200bary", "\u202eyralas", "salary ", "salary", "a, b"]
-    terms = Terms.read({"columns": "n", "public": names, "sensitivity": 1, "cells": 1})
+    terms = Terms.read({"columns": "n", "public": names, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
     made = propose_by(service, who("Ada", "curator"), "1", "publish", "x", ONE, terms=terms)
     seen = page_of(grace, made.name)
     items = re.findall("<li>([^<]*)</li>", seen)

@@ -27,7 +27,7 @@ from utmost.service import served as served_here
 CLIENTS, ITEMS, LEVELS = 16, 6, ("1/4", "1/2", "1", "2")
 KEY = bytes(range(32)).hex()
 QUICK = {"UTMOST_SERVE_BURST": "1000000", "UTMOST_LEDGER_KEY": KEY}
-TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "dataset": "all"}
+TERMS = {"columns": ["n"], "dataset": "all", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 
 
 def table(item):

@@ -75,7 +75,7 @@ def proposed(curator, tables, shared):
     return {
         name: curator.propose_publication(
             name,
-            ut.Promise(strategy=shared.strategies[name], part=tables[name].part),
+            ut.Promise(noise=shared.strategies[name], part=tables[name].part),
             epsilon=levels[name],
             dataset="sales",
         )["name"]
@@ -141,7 +141,7 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
 
     levels = shared.levels(shared.level)
     requests = {
-        name: Terms(ut.Promise(strategy=plan), "sales").request(name, levels[name])
+        name: Terms(ut.Promise(noise=plan), "sales").request(name, levels[name])
         for name, plan in shared.strategies.items()
     }
     monkeypatch.setattr(publishing, "draw_publication", failing)
@@ -222,7 +222,11 @@ def test_a_token_for_some_releases_publishes_those_alone(service, who):
 
 def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
-    promise = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
+    promise = {
+        "columns": ["admitted"],
+        "public": ["department"],
+        "noise": {"kind": "cells", "sensitivity": 1, "cells": 1},
+    }
     body = {"name": "a", "level": "1", "promise": promise, "dataset": "a", "table": TABLE}
     for bodies, status in (([], 422), ([body] * 2, 422), ([body | {"name": f"n{k}"} for k in range(11)], 422)):
         answer = curator._client.post("/v1/publications", json={"measures": bodies}, headers={"Idempotency-Key": "k"})
@@ -238,7 +242,7 @@ def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
 
 def test_the_same_values_in_another_dataset_are_refused_for_all(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
-    before = ut.Promise(strategy=shared.strategies["visits"])
+    before = ut.Promise(noise=shared.strategies["visits"])
     curator.publish("visits before", tables["visits"], before, epsilon=1, dataset="old")
     with pytest.raises(AlreadyPublished):
         curator.publish_shared(tables, shared, dataset="sales")

@@ -66,7 +66,7 @@ def table(shift=0):
     return {"n": [10**12 + 7919 * row + shift for row in range(ROWS)]}
 
 
-TERMS = Terms.read({"columns": "n", "sensitivity": 1, "cells": 1})
+TERMS = Terms.read({"columns": "n", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
 
 
 class World:

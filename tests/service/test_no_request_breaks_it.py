@@ -25,7 +25,7 @@ TABLES = {"/v1/releases", "/v1/releases/{name}/relax", "/v1/proposals", "/v1/pub
 """Where a body may be long."""
 SECRET = 8_888_888_888_888
 """A cell, so long that it stands in no random text of a page by chance."""
-PLAIN = {"columns": ["n"], "public": ["p"], "sensitivity": 1, "cells": 1}
+PLAIN = {"columns": ["n"], "public": ["p"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 NAMES = [
     "",
     " ",
@@ -255,7 +255,7 @@ def test_what_nobody_thought_of_is_a_problem_too(app, callers, monkeypatch):
 @pytest.mark.parametrize("text", STRATEGIES)
 def test_a_strategy_that_is_none(text):
     with pytest.raises((OutOfRange, WrongKind)):
-        Terms.read({"strategy": text})
+        Terms.read({"noise": {"kind": "sums", "strategy": text}})
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS[:16] if text[:3] not in ("[]", "7", "nul", '"x"', '{"\\')])
@@ -269,7 +269,8 @@ def test_half_a_letter_in_a_refusal_is_written_out(callers):
     units = {"neighbours": "\ud800"}, {"sensitivity": "\ud800"}
     for number, said in enumerate(units):
         unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"} | said
-        terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})}
+        plan = json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})
+        terms = {"noise": {"kind": "sums", "strategy": plan}}
         asked = {"publication": body("zz", "1", terms)}
         answer = callers["curator"]("POST", "/v1/proposals", key=f"half {number}", json=asked)
         check(answer, 422)
@@ -280,7 +281,8 @@ def test_shares_that_take_minutes_to_add_are_refused(callers):
     """Coprime denominators of four thousand digits: refused by their digits, before anything is added."""
     shares = [[[f"a~{n}"], f"1/1{str(n).zfill(3990)}"] for n in range(2, 2000)]
     unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"}
-    terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})}
+    plan = json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})
+    terms = {"noise": {"kind": "sums", "strategy": plan}}
     asked = {"publication": body("zz", "1", terms)}
     answer = callers["curator"]("POST", "/v1/proposals", key="coprime", json=asked)
     check(answer, 422)
@@ -288,7 +290,7 @@ def test_shares_that_take_minutes_to_add_are_refused(callers):
 
 
 def test_a_strategy_that_takes_seconds_to_read_is_refused_by_its_length(callers):
-    terms = {"strategy": " " * (2 << 20) + "{}"}
+    terms = {"noise": {"kind": "sums", "strategy": " " * (2 << 20) + "{}"}}
     asked = {"publication": body("zz", "1", terms)}
     answer = callers["curator"]("POST", "/v1/proposals", key="long", json=asked)
     check(answer, 422)

@@ -351,7 +351,7 @@ def test_a_proposal_with_a_strategy_that_is_none_is_shown_as_text(visitor, servi
     """The page of proposals must stand whatever is in the records."""
     grace = visitor("Grace", "approver")
     for number, text in enumerate(("x", "[]", '{"unit":1}', '{"unit":{},"shares":[[1,2]]}', "<script>" + "[" * 5000)):
-        name = keep(service, number, "publish", {"strategy": text, "rows": "declared"})
+        name = keep(service, number, "publish", {"promise": {"noise": {"kind": "sums", "strategy": text}}})
         page = grace.get(f"/proposal?name={name}")
         assert page.status_code == 200
         assert "cannot be approved" in page.text

@@ -12,7 +12,9 @@ from utmost.interfaces.service.pages.page_counted import brought_counted, planne
 from utmost.service import Grant, Service, application
 from utmost.testing import seeded_ledger
 
-TERMS = Terms.read({"columns": "n", "public": "p", "sensitivity": 1, "cells": 1, "largest": 10**40})
+TERMS = Terms.read(
+    {"columns": "n", "public": "p", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1, "largest": 10**40}}
+)
 NUMBER = re.compile(r"[-\u2212]?\d[\d\u202f.,]*(e[+-]?\d+)?")
 FRESH = ("x-request-id", "content-length", "date", "set-cookie")
 GRANTS = tuple(Grant(name, level("1/2")) for name in ("people", "applicants", "none"))

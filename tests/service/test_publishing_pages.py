@@ -110,14 +110,14 @@ def test_the_budget_of_a_dataset_of_others_is_not_shown(visitor, service, who):
 
 def test_a_promise_is_brought_as_a_file(visitor, service):
     """What an approver reads and the ledger keeps is that promise, by its digest; a changed one is refused."""
-    promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    promise = Promise("admitted", public="department", unit=Unit(1, 1))
     content = json.dumps(PROMISE_FORM.document(promise)).encode()
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
     brought = {"plan": ("promise.json", content, "application/json")}
     page = ada.get("/publish")
     without = ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh")
     assert (without.status_code, "epsilon" in without.text) == (422, True)
-    forged = {"plan": ("promise.json", content.replace(b'"cells": "1"', b'"cells": "2"'), "application/json")}
+    forged = {"plan": ("promise.json", content.replace(b'"cells": 1', b'"cells": 2'), "application/json")}
     assert forged != brought
     assert ada.fill(page, "/proposals", {"kind": "plan"}, forged, release="fresh", epsilon="1").status_code == 422
     assert "waits" in ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh", epsilon="1").text
@@ -179,7 +179,7 @@ def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who
     domain = Domain(age=edges([0, 18, 65, None]), month=periods("2013", "2014", every="month"))
     strategy = Strategy(domain, unit, {"age month": 1})
     counted = CountedTable(domain, (100 * np.arange(domain.size)).reshape(domain.shape).tolist(), unit)
-    terms, curator, approver = Terms(Promise(strategy=strategy)), who("Ada", "curator"), who("Grace", "approver")
+    terms, curator, approver = Terms(Promise(noise=strategy)), who("Ada", "curator"), who("Grace", "approver")
     proposal = propose_by(service, curator, "d", "publish", "dated", level(1), terms=terms).name
     service.proposals.decide(approver, proposal, "approved")
     table = brought_counted(json.dumps(COUNTED_FORM.document(counted)).encode())

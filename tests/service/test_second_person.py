@@ -1,6 +1,5 @@
 """What cannot be undone needs a second person, once, for just that."""
 
-import inspect
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -35,6 +34,7 @@ from utmost.service import Grant, Settings, application
 from utmost.workloads import Domain, Strategy
 
 PLAN = Strategy(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})
+PLANNED = {"noise": ut.SumNoise(PLAN).facts()}
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
 
 
@@ -64,7 +64,7 @@ def test_an_approval_is_for_just_what_was_proposed(service, who):
     proposal = propose_by(service, curator, "p", "publish", "admissions", QUARTER, terms=TERMS)
     service.proposals.decide(who("Grace", "approver"), proposal.name, "approved")
     asked = {"proposal": proposal.name}
-    larger = Terms.read(TERMS.facts() | {"cells": "2"})
+    larger = Terms.read(TERMS.facts() | {"noise": TERMS.facts()["noise"] | {"cells": "2"}})
     for key, name, at, terms, more in (
         ("1", "admissions", ONE, TERMS, {}),
         ("2", "others", QUARTER, TERMS, {}),
@@ -174,7 +174,7 @@ def test_a_part_is_approved_or_not_published(service, who):
     curator, approver = who("Ada", "curator"), who("Grace", "approver")
 
     def publish_part(number, table, said, shown):
-        name, terms = f"r{number}", Terms.read({"strategy": PLAN, "dataset": "people", "part": said})
+        name, terms = f"r{number}", Terms.read(PLANNED | {"dataset": "people", "part": said})
         proposal = propose_by(service, curator, f"p{number}", "publish", name, ONE, terms=terms)
         service.proposals.decide(approver, proposal.name, "approved")
         assert service.proposals.one(approver, proposal.name)[1]["promise"].get("part") == shown
@@ -188,7 +188,7 @@ def test_a_part_is_approved_or_not_published(service, who):
             publish_part(number, table, said, said)()
     unsaid = publish_part(3, bern, None, None)
     with pytest.raises(NeedsApproval):
-        unsaid(Terms.read({"strategy": PLAN, "dataset": "people", "part": ["town", "Bern"]}))
+        unsaid(Terms.read(PLANNED | {"dataset": "people", "part": ["town", "Bern"]}))
     assert service.ledger.releases == ()
     for number, table in ((4, bern), (5, basel)):
         publish_part(number, table, table.part, list(table.part))()
@@ -201,11 +201,15 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
     """Its unit, and its labels, which would be public, are those of the terms; a table that says more is refused."""
     curator, approver = who("Ada", "curator"), who("Grace", "approver")
     table = CountedTable(PLAN.domain, [[1, 2], [3, 4]], Unit(3, 2, "change-one"))
-    whole = {"columns": "n", "public": ["sex", "outcome"], "sensitivity": 3, "cells": 2, "neighbours": "change-one"}
+    whole = {
+        "columns": "n",
+        "public": ["sex", "outcome"],
+        "noise": {"kind": "cells", "sensitivity": 3, "cells": 2, "neighbours": "change-one"},
+    }
     for number, left_out in enumerate([*whole, None]):
         words = {name: said for name, said in whole.items() if name != left_out}
-        if left_out in ("sensitivity", "cells"):
-            with pytest.raises(OutOfRange, match="unit"):
+        if left_out == "noise":
+            with pytest.raises(OutOfRange, match="what one individual changes"):
                 Terms.read(words)
             continue
         terms = Terms.read(words)
@@ -222,7 +226,7 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
 @pytest.mark.parametrize("part", ["town", ["town"], ["town", "Bern", "x"], ["town", 3], [["town"], "Bern"], 7])
 def test_a_part_that_is_none(part):
     with pytest.raises(WrongKind, match="part"):
-        Terms.read({"strategy": PLAN, "part": part})
+        Terms.read(PLANNED | {"part": part})
 
 
 def test_a_key_of_what_is_answered_again_is_for_one_request_too(service, who, published):
@@ -403,27 +407,18 @@ def test_the_last_admin_stays(service, who, clock):
 
 def test_what_a_strategy_overrules_is_refused():
     """Every word of the terms is published, or refused: an approver reads nothing else than is released."""
-    other = {
-        "columns": "a", "public": "a", "drop": "a", "rows": "observed", "sensitivity": 1, "cells": 1,
-        "neighbours": "change-one", "numbers": "reals", "grid": "1/8", "largest": 10, "half_step": True,
-        "id_column": "a", "amount": {"name": "paid", "step": "0.01"}, "dataset": "d", "independent": True,
-        "part": ("town", "Bern"),
-    }  # fmt: skip
-    assert {*other, "strategy", "unit", "per", "noise"} == {
-        *inspect.signature(ut.Promise).parameters,
-        "dataset",
-        "independent",
-    }
-    for name, said in other.items():
-        if name in ("rows", "dataset", "independent", "part", "largest"):
-            stated = Terms.read({"strategy": PLAN, name: said})
-            assert stated.facts() != Terms.read({"strategy": PLAN}).facts()
-            assert Terms.read(stated.facts()) == stated
-        else:
-            with pytest.raises(OutOfRange, match=f"{name} beside it"):
-                Terms.read({"strategy": PLAN, name: said})
+    for beside in ({"dataset": "d"}, {"independent": True}, {"part": ("town", "Bern")}, {"rows": "observed"}):
+        stated = Terms.read(PLANNED | beside)
+        assert stated.facts() != Terms.read(PLANNED).facts()
+        assert Terms.read(stated.facts()) == stated
+    for beside in ({"columns": "a"}, {"public": "a"}, {"drop": "a"}, {"id_column": "a"}):
+        with pytest.raises(OutOfRange, match=r"beside it"):
+            Terms.read(PLANNED | beside)
+    for beside in ({"sensitivity": 1}, {"grid": "1/8"}, {"half_step": True}, {"amount": {"name": "paid"}}):
+        with pytest.raises(OutOfRange, match=f"got {next(iter(beside))}"):
+            Terms.read({"noise": PLANNED["noise"] | beside})
     with pytest.raises(OutOfRange, match="publishes tables and sums"):
-        Terms.read({"columns": ["x", "y"], "per": 200})
+        Terms.read({"columns": ["x", "y"], "noise": {"kind": "points", "per": 200}})
 
 
 def anything(dataset):
@@ -441,7 +436,7 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
     assert seen.after is None
     assert "must stay within" in seen.problem
     assert [warning.split()[0] for warning in seen.warnings] == ["Above", "The"]
-    terms = Terms.read({"strategy": PLAN})
+    terms = Terms.read(PLANNED)
     assert [name for name, _ in outlook(service.ledger, terms.request("plan", ONE, 1), anything).bars] == ["sex"]
     assert "gone" in outlook(service.ledger, AnswerRequest("gone", ONE, 1), anything).problem
 
@@ -458,9 +453,10 @@ def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service,
     ]
     curator = who("Ada", "curator")
     for number, text in enumerate(texts):
+        facts = {"noise": {"kind": "sums", "strategy": text}}
         with pytest.raises((OutOfRange, WrongKind)):
-            propose_by(service, curator, f"{number}", "publish", "a", ONE, terms=Terms.read({"strategy": text}))
-        facts = {"strategy": text, "dataset": chr(0xD800)}
+            propose_by(service, curator, f"{number}", "publish", "a", ONE, terms=Terms.read(facts))
+        facts = {"promise": facts, "dataset": chr(0xD800)}
         keep(service, number, "publish", facts)
     grace = Visitor(application(service, OPEN), service.bearers.make(None, "g", "Grace", "approver", ALL)[1])
     assert grace.get("/proposals").text.count("Publish a at") == len(texts)

@@ -264,7 +264,7 @@ def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
 def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
     table, place = counted(), tmp_path / "a.db"
     plan = Strategy(DOMAIN, table.unit, {"shop": 1})
-    promise = ut.Promise(strategy=plan) if by_strategy else ut.Promise.of_counted(table)
+    promise = ut.Promise(noise=plan) if by_strategy else ut.Promise.of_counted(table)
     with Ledger.open(place, create=True) as ledger:
         answers = [ledger.publish("paid", table, promise, epsilon=1).table]
     with Ledger.open(place) as ledger:

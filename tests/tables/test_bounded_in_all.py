@@ -203,7 +203,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
     save_plan(plan, tmp_path / "plan.json")
     assert read_counted(tmp_path / "counted.json").unit == read_plan(tmp_path / "plan.json").unit == table.unit
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        ledger.publish("sales", table, ut.Promise(strategy=plan), epsilon=1)
+        ledger.publish("sales", table, ut.Promise(noise=plan), epsilon=1)
         looser = ledger.relax("sales", table, epsilon=2)
         assert looser.unit == table.unit
         assert check_workload(looser.facts()).unit == table.unit
@@ -214,7 +214,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
         kept, unit = ut.Promise.of_facts(facts["promise"]), table.unit
         assert kept.unit == unit
         wider = Unit(unit.sensitivity, unit.cells, unit.neighbours, in_all=unit.in_all + 1, amount=unit.amount)
-        other = ut.Promise(strategy=Strategy(plan.domain, wider, plan.shares))
+        other = ut.Promise(noise=Strategy(plan.domain, wider, plan.shares))
         assert bound_facts({**facts, "promise": other.facts()}) != bound_facts(facts)
     with ut.Ledger.open(tmp_path / "ledger.db") as again:
         assert again.view("sales", epsilon=2).statement["families"] == looser.statement["families"]
@@ -250,14 +250,14 @@ def test_what_needs_each_cell_by_itself_is_refused():
     assert table.unit.in_all == 7
     for call in (
         lambda: ut.release_table(table, ut.Promise.of_counted(table), epsilon=1),
-        lambda: ut.release_table(table, ut.Promise.of_counted(table, half_step=True), epsilon=1),
+        lambda: ut.Promise.of_counted(table, noise=ut.CellNoise(table.unit, half_step=True)),
         lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
     ):
         with pytest.raises(Unsupported, match="bounded in all need geometric noise"):
             call()
     with pytest.raises(OutOfRange, match="must not be smaller"):
         ut.release_workload(table, Strategy(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1)
-    assert ut.release_table(table, ut.Promise.of_counted(table, sensitivity=5, cells=2), epsilon=1).unit == Unit(
+    assert ut.release_table(table, ut.Promise.of_counted(table, unit=ut.Unit(5, 2)), epsilon=1).unit == Unit(
         5, 2
     )  # larger, and said
     with pytest.raises(Unsupported, match="no bound in all"):

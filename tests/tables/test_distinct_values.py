@@ -271,7 +271,7 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
 def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_strategy):
     table, place = counted(), tmp_path / "a.db"
     plan = Strategy(DOMAIN, table.unit, {"shop": 1})
-    promise = ut.Promise(strategy=plan) if by_strategy else ut.Promise.of_counted(table)
+    promise = ut.Promise(noise=plan) if by_strategy else ut.Promise.of_counted(table)
     with Ledger.open(place, create=True) as ledger:
         ledger.publish("products", table, promise, epsilon=1)
     with Ledger.open(place) as ledger:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from asking import asked
+from utmost import Unit
 from utmost.core.sampling.item_words import item_tags
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.noise import Geometric, costs
@@ -19,7 +20,7 @@ from utmost.sampling import Identifiers
 
 duckdb = pytest.importorskip("duckdb")
 
-SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
+SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
 ROWS = 3000
 
 

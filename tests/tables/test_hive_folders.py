@@ -179,7 +179,7 @@ def test_a_domain_that_spells_folders_otherwise_is_refused_and_not_empty(tmp_pat
     assert count_table(tmp_path, right, Counting("user", at_most=9)).cells.tolist() == [1] * len(cells)
 
 
-SAY = {"columns": "n", "public": ["ward", "year", "month"], "id_column": "ward", "sensitivity": 1, "cells": 1}
+SAY = {"columns": "n", "public": ["ward", "year", "month"], "id_column": "ward", "unit": ut.Unit(1, 1)}
 
 
 def counts_in(tmp_path):

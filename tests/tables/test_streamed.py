@@ -11,6 +11,7 @@ import pytest
 
 from asking import asked
 from running import called
+from utmost import Unit
 from utmost.errors import BadTable, NotDeclared, Unsupported
 
 # Parts of a release are forced or compared from inside.
@@ -19,7 +20,7 @@ from utmost.publish.releases.streamed import StreamedTable
 from utmost.releases import rehearse_table, release_table
 from utmost.tables.files import files, parquet_pieces
 
-SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
+SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
 ROWS = 5000
 
 
@@ -224,7 +225,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     code = (
         "import sys, pathlib, re; from utmost.tables.files import files; files.LARGE = 0\n"
         "from utmost import Promise, release_table\n"
-        "promise = Promise('visits', public='ward', id_column='ward', sensitivity=1, cells=1)\n"
+        "promise = Promise('visits', public='ward', id_column='ward', unit=Unit(1, 1))\n"
         "path = pathlib.Path(sys.argv[1]); made = release_table(files.streamed(path), promise, epsilon=1)\n"
         "out = path.with_suffix('.out.parquet')\n"
         "with out.open('w+b') as file: files.write(made.table, file, out)\n"

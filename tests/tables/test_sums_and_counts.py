@@ -158,7 +158,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     table = counted()
     strategy = Strategy(table.domain, table.unit, {"shop paid": 1})
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
-        strict = ledger.publish("paid", table, ut.Promise(strategy=strategy), epsilon=1).table
+        strict = ledger.publish("paid", table, ut.Promise(noise=strategy), epsilon=1).table
         loose = ledger.relax("paid", table, epsilon=3)
         with pytest.raises(Unsupported, match="need geometric noise"):
             ledger.publish("cells", table, ut.Promise.of_counted(table), epsilon=1, dataset="other")

@@ -121,7 +121,7 @@ def test_a_hundred_columns_are_counted_released_and_relaxed(tmp_path):
     assert int(counted.cells.sums(domain.axes, domain.family("q0 q7"))[42]) == truth
     plan = Strategy(domain, counted.unit, {"q0 q7": 1})
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        release = ledger.publish("answers", counted, ut.Promise(strategy=plan), epsilon=5)
+        release = ledger.publish("answers", counted, ut.Promise(noise=plan), epsilon=5)
         assert abs(release.total({"q0": 4, "q7": 2}).value - truth) < 12
         assert ledger["answers"].at(20, table=counted).total({"q0": 4, "q7": 2}).value == truth
 

@@ -313,7 +313,7 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
             release.clean()
         with pytest.raises(NotDetermined):
             release["country"]
-        kept = ut.release(counted, ut.Promise(strategy=chosen), epsilon="1/2")
+        kept = ut.release(counted, ut.Promise(noise=chosen), epsilon="1/2")
         early = kept.at("1/2")["sex race"]["estimate"]
         kept.at(5)
         assert (kept.at("1/2")["sex race"]["estimate"] == early).all()

@@ -179,7 +179,7 @@ def test_a_ledger_adds_up_to_the_level_and_relaxes_each_to_its_share(tmp_path):
     shared = ut.workloads.share_level(strategies, epsilon=1, up_to=8)
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
         for name, level in shared.levels(ut.level(1)).items():
-            ledger.publish(name, tables[name], ut.Promise(strategy=strategies[name]), epsilon=level, dataset="sales")
+            ledger.publish(name, tables[name], ut.Promise(noise=strategies[name]), epsilon=level, dataset="sales")
         assert ledger.spent(dataset="sales") == ut.level(1)
         for name, level in shared.levels(ut.level(8)).items():
             ledger.relax(name, tables[name], epsilon=level)

@@ -191,7 +191,7 @@ def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
     wanted = Workload(counted.domain, {"region quarter": 1})
     chosen = strategy(wanted, counted.unit, epsilon=1, together="quarter")
     with ut.Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32)), witness=False) as ledger:
-        strict = ledger.publish("visits", counted, ut.Promise(strategy=chosen), epsilon="1/2", dataset="d").table
+        strict = ledger.publish("visits", counted, ut.Promise(noise=chosen), epsilon="1/2", dataset="d").table
         loose = ledger.relax("visits", counted, epsilon=2)
         assert ledger.spent("visits") == level(2)
         assert strict.strategy.facts() == loose.strategy.facts() == chosen.facts()

@@ -306,7 +306,7 @@ def test_counting_promises_what_it_proves():
     with pytest.raises(OutOfRange, match="move from one part to another"):
         CountedTable(CELLS, np.zeros(4, int), COUNTS, part=("p", "left"))
     with pytest.raises(OutOfRange, match="move from one part to another"):
-        ut.Promise(strategy=Strategy(CELLS, COUNTS, HALVES), part=("p", "left"))
+        ut.Promise(noise=Strategy(CELLS, COUNTS, HALVES), part=("p", "left"))
 
 
 def test_a_part_would_pay_twice():
@@ -354,7 +354,7 @@ def test_a_ledger_keeps_such_a_strategy(tmp_path):
     table = counted()
     chosen = Strategy(CELLS, COUNTS, HALVES)
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        ledger.publish("a", table, ut.Promise(strategy=chosen), epsilon=1)
+        ledger.publish("a", table, ut.Promise(noise=chosen), epsilon=1)
         early = ledger.view("a", epsilon=1).facts()
         later = ledger.relax("a", table, epsilon=2).facts()
     with ut.Ledger.open(tmp_path / "l.db") as ledger:

@@ -59,7 +59,7 @@ def outlook(
     try:
         if isinstance(request, PublishRequest):
             dataset, promise = request.dataset, request.promise
-            noise, part, independent = promise.noise, promise.part, request.independent or not sees_all
+            noise, part, independent = promise.lasting_noise, promise.part, request.independent or not sees_all
         else:
             release = ledger.release(request.name, request.version)
             dataset, noise, part, independent = release.dataset, release.noise, release.part, False

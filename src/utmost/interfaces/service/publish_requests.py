@@ -25,7 +25,7 @@ def read_request(members: Mapping[str, Any]) -> PublishRequest:
     Raises:
         OutOfRange, NotANumber, NotALevel, WrongKind: for values that describe none, or a promise that no service keeps.
 
-    >>> promise = {"columns": "admitted", "sensitivity": 1, "cells": 1}
+    >>> promise = {"columns": "admitted", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
     >>> read_request({"name": "admissions", "level": "1/4", "promise": promise}).dataset
     'admissions'
     """
@@ -35,7 +35,8 @@ def read_request(members: Mapping[str, Any]) -> PublishRequest:
     if unknown or missing:
         came = f"{unknown[0]!r}" if unknown else f"no {missing[0]}"
         raise OutOfRange(f"a request to publish has the fields {', '.join(_FIELDS)}", came=came, where="request")
-    check_listed(_parsed(mapping(given["promise"], "promise").get("strategy")))
+    noise = mapping(given["promise"], "promise").get("noise")
+    check_listed(_parsed(noise.get("strategy")) if isinstance(noise, Mapping) else None)
     plain = {"dataset": given["name"], "version": None, "request": None, "independent": False}
     return served(PublishRequest.of_facts(plain | given | {"level": level_text(read_level(given["level"]))}))
 
@@ -46,7 +47,7 @@ def served(request: PublishRequest) -> PublishRequest:
     Raises:
         OutOfRange: where a service might take minutes to answer it. Unsupported: for noise of one level alone.
     """
-    request.promise.noise.check_served()
+    request.promise.lasting_noise.check_served()
     return request
 
 

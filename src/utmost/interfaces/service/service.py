@@ -32,6 +32,7 @@ class Service:
     Attributes:
         bearers, sessions, releases, proposals, audit, waiting: the verbs, by whom they concern.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.exact import level
     >>> from utmost.service import Grant
@@ -41,7 +42,7 @@ class Service:
     ...     service = Service(ledger, approvals=False)
     ...     curator, _ = service.bearers.make(None, "first", "Ada", "curator", (Grant("*"),))
     ...     reader, _ = service.bearers.make(None, "second", "Bo", "recipient", (Grant("admissions", level("1/2")),))
-    ...     promise = Promise("admitted", sensitivity=1, cells=1)
+    ...     promise = Promise("admitted", unit=Unit(1, 1))
     ...     request = PublishRequest("admissions", promise, level(1), "admissions", None, None, independent=False)
     ...     tables = {"admissions": {"admitted": [601, 370]}}
     ...     answer = service.releases.publish_measures(curator, "k", [request], tables, {})

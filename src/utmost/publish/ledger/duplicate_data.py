@@ -86,7 +86,7 @@ def _row_names(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
 
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
     """The digests of the values of each released column, in any order of the rows."""
-    columns, exponent = list(source.columns.values()), source.promise.noise.exponent
+    columns, exponent = list(source.columns.values()), source.promise.lasting_noise.exponent
     sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
     commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
     flat = (at for at, column in enumerate(columns) if _is_flat(column))

@@ -48,7 +48,7 @@ def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tu
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
-    promise, noise = request.promise, request.promise.noise
+    promise, noise = request.promise, request.promise.lasting_noise
     check_unstored(noise)
     frame = ReleasableFrame.of(table, promise)
     frame.check_room(noise.by_item(), request.level)
@@ -157,7 +157,7 @@ def known_by_item(items: LedgerItems, name: str, version: int | None) -> Publish
             "a frame that an engine evaluates can be answered only where the noise goes by item",
             came="noise by rows",
             where=repr(name),
-            remedy='Collect the frame, or publish it anew with noise="items" or as a frame.',
+            remedy="Collect the frame, or publish it anew with keyed_by_id=True or as a frame.",
         )
     return known
 
@@ -167,12 +167,12 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     assert known.items is not None
     brought = engine_frame(table)
     names = brought.schema().names
-    check_there((*known.promise.identifiers, *known.columns), names)
+    check_there((*known.promise.id_column, *known.columns), names)
     public = [name for name in names if name in known.public]
-    wanted = (*known.promise.identifiers, *known.columns, *public)
+    wanted = (*known.promise.id_column, *known.columns, *public)
     names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    again = Promise(known.columns, public=public, drop=drop, noise=known.noise, id_column=known.promise.identifiers)
+    again = Promise(known.columns, public=public, drop=drop, noise=known.noise, id_column=known.promise.id_column)
     return ReleasableFrame.of(brought.select(names).native, again)
 
 

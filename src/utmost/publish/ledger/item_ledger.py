@@ -43,7 +43,8 @@ class LedgerItems:
     >>> from utmost.ledger import Ledger
     >>> from utmost.sampling import Identifiers
     >>> ids, values = [Identifiers.of(["a", "b"])], {"n": [601, 370]}
-    >>> promise = Promise("n", id_column="id", sensitivity=1, cells=1)
+    >>> from utmost import Unit
+    >>> promise = Promise("n", id_column="id", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     committed = ledger.items.commitment_key("visits", promise).committed(ids, values)
     ...     release = ledger.items.publish("visits", committed, promise, epsilon=1)
@@ -73,13 +74,13 @@ class LedgerItems:
         if promise is None:
             return self._key(name, version, None)
         stated = instance(promise, Promise, "promise")
-        check_unstored(stated.noise)
-        return self._key(name, version, lambda: (_chosen(stated), stated.noise.by_item()))
+        check_unstored(stated.lasting_noise)
+        return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: PublishRequest) -> CommitmentKey:
         """`commitment_key`, for a request whose promise has its columns in order."""
         return self._key(
-            request.name, request.version, lambda: (request.promise.columns, request.promise.noise.by_item())
+            request.name, request.version, lambda: (request.promise.columns, request.promise.lasting_noise.by_item())
         )
 
     def _key(
@@ -138,8 +139,8 @@ class LedgerItems:
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
         """`publish`, for a request whose promise has its columns in order; the universe's facts as for `ByItem`."""
-        check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
-        request.promise.noise.warn(request.level)
+        check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
+        request.promise.lasting_noise.warn(request.level)
         warn_of_rows(request.promise.rows)
         return self._book.answer(
             lambda page: _stored(page, request, commitment, universe),
@@ -273,8 +274,8 @@ def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...
 def request_by_item(request: PublishRequest) -> PublishRequest:
     """The request to publish a table that workers commit to, found sound by itself, its promise's columns in order."""
     promise = request.promise
-    check_unstored(promise.noise)
-    if not promise.identifiers:
+    check_unstored(promise.lasting_noise)
+    if not promise.id_column:
         remedy = "Pass id_column=, the columns that together say which item a row is."
         raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
     return replace(request, promise=promise.as_read(_chosen(promise), promise.public))
@@ -283,15 +284,15 @@ def request_by_item(request: PublishRequest) -> PublishRequest:
 def check_unstored(noise: Noise) -> None:
     """Check that workers can answer for each cell by itself, of which nothing is stored."""
     noise.by_item()
-    if noise.largest is not None:
+    if noise.is_bounded:
         required = "what is answered by item takes no room that largest= would bound"
         raise Unsupported(required, remedy="Leave it out.")
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:
     """The columns to release, none of them an identifier."""
-    for name in promise.identifiers or (None,):
-        chosen = chosen_columns(promise.columns, (*promise.columns, *promise.identifiers), name)
+    for name in promise.id_column or (None,):
+        chosen = chosen_columns(promise.columns, (*promise.columns, *promise.id_column), name)
     return chosen
 
 
@@ -373,7 +374,7 @@ def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, it
         labels=None,
     )
     step = Step.from_known((), request.level)
-    page.append("published", facts | _without_responses(page, step, request.promise.noise, (content,)))
+    page.append("published", facts | _without_responses(page, step, request.promise.lasting_noise, (content,)))
     return _with_secret(page, page.state.release(request.name, version), request.level, content)
 
 

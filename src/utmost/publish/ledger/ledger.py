@@ -74,10 +74,11 @@ class Ledger(Responding, Accounts, Shown):
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-    ...     promise = Promise(["admitted"], public=["department"], sensitivity=1, cells=1)
+    ...     promise = Promise(["admitted"], public=["department"], unit=Unit(1, 1))
     ...     strict = ledger.publish("admissions", table, promise, epsilon="1/4").table
     ...     loose = ledger["admissions"].at(1, table=table)
     ...     between = ledger.view("admissions", epsilon="1/2")
@@ -197,7 +198,7 @@ class Ledger(Responding, Accounts, Shown):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)
             return Release(self, name, made, table, (asked.level, frame))
         source = new_source(rows, promise)
-        promise.noise.warn(asked.level)
+        promise.lasting_noise.warn(asked.level)
         warn_of_rows(promise.rows)
         ((response, remembered),) = publish_together(self._book, [(asked, source)], self._randomness, progress)
         answer = source.answer(asked.level, response, remembered)
@@ -385,7 +386,7 @@ class Ledger(Responding, Accounts, Shown):
             wanted.append((request, new_source(rows, request.promise)))
             warn_of_rows(request.promise.rows)
         loosest = max(requests, key=lambda request: request.level)
-        loosest.promise.noise.warn(loosest.level)
+        loosest.promise.lasting_noise.warn(loosest.level)
         releases = dict[str, Release]()
         answers = publish_together(self._book, wanted, self._randomness, None)
         for (request, source), (response, remembered) in zip(wanted, answers, strict=True):

@@ -47,8 +47,9 @@ def release(
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
+    >>> from utmost import Unit
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> made = release(table, Promise("admitted", public="department", sensitivity=1, cells=1), epsilon="1/2")
+    >>> made = release(table, Promise("admitted", public="department", unit=Unit(1, 1)), epsilon="1/2")
     >>> made.at(2)["admitted_margin"], made.levels
     ([1, 1], (level(epsilon='1/2'), level(epsilon=2)))
     >>> made.spent, made.statement["guarantee"][:60]
@@ -78,7 +79,8 @@ def rehearse(
     Raises:
         As `release`; Unsupported: for a frame that an engine evaluates, which `rehearse_table` reads.
 
-    >>> rehearse({"n": [3]}, Promise("n", sensitivity=1, cells=1), epsilon=1)["margin"]
+    >>> from utmost import Unit
+    >>> rehearse({"n": [3]}, Promise("n", unit=Unit(1, 1)), epsilon=1)["margin"]
     3
     """
     sure, at = read_confidence(confidence), level(epsilon, alpha)
@@ -89,7 +91,7 @@ def rehearse(
     check_new(source)
     if source.items is not None:
         source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))
-    found, noise = source.promise, source.promise.noise
+    found, noise = source.promise, source.promise.lasting_noise
     noise.check_level(at)
     noise.warn(at)
     warn_of_rows(found.rows)

@@ -140,7 +140,7 @@ def check_new(source: Source) -> None:
         BadTable, OutOfRange: for a value that is larger than declared, and a name that an error bar needs.
     """
     source.check_sizes()
-    source.promise.noise.check_names(source.promise.columns, source.promise.public)
+    source.promise.lasting_noise.check_names(source.promise.columns, source.promise.public)
 
 
 def requested_version(state: State, request: PublishRequest) -> Published | None:
@@ -177,9 +177,9 @@ def check_repeated(
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
     kept, now = release.promise, request.promise
     is_same_promise = (
-        (now.columns, now.public, now.identifiers) == (kept.columns, kept.public, kept.identifiers)
+        (now.columns, now.public, now.id_column) == (kept.columns, kept.public, kept.id_column)
         and (now.rows, now.part) == (kept.rows, kept.part)
-        and now.noise.facts() == kept.noise.facts()
+        and now.lasting_noise.facts() == kept.lasting_noise.facts()
     )
     call = {name: getattr(request, name) for name in ("version", "request", "level", "independent")}
     again = replace(release.request, promise=now, **call)
@@ -221,8 +221,8 @@ def check_dataset(state: State, request: PublishRequest) -> None:
             where=repr(request.name),
             remedy=f"It is {first.dataset!r}.",
         )
-    check_relation(state, request.dataset, request.promise.noise.relation, request.name)
-    if request.promise.noise.delta is not None and any(state.of_dataset(request.dataset)):
+    check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
+    if request.promise.lasting_noise.delta is not None and any(state.of_dataset(request.dataset)):
         required = "a dataset holds one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name, and dataset= of its own; the chances of both add up."
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)

@@ -314,7 +314,7 @@ def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
 
     Where there is an ``id_column`` the commitment itself covers the rows' names, and this is False.
     """
-    if release.promise.identifiers:
+    if release.promise.id_column:
         return False
     then = Likeness.opened(key, release.values, release.name, release.version)
     labels, texts = row_names(key, source)

@@ -72,11 +72,12 @@ class Release(AnswersReaders, Shown):
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.ledger import Ledger
     >>> from utmost.promises import Promise
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/kept.db", create=True) as ledger:
     ...     _ = ledger.publish("admissions", table, promise, epsilon=1)
     ...     release = ledger["admissions"]

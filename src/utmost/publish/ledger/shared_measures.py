@@ -46,7 +46,7 @@ def shared_requests(
     return [
         PublishRequest(
             name=name,
-            promise=fitting(Promise(strategy=strategy, part=tables[name].part), tables[name]),
+            promise=fitting(Promise(noise=strategy, part=tables[name].part), tables[name]),
             level=levels[name],
             dataset=dataset,
             version=None,

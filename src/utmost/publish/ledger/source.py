@@ -24,7 +24,7 @@ from utmost.core.exact.arrays import objects, plain_cells
 from utmost.core.exact.levels import Level
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Identifiers, Tags, check_unique
-from utmost.errors import BadTable, DataChanged, OutOfRange
+from utmost.errors import BadTable, DataChanged
 from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import Published
@@ -93,7 +93,7 @@ class Source:
 
     def check_sizes(self) -> None:
         """Check that no value is larger than was declared, or than a response of so many cells takes."""
-        most, bound = self.promise.noise.bound(self.rows * len(self.columns))
+        most, bound = self.promise.lasting_noise.bound(self.rows * len(self.columns))
         for name, column in self.columns.items():
             if column.size and max(_size(column.max()), _size(column.min())) > most:
                 row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
@@ -106,7 +106,7 @@ class Source:
 
     def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> AnswerTable:
         """A response as it is returned to whoever brought the table: that table, with released values in it."""
-        noise = self.promise.noise
+        noise = self.promise.lasting_noise
 
         def table(columns: Mapping[str, Any]) -> Any:
             margins, after = noise.with_bars(level, tuple(response), self.rows)
@@ -125,7 +125,7 @@ class Source:
         Raises:
             BadTable: naming the rows as they are called in the table that came.
         """
-        id_column = self.promise.id_column
+        id_column = self.promise.single_id_column
         assert id_column is not None
         try:
             if tags is not None:
@@ -155,7 +155,7 @@ def read_source(table: Any, promise: Promise, *, by_item: bool, kind: str | None
         by_item: Whether noise is keyed by the identifiers.
         kind: Kind of table that the answers are; None for the kind of this table.
     """
-    adapter, noise, id_column = adapter_of(table), promise.noise, promise.id_column
+    adapter, noise, id_column = adapter_of(table), promise.lasting_noise, promise.single_id_column
     chosen = chosen_columns(promise.columns, tuple(adapter.names(table)), id_column)
 
     def place(row: int) -> str:
@@ -208,16 +208,13 @@ def new_source(table: Any, promise: Promise) -> Source:
     Raises:
         NotDeclared, BadTable, OutOfRange, WrongKind: for a table that cannot be published by this promise.
     """
-    noise = promise.noise
+    noise = promise.lasting_noise
     noise.check()
-    if len(promise.identifiers) > 1:
-        required = "the rows of this table are named by one column"
-        remedy = "Join them into one column; several name the items of an engine's frame."
-        raise OutOfRange(required, came="several", where="id_column", remedy=remedy)
+    promise.check_single_id()
     rows, kind = noise.measured(table)
     names = tuple(adapter_of(rows).names(rows))
     public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
-    source = read_source(rows, promise.as_read(promise.columns, public), by_item=promise.by_item, kind=kind)
+    source = read_source(rows, promise.as_read(promise.columns, public), by_item=promise.keyed_by_id, kind=kind)
     noise.check_size(source.rows, len(source.columns))
     column = source.adapter.column
     true = {released: column(rows, released) for released in source.columns} if source.promise.public else {}

@@ -131,7 +131,7 @@ class Published(Shown):
     @property
     def noise(self) -> Noise:
         """Noise that is added, whatever the level."""
-        return self.request.promise.noise
+        return self.request.promise.lasting_noise
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -47,9 +47,10 @@ def read_promise(path: Path | str) -> Promise:
         OutOfRange, NotANumber, WrongKind: for words that go not together.
         Unsupported: for a format of a later version.
 
+    >>> from utmost import Unit
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "promise.json"
-    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> promise.save(path)
     >>> read_promise(path) == promise
     True

@@ -3,6 +3,7 @@
 Levels and exact numbers travel as text ("1/4"), so that no reader of JSON rounds them.
 """
 
+import json
 from math import isfinite
 from typing import Annotated, Any, Literal
 
@@ -12,7 +13,6 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    FailFast,
     Field,
     StrictFloat,
     StrictInt,
@@ -21,12 +21,15 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.numbers import spelled
 from utmost.interfaces.service.access.tokens import Role
 from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, Record
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST, read_request
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.promises.noise_kinds import KINDS
+from utmost.publish.promises.promise import Promise
 
 MOST_VERSIONS = 1_000_000_000
 MOST_MEASURES = 10
@@ -48,7 +51,8 @@ def _spelled_whole(number: Any) -> Any:
 
 SPELLED = BeforeValidator(_spelled_whole)
 DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
-Word = Annotated[str, Field(max_length=1000)]
+LONGEST_WORD, MOST_NAMES = 1000, 10_000
+Word = Annotated[str, Field(max_length=LONGEST_WORD)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
 
@@ -116,8 +120,6 @@ Columns = Annotated[
     ),
 ]
 
-Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
-
 
 class Asked(BaseModel):
     """A request: nothing beyond its fields is taken."""
@@ -145,54 +147,57 @@ class NewToken(Asked):
     ] = None
 
 
-class AmountShape(Asked):
-    """What is summed: a column, and the step of which its amounts are whole multiples; or whose values are counted."""
-
-    name: Word
-    step: Exact
-    distinct: Annotated[
-        int | None, Field(ge=1, description="of so many declared values the distinct ones"), SPELLED
-    ] = None
-
-
-class PromiseShape(Asked):
-    """What is promised of a table, as the arguments of `Promise`."""
-
-    columns: Annotated[Names, Field(examples=[["admitted"]])] = []
-    public: Annotated[Names, Field(examples=[["department"]])] = []
-    drop: Names = []
-    rows: Literal["declared", "observed"] = "declared"
-    sensitivity: Annotated[Exact | None, Field(examples=[1])] = None
-    cells: Annotated[Exact | None, Field(examples=[1])] = None
-    neighbours: Literal["add-remove", "change-one"] | None = None
-    amount: AmountShape | None = None
-    numbers: Literal["integers", "reals"] = "integers"
-    grid: Exact | None = None
-    largest: Exact | None = None
-    half_step: bool = False
-    id_column: Annotated[list[Word], Field(min_length=2, max_length=100)] | Word | None = None
-    noise: Annotated[
-        Literal["rows", "items"] | dict[str, Any] | None,
-        Field(description='"items": a function of each identifier; or the facts of another kind of noise'),
-    ] = None
-    strategy: Annotated[
-        str | None,
-        Field(max_length=LONGEST_REQUEST, description="a strategy as JSON text, instead of columns and unit"),
-    ] = None
-    part: Annotated[
-        Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
-        Field(description='of a counted table of a part: the partition, and which part, as ["town", "Bern"]'),
-    ] = None
+def _check_promise(promise: dict[str, Any]) -> dict[str, Any]:
+    """Check that a promise is as short as one that a page shows whole, and its words are as short as names."""
+    if len(json.dumps(promise)) > LONGEST_REQUEST:
+        raise PydanticCustomError("promise", f"a promise must have at most {LONGEST_REQUEST} characters as JSON")
+    noise = promise.get("noise")
+    words = [*promise.items(), *(noise.items() if isinstance(noise, dict) else ())]
+    for name, fact in words:
+        listed = fact if isinstance(fact, list) else [fact]
+        texts = [name, *(word for word in listed if isinstance(word, str) and name != "strategy")]
+        if len(listed) > MOST_NAMES or max(map(len, texts)) > LONGEST_WORD:
+            fault = f"a name must have at most {LONGEST_WORD} characters, and a list {MOST_NAMES} names"
+            raise PydanticCustomError("promise", fault)
+        if not all(map(_is_text, texts)):
+            raise PydanticCustomError("promise", "a name must be text that can be written")
+    return promise
 
 
-_PROMISE_EXAMPLE = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
+def _promise_schema() -> dict[str, Any]:
+    """The JSON schema of a promise: its fields, and those of its noise by kind."""
+    kinds = [
+        {
+            "type": "object",
+            "required": ["kind"],
+            "additionalProperties": False,
+            "properties": {
+                "kind": {"const": name},
+                **{field: {"description": form.title} for field, form in json_forms(kind()).items()},
+            },
+        }
+        for name, kind in KINDS.items()
+    ]
+    properties: dict[str, Any] = {name: {"description": form.title} for name, form in json_forms(Promise).items()}
+    properties["noise"] = {"description": "noise, and whom it protects", "oneOf": kinds}
+    return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+EXAMPLE_PROMISE: dict[str, Any] = {
+    "columns": ["admitted"],
+    "public": ["department"],
+    "noise": {"kind": "cells", "sensitivity": 1, "cells": 1},
+}
+
+PromiseShape = Annotated[dict[str, Any], AfterValidator(_check_promise), WithJsonSchema(_promise_schema())]
+"""A promise as JSON, see `Promise.facts`; `read_request` checks it."""
 
 
 class PublishShape(Asked):
     """Everything that is asked for when a table is published, except the table."""
 
     name: Name
-    promise: Annotated[PromiseShape, Field(examples=[_PROMISE_EXAMPLE])]
+    promise: Annotated[PromiseShape, Field(examples=[EXAMPLE_PROMISE])]
     level: Exact
     dataset: Annotated[Word | None, Field(description="whose budget is spent; the release's own name if left out")] = (
         None

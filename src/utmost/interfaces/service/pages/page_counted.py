@@ -35,7 +35,7 @@ def planned(content: bytes) -> tuple[Promise, Level]:
     """The promise of a file that `utmost plan` wrote, and the level of its plan; it holds public facts alone."""
     plan = PLAN_FORM.of(document(content, "utmost plan"), "file")
     assert plan.level is not None, "a plan says its level"
-    return Promise(strategy=plan), plan.level
+    return Promise(noise=plan), plan.level
 
 
 def document(content: bytes, command: str) -> Any:

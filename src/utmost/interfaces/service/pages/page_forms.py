@@ -77,7 +77,7 @@ def _publish(
 ) -> Response:
     viewer.check_role("publish")
     content, promise, name = sent.file("table"), asked.promise, asked.name
-    table = brought_counted(content) if promise.noise.needs_counted else brought_table(content, promise.columns)
+    table = brought_counted(content) if promise.lasting_noise.needs_counted else brought_table(content, promise.columns)
     if proposal is None and isinstance(table, CountedTable):
         # Nobody approves: the table itself says which part it is.
         asked = replace(asked, promise=promise.of_part(table.part))

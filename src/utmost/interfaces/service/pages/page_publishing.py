@@ -21,7 +21,7 @@ from utmost.publish.promises.promise_files import PROMISE_FORM
 
 publishing = APIRouter(include_in_schema=False)
 
-_NUMBERS = ("sensitivity", "cells", "neighbours", "grid", "largest", "id_column")
+_CELLS = ("sensitivity", "cells", "neighbours", "numbers", "grid", "largest")
 
 
 @publishing.get("/publish")
@@ -80,9 +80,11 @@ def requested_publication(sent: Filled) -> PublishRequest:
         "independent": sent.ticked("independent"),
     }
     if sent.text("kind") != "plan":
-        words: dict[str, Any] = {name: sent.optional(name) for name in (*_NUMBERS, "rows", "numbers")}
-        words |= {name: sent.names(name) for name in ("columns", "public", "drop")}
-        return read_request(about | {"promise": words | {"half_step": sent.ticked("half_step")}})
+        noise: dict[str, Any] = {name: sent.optional(name) for name in _CELLS}
+        noise |= {"kind": "cells", "half_step": sent.ticked("half_step")}
+        words: dict[str, Any] = {name: sent.names(name) for name in ("columns", "public", "drop")}
+        words |= {name: sent.optional(name) for name in ("rows", "id_column")}
+        return read_request(about | {"promise": words | {"noise": noise}})
     content, part = sent.file("plan"), sent.text("part")
     facts = document(content, "utmost plan, or a promise")
     if isinstance(facts, dict) and facts.get("kind") == PROMISE_FORM.kind:

@@ -217,7 +217,9 @@ def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) ->
     measured = set()
     for proposal in proposals:
         if proposal.verb == "publish":
-            is_counted = bool(service.proposals.one(viewer, proposal.name)[1].get("strategy"))
+            promise = service.proposals.one(viewer, proposal.name)[1].get("promise")
+            drawn = promise.get("noise") if isinstance(promise, Mapping) else None
+            is_counted = isinstance(drawn, Mapping) and drawn.get("kind") == "sums"
         else:
             noise = there.get((proposal.release, proposal.version))
             is_counted = noise is not None and noise.needs_counted
