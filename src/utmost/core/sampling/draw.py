@@ -19,7 +19,6 @@ from utmost.core.noise.law import Law
 from utmost.core.noise.profile_law import ProfileLaw
 from utmost.core.noise.profiles import Profile
 from utmost.core.noise.real_law import RealLaw
-from utmost.core.sampling.by_tails import ManyByTail
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyMarked, ManyTwoSided, Real
 from utmost.core.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, joined, one_below, uniform_below
@@ -182,6 +181,7 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
 
     Cost: for an integer law at epsilon = 1, under 1 us for a single draw, 5 ns each constant-time, 2 ns each by table.
 
+    >>> from utmost.noise import Geometric
     >>> noise = sample(Geometric(epsilon=1), (2, 3))
     >>> noise.shape, noise.dtype
     ((2, 3), dtype('int64'))
@@ -253,6 +253,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     Args:
         grid: the declared width, a power of two; only for laws on the reals. Chosen by `chosen_exponent` if left out.
 
+    >>> from utmost.noise import Laplace
     >>> on_grid(Laplace(epsilon=1, sensitivity=2), grid="1/4")
     (Geometric(epsilon=1, sensitivity=8), 2)
     """
@@ -317,8 +318,17 @@ def _many(law: IntegerLaw, plan: ArrayDraws) -> _Many:
     if key not in _by_key:
         if len(_by_key) >= _KEPT:
             _by_key.clear()
-        _by_key[key] = _staircase_sampler(law.profile, plan) if isinstance(law, ProfileLaw) else ManyByTail(law, plan)
+        _by_key[key] = _sampler(law, plan)
     return _by_key[key]
+
+
+def _sampler(law: IntegerLaw, plan: ArrayDraws) -> _Many:
+    if isinstance(law, ProfileLaw):
+        return _staircase_sampler(law.sampling_key, plan)
+    # No law of the library is drawn so: commands do without the file.
+    from utmost.core.sampling.by_tails import ManyByTail
+
+    return ManyByTail(law, plan)
 
 
 def _staircase_sampler(profile: Profile, plan: ArrayDraws) -> _Many:
