@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import one_of
+from utmost.core.exact.arguments import instance, one_of, sequence_of, text, truth
 from utmost.core.exact.field_forms import FieldForm, form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
@@ -245,8 +245,7 @@ def once_together(
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).plan(level(1)).way.kind
     'joint'
     """
-    check_changed(unit, columns)
-    least = partial(
-        plan_together, tuple(columns), unit=unit, noise=noise, relaxable=relaxable, cost=cost, halves=halves
-    )
-    return OnceNoise(unit, "integers", least, tuple(columns))
+    names, relaxable = tuple(sequence_of(columns, text, "columns")), truth(relaxable, "relaxable")
+    check_changed(instance(unit, Unit, "unit"), names)
+    least = partial(plan_together, names, unit=unit, noise=noise, relaxable=relaxable, cost=cost, halves=halves)
+    return OnceNoise(unit, "integers", least, names)
