@@ -1,5 +1,6 @@
 """The two-sided geometric law."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -43,6 +44,11 @@ class Geometric(ProfileLaw):
     def ratio(self) -> Level:
         """The level of one unit: its alpha is P(X = x + 1) / P(X = x) for x >= 0."""
         return self.level.scaled(1 / Fraction(self.sensitivity))
+
+    def mean_beyond(self, steps: int) -> float:
+        """E max(X - steps, 0) for steps >= 0: q^(steps + 1) / (1 - q^2)."""
+        q = math.exp(-self.ratio.epsilon_float)
+        return float(q ** (steps + 1) / (1 - q * q))
 
     @property
     def profile(self) -> Profile:

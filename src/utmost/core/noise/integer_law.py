@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,20 +35,6 @@ _NEGLIGIBLE = 1e-17
 _SUMMED = 1 << 20  # terms that are added one by one; beyond, sums are extrapolated
 _FARTHEST = 1 << 60
 _TIED, _COMPARED = 1e-11, 16  # two ratios of floats that differ by less are compared in intervals
-
-
-class Periodicity(NamedTuple):
-    """Probabilities that repeat themselves: P(X = i + period) = alpha P(X = i) for all i >= start.
-
-    Attributes:
-        period: how many integers farther out.
-        level: the level whose alpha is the factor.
-        start: the first integer from which on it holds.
-    """
-
-    period: int
-    level: Level
-    start: int
 
 
 class IntegerLaw(Law):
@@ -100,8 +86,8 @@ class IntegerLaw(Law):
         return "integers"
 
     @property
-    def periodicity(self) -> Periodicity | None:
-        """How the probabilities repeat themselves; None where they do not."""
+    def ratio(self) -> Level | None:
+        """The level of one unit where noise is geometric, so that sums of it are a `Combination`; None elsewhere."""
         return None
 
     @property
@@ -183,6 +169,10 @@ class IntegerLaw(Law):
         with np.errstate(over="ignore", invalid="ignore"):
             last = self._settled(costs)
             return self._summed(lambda i: self.mass(FloatPowers, i) * costs(i), last)
+
+    def mean_beyond(self, steps: int) -> float:
+        """E max(X - steps, 0) for steps >= 0, in floats."""
+        return float(self.expected_cost(lambda x: np.maximum(np.abs(x) - steps, 0))) / 2
 
     def entropy(self) -> float:
         """-E log P(X), in nats, to about 1e-12 of itself; summed as `expected_cost` is."""

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from utmost.core.exact.levels import Level, fraction_text, level, level_argument
 from utmost.core.exact.numbers import Number, exact_integer, read_confidence, written_number
@@ -80,6 +80,20 @@ def _number_text(value: Any) -> str:
     return fraction_text(value) if isinstance(value, Fraction) else repr(value)
 
 
+class Periodicity(NamedTuple):
+    """Probabilities that repeat themselves: P(X = i + period) = alpha P(X = i) for all i >= start.
+
+    Attributes:
+        period: how many integers farther out.
+        level: the level whose alpha is the factor.
+        start: the first integer from which on it holds.
+    """
+
+    period: int
+    level: Level
+    start: int
+
+
 class Law(Shown, ABC):
     """Noise that is epsilon-differentially private when added to a query of the given sensitivity.
 
@@ -125,6 +139,11 @@ class Law(Shown, ABC):
     def kept(self, distance: Fraction) -> Level | None:
         """The smallest level kept between X and X + d for all d up to the distance; None where they are equal."""
         return self.curve(distance).kept
+
+    @property
+    def periodicity(self) -> Periodicity | None:
+        """How probabilities on the integers repeat themselves; None where they do not."""
+        return None
 
     @property
     @abstractmethod

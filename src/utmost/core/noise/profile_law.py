@@ -13,8 +13,9 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.noise.costs import Cost, Moment
 from utmost.core.noise.evaluation import integer_quantiles, refined
-from utmost.core.noise.integer_law import Arithmetic, IntegerLaw, Periodicity
+from utmost.core.noise.integer_law import Arithmetic, IntegerLaw
 from utmost.core.noise.integer_periods import IntegerPeriods, folded_integers
+from utmost.core.noise.law import Periodicity
 from utmost.core.noise.powers import ExactPowers, IntervalPowers, cleared_bits
 from utmost.core.noise.profiles import Profile
 from utmost.core.noise.shift_curves import StaircaseCurve

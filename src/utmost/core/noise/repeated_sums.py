@@ -13,7 +13,6 @@ from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown
-from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
 
 # Probabilities are rounded down to multiples of 2^-_BITS; sums of more copies than _MOST_COPIES have Chernoff's bound.
@@ -174,6 +173,6 @@ def repeated(law: IntegerLaw, count: int) -> Any:
     """
     from utmost.core.noise.combination import Combination
 
-    if isinstance(law, Geometric):
+    if law.ratio is not None:
         return Combination([1], law.ratio, counts=[count])
     return RepeatedSum(law, count)
