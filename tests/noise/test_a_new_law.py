@@ -120,6 +120,48 @@ def test_the_promise_is_checked():
         check_promise(NOISE, NOISE.level.epsilon_float * 1.001)
 
 
+class OffByOne(TwoGeometrics):
+    """Its tail begins one place too late."""
+
+    def tail(self, arithmetic, i):
+        return super().tail(arithmetic, i + 1)
+
+
+class TooMuch(TwoGeometrics):
+    """It has a hundredth more of everything."""
+
+    def mass(self, arithmetic, i):
+        return super().mass(arithmetic, i) * Fraction(101, 100)
+
+    def tail(self, arithmetic, i):
+        return super().tail(arithmetic, i) * Fraction(101, 100)
+
+
+class Growing(TwoGeometrics):
+    """The value 1 is likelier than 0, by as much as 2 is less likely."""
+
+    def mass(self, arithmetic, i):
+        moved = np.where(i == 1, 0.05, 0) - np.where(i == 2, 0.05, 0) if isinstance(i, np.ndarray) else self.moved(i)
+        return super().mass(arithmetic, i) + moved
+
+    def tail(self, arithmetic, i):
+        moved = np.where(i == 2, -0.05, 0) if isinstance(i, np.ndarray) else Fraction(-1, 20) * (i == 2)
+        return super().tail(arithmetic, i) + moved
+
+    @staticmethod
+    def moved(i):
+        return Fraction((i == 1) - (i == 2), 20)
+
+
+@pytest.mark.parametrize("kind", [OffByOne, TooMuch, Growing])
+def test_two_formulas_that_are_not_one_law_are_refused(kind):
+    law = kind(NOISE.first, NOISE.second, NOISE.share, NOISE.sensitivity)
+    with pytest.raises(PromiseBroken):
+        check_promise(law)
+    with pytest.raises(PromiseBroken, match=r"P\(X|never grow"):
+        law.check_formulas()
+
+
 @pytest.mark.parametrize("shift", [1, 2, 3, 7])
 @pytest.mark.parametrize("epsilon", ["0", "1/10", "1/2", "1", "2"])
 def test_the_divergence_is_enclosed(epsilon, shift):

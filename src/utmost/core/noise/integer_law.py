@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, P
 from utmost.core.noise.profiles import least_near
 from utmost.core.noise.quadrature import integer_sum
 from utmost.core.noise.shift_curves import LatticeCurve, ShiftCurve
-from utmost.errors import Unsupported
+from utmost.errors import PromiseBroken, Unsupported
 
 Arithmetic = Callable[[Level], Powers]
 """The kind of number of a formula: from a level the powers of its alpha, as fractions, intervals or floats."""
@@ -30,6 +30,7 @@ Arithmetic = Callable[[Level], Powers]
 _GUARD = 64
 _TIE_BITS = 4096  # two numbers that agree to so many bits are taken for equal
 _FARTHEST_BITS = 1 << 17
+_CHECKED = 1200  # bits, so that probabilities of 1e-280 have some digits
 _LEAST_TAIL = 1e-280  # nothing is summed where the tail is below
 _NEGLIGIBLE = 1e-17
 _SUMMED = 1 << 20  # terms that are added one by one; beyond, sums are extrapolated
@@ -241,6 +242,17 @@ class IntegerLaw(Law):
         """
         return _window(self, least)
 
+    def check_formulas(self) -> None:
+        """Check that `mass` and `tail` are one law, and that its probabilities never grow with |x|.
+
+        In floats wherever probabilities are at least 1e-280, and in intervals of 1200 bits at 64 of these places.
+
+        Raises:
+            PromiseBroken: where they are not: what is drawn, by the tails, would not be what is proved of the masses.
+            Unsupported: for more than 2^22 such places.
+        """
+        _check_formulas(self)
+
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
         return self._enclosed(self.mass, abs(exact_integer(k, "k")), precision(bits))
@@ -385,6 +397,34 @@ def _window(law: IntegerLaw, least: float) -> Floats:
         came=law,
         remedy="Give the class a method of its own for what was asked, or count in larger units.",
     )
+
+
+def _check_formulas(law: IntegerLaw) -> None:
+    count = law.window().size
+    places = np.arange(count)
+    masses = np.asarray(law.mass(FloatPowers, places), np.float64)
+    tails = np.asarray(law.tail(FloatPowers, np.arange(count + 1)), np.float64)
+    grown = np.flatnonzero(masses[1:] > masses[:-1] * (1 + _TIED))
+    apart = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
+    if grown.size:
+        _refuse(law, "probabilities must never grow with |x|", int(grown[0]) + 1)
+    if apart.size:
+        _refuse(law, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(apart[0]))
+    for i in np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist():
+        difference = law.tail_interval(i, _CHECKED) - law.tail_interval(i + 1, _CHECKED)
+        if not _may_be_equal(difference, law.pmf_interval(i, _CHECKED)):
+            _refuse(law, "P(X >= i) - P(X >= i + 1) must be P(X = i)", i)
+    if not _may_be_equal(2 * law.tail_interval(0, _CHECKED) - 1, law.pmf_interval(0, _CHECKED)):
+        _refuse(law, "P(X >= 0) must be (1 + P(X = 0)) / 2, as noise is symmetric about 0 and all of it is 1", 0)
+
+
+def _may_be_equal(first: Interval, second: Interval) -> bool:
+    return not (first.is_below(second) or second.is_below(first))
+
+
+def _refuse(law: IntegerLaw, required: str, place: int) -> NoReturn:
+    remedy = "Correct mass or tail of the class."
+    raise PromiseBroken(required, came=f"another at i = {place}", where=type(law).__name__, remedy=remedy)
 
 
 def _worst_place(law: IntegerLaw, distance: int) -> int:

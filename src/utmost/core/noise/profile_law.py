@@ -154,6 +154,9 @@ class ProfileLaw(IntegerLaw):
         """The last place of the first step."""
         return self.profile.step - 1
 
+    def check_formulas(self) -> None:
+        """Nothing: the formulas of a profile are derived from each other."""
+
     def tail_intervals(self, places: Sequence[int], bits: int) -> list[Interval]:
         """`tail_interval` at each of several places: one power for a period, and a line within it."""
         shape = self.profile

@@ -159,7 +159,8 @@ def check_promise(
 
     The level of the largest likelihood ratio is compared with the promised one, exactly; and on the integers the law's
     own probabilities are compared at an outcome where that ratio is attained, as Fractions where they are rational and
-    as intervals where they are not.
+    as intervals where they are not. Of a law of your own, its two formulas are compared with each other, too; the
+    largest ratio is looked for where its probabilities are at least 1e-280.
 
     Args:
         law: a law of noise.
@@ -187,6 +188,7 @@ def check_promise(
             f"the law must attain {promised}", came=str(strictest), where="check_promise", remedy="Use less noise."
         )
     if isinstance(law, IntegerLaw):
+        law.check_formulas()
         _check_probabilities(law, int(curve_distance(law, shift)), strictest)
 
 
