@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -18,7 +18,7 @@ from utmost.core.noise.costs import Cost, read_cost
 from utmost.core.noise.evaluation import Points, integer_quantiles
 from utmost.core.noise.law import Law
 from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers, cleared_bits
-from utmost.core.noise.profiles import least_near
+from utmost.core.noise.profiles import Profile, least_near
 from utmost.core.noise.quadrature import integer_sum
 from utmost.core.noise.shift_curves import LatticeCurve, ShiftCurve
 from utmost.errors import PromiseBroken, Unsupported
@@ -92,8 +92,8 @@ class IntegerLaw(Law):
         return None
 
     @property
-    def sampling_key(self) -> Hashable:
-        """An object that is equal for laws of equal probabilities: samplers and prepared draws are kept by it."""
+    def drawn_as(self) -> "Profile | IntegerLaw":
+        """What is drawn, a law or a profile with the same probabilities: samplers and waiting draws are kept by it."""
         return self
 
     def pmf(self, x: Any) -> Any:

@@ -53,7 +53,7 @@ class ProfileLaw(IntegerLaw):
         return Periodicity(profile.period, profile.level, profile.step)
 
     @property
-    def sampling_key(self) -> Profile:
+    def drawn_as(self) -> Profile:
         """The profile: a geometric law and a staircase of period 1 share their samplers."""
         return self.profile
 

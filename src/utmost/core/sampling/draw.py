@@ -1,8 +1,9 @@
 """From a law to exact draws of it: which sampler serves which law, at which size; and the draws of staircases."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from fractions import Fraction
+from functools import lru_cache
 from math import prod
 from typing import Any, Literal, Protocol, overload
 
@@ -16,7 +17,6 @@ from utmost.core.exact.long_work import long_work, tell
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
-from utmost.core.noise.profile_law import ProfileLaw
 from utmost.core.noise.profiles import Profile
 from utmost.core.noise.real_law import RealLaw
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyMarked, ManyTwoSided, Real
@@ -305,37 +305,19 @@ def _sampler_of(law: Law, plan: ArrayDraws) -> tuple[_Many, int | None]:
         lattice, exponent = on_grid(law)
         if len(_samplers) >= _KEPT:
             _samplers.clear()
-        entry = _samplers[key] = law, _many(lattice, plan), exponent
+        entry = _samplers[key] = law, _many(lattice.drawn_as, plan), exponent
     return entry[1:]
 
 
-_by_key: dict[tuple[Hashable, ArrayDraws], _Many] = {}
-
-
-def _many(law: IntegerLaw, plan: ArrayDraws) -> _Many:
-    """The sampler of a law: that of staircases for these, else by its tails."""
-    key = law.sampling_key, plan
-    if key not in _by_key:
-        if len(_by_key) >= _KEPT:
-            _by_key.clear()
-        _by_key[key] = _sampler(law, plan)
-    return _by_key[key]
-
-
-def _sampler(law: IntegerLaw, plan: ArrayDraws) -> _Many:
-    if isinstance(law, ProfileLaw):
-        return _staircase_sampler(law.sampling_key, plan)
-    # No law of the library is drawn so: commands do without the file.
+@lru_cache(maxsize=_KEPT)
+def _many(drawn: Profile | IntegerLaw, plan: ArrayDraws) -> _Many:
+    if isinstance(drawn, Profile):
+        ratio, period = drawn.level.alpha_interval, drawn.period
+        return ManyTwoSided(ratio, plan) if period == 1 else ManyStaircase(ratio, period, drawn.step, plan)
+    # No law of the library is drawn by its tails: commands do without the file.
     from utmost.core.sampling.by_tails import ManyByTail
 
-    return ManyByTail(law, plan)
-
-
-def _staircase_sampler(profile: Profile, plan: ArrayDraws) -> _Many:
-    ratio = profile.level.alpha_interval
-    return (
-        ManyTwoSided(ratio, plan) if profile.period == 1 else ManyStaircase(ratio, profile.period, profile.step, plan)
-    )
+    return ManyByTail(drawn, plan)
 
 
 def _one(law: Law, randomness: Randomness) -> int | float:
@@ -378,7 +360,7 @@ def _waiting(law: Law, randomness: Randomness) -> tuple[int | None, list[int]]:
         if len(ahead) >= _KEPT:
             ahead.clear()
         lattice, exponent = on_grid(law)
-        entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.sampling_key, [])
+        entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.drawn_as, [])
     return entry[1:]
 
 
