@@ -15,7 +15,7 @@ from utmost.core.exact.intervals import Interval, log_interval, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, precision, read_confidence
 from utmost.core.noise.costs import Cost, read_cost
-from utmost.core.noise.evaluation import Points, integer_quantiles
+from utmost.core.noise.evaluation import Points, TailSearch, integer_quantiles
 from utmost.core.noise.law import Law
 from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers, cleared_bits
 from utmost.core.noise.profiles import Profile, least_near
@@ -92,8 +92,8 @@ class IntegerLaw(Law):
         return None
 
     @property
-    def drawn_as(self) -> "Profile | IntegerLaw":
-        """What is drawn, a law or a profile with the same probabilities: samplers and waiting draws are kept by it."""
+    def canonical(self) -> "Profile | IntegerLaw":
+        """What stands for all laws of these probabilities: samplers, waiting draws and margins are kept by it."""
         return self
 
     def pmf(self, x: Any) -> Any:
@@ -130,11 +130,11 @@ class IntegerLaw(Law):
         Returns:
             An int, or an array of int64; Python ints and infinite floats in an object array where int64 fails.
         """
-        return integer_quantiles(self, p, mirrored=False)
+        return integer_quantiles(self.canonical, p, mirrored=False)
 
     def iccdf(self, q: Any) -> Any:
         """The least integer k with ccdf(k) <= q: quantiles of the upper tail for q too small to write as 1 - p."""
-        return integer_quantiles(self, q, mirrored=True)
+        return integer_quantiles(self.canonical, q, mirrored=True)
 
     def margin(self, confidence: Number) -> int:
         """The least t with P(|X| <= t) >= confidence, decided exactly, ties included, as `icdf` is.
@@ -142,7 +142,7 @@ class IntegerLaw(Law):
         Args:
             confidence: strictly between 0 and 1; a float is read as the decimal it prints.
         """
-        return _margin(self, read_confidence(confidence))
+        return _margin(self.canonical, read_confidence(confidence))
 
     def first_at_most(self, q: Fraction) -> int:
         """The least i >= 0 with P(X >= i) <= q, for 0 < q < 1."""
@@ -376,9 +376,9 @@ class IntegerLaw(Law):
 
 
 @lru_cache(maxsize=1024)
-def _margin(law: IntegerLaw, sure: Fraction) -> int:
+def _margin(tails: TailSearch, sure: Fraction) -> int:
     """The margin of a law; whoever views a release again asks for the same one."""
-    return max(0, law.first_at_most((1 - sure) / 2) - 1)
+    return max(0, tails.first_at_most((1 - sure) / 2) - 1)
 
 
 _WIDEST = 1 << 22

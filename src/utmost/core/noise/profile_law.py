@@ -4,15 +4,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.noise.costs import Cost, Moment
-from utmost.core.noise.evaluation import integer_quantiles, refined
+from utmost.core.noise.evaluation import refined
 from utmost.core.noise.integer_law import Arithmetic, IntegerLaw
 from utmost.core.noise.integer_periods import IntegerPeriods, folded_integers
 from utmost.core.noise.law import Periodicity
@@ -53,32 +51,9 @@ class ProfileLaw(IntegerLaw):
         return Periodicity(profile.period, profile.level, profile.step)
 
     @property
-    def drawn_as(self) -> Profile:
+    def canonical(self) -> Profile:
         """The profile: a geometric law and a staircase of period 1 share their samplers."""
         return self.profile
-
-    def icdf(self, p: Any) -> Any:
-        """The least integer k with cdf(k) >= p, decided exactly; minus infinity at p = 0, infinity at p = 1.
-
-        Args:
-            p: a number in [0, 1], or an array of them; a float is read as the decimal it prints.
-
-        Returns:
-            An int, or an array of int64; Python ints and infinite floats in an object array where int64 fails.
-        """
-        return integer_quantiles(self.profile, p, mirrored=False)
-
-    def iccdf(self, q: Any) -> Any:
-        """The least integer k with ccdf(k) <= q: quantiles of the upper tail for q too small to write as 1 - p."""
-        return integer_quantiles(self.profile, q, mirrored=True)
-
-    def margin(self, confidence: Number) -> int:
-        """The least t with P(|X| <= t) >= confidence, decided exactly, ties included.
-
-        Args:
-            confidence: strictly between 0 and 1; a float is read as the decimal it prints.
-        """
-        return _margin(self.profile, read_confidence(confidence))
 
     def first_at_most(self, q: Fraction) -> int:
         """The least i >= 0 with P(X >= i) <= q, for 0 < q < 1."""
@@ -185,9 +160,3 @@ class ProfileLaw(IntegerLaw):
             return Fraction(profile.moment(ExactPowers(profile.level), order))
         first = 128 + (order + 1) * cleared_bits(profile.level)
         return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order), first)
-
-
-@lru_cache(maxsize=1024)
-def _margin(profile: Profile, sure: Fraction) -> int:
-    """The margin of a profile; whoever views a release again asks for the same one."""
-    return max(0, profile.first_at_most((1 - sure) / 2) - 1)

@@ -167,7 +167,7 @@ def _times(first: list[int], second: list[int], most: int) -> list[int]:
 def repeated(law: IntegerLaw, count: int) -> Any:
     """The law of a sum of copies: a `Combination` where they are geometric, which serves any number of them.
 
-    >>> from utmost.noise import Combination
+    >>> from utmost.noise import Combination, Geometric
     >>> isinstance(repeated(Geometric(1), 24), Combination), repeated(Geometric(1), 24).margin("0.95")
     (True, 13)
     """

@@ -5,13 +5,15 @@ and from m upward. Whoever lands there draws the size from m on by the condition
 windows that follow each other: no tail is ever cut off.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from utmost.core.exact.intervals import Interval
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.powers import FloatPowers
-from utmost.core.sampling.categorical import Categorical, Cuts, Thresholds
-from utmost.core.sampling.geometric_draws import ArrayDraws
+from utmost.core.sampling.categorical import Categorical, Cuts
+from utmost.core.sampling.geometric_draws import ArrayDraws, chooser
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.random_bits import Randomness, Word
 from utmost.errors import Unsupported
@@ -29,13 +31,15 @@ class ManyByTail:
     Raises:
         Unsupported: for noise with more than 2^16 values near 0, which needs a sampler of its own.
 
-    Cost: 10 us for each value near 0 to prepare; 1 ns a draw by table, .3 ns for each value near 0 constant-time.
+    Cost: 10 us for each value near 0 to prepare; 1 ns a draw by table, .3 ns for each value near 0 constant-time. A
+        draw beyond takes longer: two in 2^tail_bits.
     """
 
-    __slots__ = ("_index", "_law", "_reach")
+    __slots__ = ("_choosers", "_index", "_law", "_reach")
 
     def __init__(self, law: IntegerLaw, plan: ArrayDraws) -> None:
         self._law, self._reach = law, _reach(law, 2.0**-plan.tail_bits)
+        self._choosers: dict[int, Callable[[Word], int]] = {}
         self._index = Categorical(_near(law, self._reach), word_bits=plan.word_bits, lookup=plan.lookup)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
@@ -55,7 +59,10 @@ class ManyByTail:
         """A size of at least m, by windows of m values."""
         first = self._reach
         while True:
-            step = Thresholds(_window(self._law, first, self._reach)).decide(word(), 64, word)
+            choose = self._choosers.get(first)
+            if choose is None:
+                choose = self._choosers[first] = chooser(_window(self._law, first, self._reach))
+            step = choose(word)
             if step < self._reach:
                 return first + step
             first += self._reach

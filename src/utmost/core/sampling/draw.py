@@ -305,19 +305,19 @@ def _sampler_of(law: Law, plan: ArrayDraws) -> tuple[_Many, int | None]:
         lattice, exponent = on_grid(law)
         if len(_samplers) >= _KEPT:
             _samplers.clear()
-        entry = _samplers[key] = law, _many(lattice.drawn_as, plan), exponent
+        entry = _samplers[key] = law, _many(lattice.canonical, plan), exponent
     return entry[1:]
 
 
 @lru_cache(maxsize=_KEPT)
-def _many(drawn: Profile | IntegerLaw, plan: ArrayDraws) -> _Many:
-    if isinstance(drawn, Profile):
-        ratio, period = drawn.level.alpha_interval, drawn.period
-        return ManyTwoSided(ratio, plan) if period == 1 else ManyStaircase(ratio, period, drawn.step, plan)
+def _many(law: Profile | IntegerLaw, plan: ArrayDraws) -> _Many:
+    if isinstance(law, Profile):
+        ratio, period = law.level.alpha_interval, law.period
+        return ManyTwoSided(ratio, plan) if period == 1 else ManyStaircase(ratio, period, law.step, plan)
     # No law of the library is drawn by its tails: commands do without the file.
     from utmost.core.sampling.by_tails import ManyByTail
 
-    return ManyByTail(drawn, plan)
+    return ManyByTail(law, plan)
 
 
 def _one(law: Law, randomness: Randomness) -> int | float:
@@ -360,7 +360,7 @@ def _waiting(law: Law, randomness: Randomness) -> tuple[int | None, list[int]]:
         if len(ahead) >= _KEPT:
             ahead.clear()
         lattice, exponent = on_grid(law)
-        entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.drawn_as, [])
+        entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.canonical, [])
     return entry[1:]
 
 
