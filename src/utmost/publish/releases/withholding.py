@@ -178,6 +178,7 @@ class NoiseTails:
         law: the noise in steps; its values are multiples of a step.
         grid: how wide a step is.
 
+    >>> from utmost.noise import Geometric
     >>> tails = NoiseTails(Geometric(alpha="1/2"))
     >>> tails.reach(Fraction(0)), tails.mean_above(Fraction(0)), tails.mean_above(Fraction(2))
     (0.666666666666666..., 0.6666666666666..., 0.5)
