@@ -10,13 +10,19 @@ import pytest
 
 from goodness import LEVEL, chi_square
 from utmost.core.noise.costs import absolute, moment, squared
+from utmost.design.optima.periodic_noise import PeriodicNoise
+from utmost.design.spaces import losses, priors
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
+from utmost.gradual import losslessness
 from utmost.interfaces.interop.accounting import worst_pair
+from utmost.interfaces.interop.measurements import level_within
 from utmost.interop import privacy_loss_distribution, scipy_law
 from utmost.noise import IntegerLaw, RepeatedSum
+from utmost.optima import folded_channel, read
 from utmost.releases import add_noise
 from utmost.sampling import sample
+from utmost.spaces import Consumer
 from utmost.types import check_promise, delta, kept_level, tradeoff
 
 
@@ -223,3 +229,40 @@ def test_sums_of_copies_have_certified_bars():
     assert np.mean(np.abs(drawn) <= bars.margin("0.9")) > 0.89
     assert bars.margin("0.9") < 2 * math.sqrt(12 * NOISE.variance())
     assert RepeatedSum(NOISE, 20_000).margin("0.9") < 3 * math.sqrt(20_000 * NOISE.variance())
+
+
+def test_a_response_is_read_by_its_own_likelihoods():
+    consumer = Consumer(priors.uniform(6), losses.absolute)
+    for response in (-7, 2, 11):
+        likelihoods = [NOISE.pmf(response - count) for count in range(6)]
+        assert list(read(NOISE, consumer, response).posterior) == [p / sum(likelihoods) for p in likelihoods]
+
+
+def test_a_far_response_is_read_where_probabilities_are_no_floats():
+    law = TwoGeometrics(level(1), level("1/2"), Fraction(1, 2))
+    found = read(law, Consumer(priors.uniform(3), losses.absolute), 5000).posterior
+    assert found == pytest.approx(np.exp([-1, -0.5, 0]) / np.exp([-1, -0.5, 0]).sum(), rel=1e-9)
+
+
+def test_other_packages_and_pictures_take_it():
+    for apart in (1, 2, 3, 6):
+        assert level_within(NOISE, apart) >= kept_level(NOISE, apart).epsilon_float
+    assert level_within(NOISE, 3) == pytest.approx(NOISE.level.epsilon_float, rel=1e-15)
+    assert "<svg" in NOISE._repr_html_()
+    assert NOISE.theorem == "not claimed optimal"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: folded_channel(NOISE, 4),
+        lambda: PeriodicNoise.of_law(NOISE),
+        lambda: losslessness(NOISE, NOISE),
+        lambda: delta(NOISE, 1, 10**6),
+        lambda: sample(TwoGeometrics(level("1/1000000"), level("1/1000"), Fraction(1, 2))),
+        lambda: kept_level(TwoGeometrics(level("1/1000000"), level("1/1000"), Fraction(1, 2)), 1),
+    ],
+)
+def test_what_is_not_known_of_it_is_refused(call):
+    with pytest.raises(Unsupported):
+        call()

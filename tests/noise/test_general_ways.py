@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import utmost as ut
 from goodness import LEVEL, chi_square
 from utmost.core.noise.costs import absolute, moment, squared
 from utmost.core.sampling.by_tails import ManyByTail
@@ -177,3 +178,9 @@ def test_each_word_has_the_value_of_its_cell():
     drawn = ManyByTail(law, TABLE).draw(1 << 16, EveryWord())
     for value in range(-8, 9):
         assert abs(np.count_nonzero(drawn == value) - law.pmf(float(value)) * (1 << 16)) < 64
+
+
+def test_every_public_law_on_the_integers_is_drawn_above():
+    public = {getattr(ut.noise, name) for name in ut.noise.__all__}
+    kinds = {one for one in public if isinstance(one, type) and issubclass(one, IntegerLaw) and one is not IntegerLaw}
+    assert kinds == {Geometric, DiscreteStaircase}

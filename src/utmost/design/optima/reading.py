@@ -217,7 +217,12 @@ def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
     if isinstance(noise, Level):
         return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
     apart = response - np.arange(size)
-    return np.asarray(noise.pmf(apart.astype(object) if noise.is_rational else apart))
+    if noise.is_rational:
+        return np.asarray(noise.pmf(apart.astype(object)))
+    if noise.periodicity is not None:
+        return np.asarray(noise.pmf(apart))
+    logs = np.asarray(noise.logpmf(apart))  # the response may be so far out that its probabilities underflow
+    return np.asarray(np.exp(logs - logs.max()))
 
 
 def _plain(number: Any) -> Any:
