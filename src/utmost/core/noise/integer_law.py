@@ -386,12 +386,11 @@ _WIDEST = 1 << 22
 
 @lru_cache(maxsize=8)
 def _window(law: IntegerLaw, least: float) -> Floats:
-    count = 64
-    while count <= _WIDEST:
-        masses = np.asarray(law.mass(FloatPowers, np.arange(count)), np.float64)
-        if masses[-1] < least:
-            return frozen(masses[masses >= least])
-        count *= 2
+    powers_of_2 = np.array([1 << k for k in range(6, _WIDEST.bit_length())])
+    beyond = np.flatnonzero(np.asarray(law.mass(FloatPowers, powers_of_2), np.float64) < least)
+    if beyond.size:
+        masses = np.asarray(law.mass(FloatPowers, np.arange(powers_of_2[beyond[0]])), np.float64)
+        return frozen(masses[masses >= least])
     raise Unsupported(
         f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
         came=law,
