@@ -45,7 +45,7 @@ class TwoGeometrics(IntegerLaw):
         """The largest likelihood ratio is that of 0 and the sensitivity: each part falls by one factor, the mixture by
         ever less.
         """
-        return Level.of_alpha(self.pmf(self.sensitivity) / self.pmf(0))
+        return self.ratio_level(0, self.sensitivity)
 
     def mass(self, arithmetic: Any, i: Any) -> Any:
         """The weighted sum of (1 - b) / (1 + b) b^i."""
@@ -191,6 +191,16 @@ def test_the_curve_is_the_best_test_of_each_false_alarm(shift):
     chosen = [point for point in points if 1e-9 < point[0] < 0.999]
     for false_alarm, missed in chosen[:: max(1, len(chosen) // 25)]:
         assert tradeoff(NOISE, false_alarm, shift) == pytest.approx(missed, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("sensitivity", [1, 4])
+def test_a_level_that_no_decimal_says_is_rounded_up(sensitivity):
+    law = TwoGeometrics(level("1/3"), level("2"), Fraction(1, 3), sensitivity)
+    near, far = law.pmf_interval(0, 300), law.pmf_interval(sensitivity, 300)
+    assert law.level.alpha_interval(300).upper < (far / near).lower
+    assert law.level.epsilon_float == pytest.approx(math.log(float(near.middle / far.middle)), rel=1e-14)
+    check_promise(law)
+    assert float(delta(law, law.level)) == 0
 
 
 @pytest.mark.parametrize("epsilon", ["0", "1/2", "1"])

@@ -45,11 +45,10 @@ class IntegerLaw(Law):
     other methods follow from these, and a subclass overrides those for which it knows a faster or an exact way. Every
     general way is exact, certified or has the error that its docstring states; where it cannot, it raises Unsupported.
 
-    Kinds of numbers of pmf, cdf and ccdf: an int (or a Fraction) is answered exactly, with a Fraction, where `levels`
-        are
-    rational, else with a float; a float with a float; a numeric array or list with a float64 array; an object array
-    with an object array of Fractions. Floats are as right as the formulas: to a few units in the last place, in both
-    tails.
+    pmf, cdf and ccdf answer in the kind of number that they are given. An int (or a Fraction) is answered exactly,
+    with a Fraction, where `levels` are rational, else with a float; a float with a float; a numeric array or list with
+    a float64 array; an object array with an object array of Fractions. Floats are as right as the formulas: to a few
+    units in the last place, in both tails.
     """
 
     __slots__ = ()
@@ -222,17 +221,31 @@ class IntegerLaw(Law):
         shift = int(distance)
         if shift == 0:
             return None
-        y = self.worst_place(shift)
+        place = self.worst_place(shift)
+        if shift == self.sensitivity and not self.is_rational:
+            low, high = self._ratio_epsilon(place, shift)
+            own = self.level.epsilon_interval(low.bits)
+            if own.low <= high.high and low.low <= own.high:
+                return self.level
+        return self.ratio_level(place, shift)
+
+    def ratio_level(self, place: int, distance: int) -> Level:
+        """The level of the ratio P(X = place) / P(X = place + distance), for a place >= 0 and a distance >= 1.
+
+        Exact where probabilities are rational, else the epsilon rounded up to a float.
+
+        Raises:
+            OutOfRange: where the two are equal, which is the level 0.
+        """
         if self.is_rational:
-            ratio = self.mass(ExactPowers, y + shift) / self.mass(ExactPowers, y)
-            return Level.of_alpha(ratio) if ratio < 1 else None
-        bits = 512 + 2 * max(0, -math.frexp(float(self.pmf(float(y + shift))))[1])
-        near, far = self.pmf_interval(y, bits), self.pmf_interval(y + shift, bits)
-        low, high = log_interval(near.lower / far.upper, bits), log_interval(near.upper / far.lower, bits)
-        own = self.level.epsilon_interval(bits)
-        if shift == self.sensitivity and own.low <= high.high and low.low <= own.high:
-            return self.level
-        return Level.of_epsilon(Fraction(round_up(high)))
+            return Level.of_alpha(self.mass(ExactPowers, place + distance) / self.mass(ExactPowers, place))
+        return Level.of_epsilon(Fraction(round_up(self._ratio_epsilon(place, distance)[1])))
+
+    def _ratio_epsilon(self, place: int, distance: int) -> tuple[Interval, Interval]:
+        """Intervals around a lower and an upper bound of the logarithm of that ratio."""
+        bits = 512 + 2 * max(0, -math.frexp(float(self.pmf(float(place + distance))))[1])
+        near, far = self.pmf_interval(place, bits), self.pmf_interval(place + distance, bits)
+        return log_interval(near.lower / far.upper, bits), log_interval(near.upper / far.lower, bits)
 
     def window(self, least: float = _LEAST_TAIL) -> Floats:
         """The probabilities P(X = i) of all i >= 0 with at least that probability, as floats.
