@@ -239,14 +239,15 @@ def test_facts_of_any_size_hold_to_the_last_digit(size):
     assert int(rounded.cells.sum()) == int(cells.sum())
 
 
-def test_one_cell_ranges_by_tents_and_unequal_trees():
-    """The total alone; an axis measured by tents, whose facts are of values and the total; groups of any sizes."""
+def test_one_cell_ranges_by_hats_and_unequal_trees():
+    """The total alone; an axis measured by hat functions, whose facts are of values and the total; groups of any
+    sizes."""
     alone = seeded_workload_release(np.array(7), Strategy(Domain(), ut.Unit(1, 1), {"": 1}), epsilon=1, seed=1)
     assert alone.clean({"total": 5}).total() == 5
     hours = Domain(hour=bins(24))
-    tents = Strategy(hours, ut.Unit(1, 1), {"hour": "1/2", "hour~4": "1/2"})
+    hats = Strategy(hours, ut.Unit(1, 1), {"hour": "1/2", "hour~4": "1/2"})
     counts = np.arange(24) % 5
-    clean = seeded_workload_release(counts, tents, epsilon=1, seed=1).clean({"total": 46, "hour": {0: 0, 7: 2}} | {})
+    clean = seeded_workload_release(counts, hats, epsilon=1, seed=1).clean({"total": 46, "hour": {0: 0, 7: 2}} | {})
     assert clean.total() == 46
     assert (clean.cells[0], clean.cells[7]) == (0, 2)
     tree = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))

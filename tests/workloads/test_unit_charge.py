@@ -130,10 +130,13 @@ RELEASED = {
         strategy(FIVE, Unit(2, 2, "change-one", nonnegative=True, in_all=3), epsilon=1),
         True,
     ),
-    "tents, bounded in all": (Strategy(Domain(age=bins(5)), Unit(2, 3, in_all=5), {"age~2": "1/2", "": "1/2"}), True),
+    "hat functions, bounded in all": (
+        Strategy(Domain(age=bins(5)), Unit(2, 3, in_all=5), {"age~2": "1/2", "": "1/2"}),
+        True,
+    ),
     "tree": (Strategy(DOMAINS["tree"], COUNTS, {"county": "1/3", "state": "2/3", "": 1}), True),
-    "tents": (Strategy(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
-    "wide tents": (Strategy(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),
+    "hat functions": (Strategy(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
+    "wide hat functions": (Strategy(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),
 }
 
 

@@ -255,7 +255,7 @@ class CleanProblem:
 
         Raises:
             OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as clash.
-            Unsupported: where other than groups and tents are measured.
+            Unsupported: where other than groups and hat functions are measured.
         """
         domain, amount = release.strategy.domain, release.strategy.unit.amount
         facts = None if given is None else read_given(domain, given, amount)
@@ -265,7 +265,9 @@ class CleanProblem:
         else:
             measured = {family: (sums, 1) for family, sums in release.measured.items()}
         if not isinstance(reconstruction, SumSquares):
-            raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
+            raise Unsupported(
+                "clean tables are of groups and hat functions", came="others", remedy="Plan without rows=."
+            )
         held, bounds = None if hold is None else read_table(domain, hold), facts
         if held is not None:
             numbers = {family: numbers_of(*sums) for family, sums in measured.items()}

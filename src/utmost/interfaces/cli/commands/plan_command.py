@@ -23,7 +23,7 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.rotated_bounds import joint_times
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_tents
+from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.candidates import candidate_families
 from utmost.publish.workloads.planning.choose_strategy import strategy
@@ -243,7 +243,7 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
         families = candidate_families(workload)
     except Unsupported:
         return None
-    overlapping = chosen.rows is not None or any(map(is_tents, chosen.shares))
+    overlapping = chosen.rows is not None or any(map(is_hats, chosen.shares))
     if len(families) > _FEW or chosen.together is not None or overlapping or chosen.unit.exactly:
         return None
     certificate = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)

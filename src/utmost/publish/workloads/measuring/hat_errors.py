@@ -1,7 +1,8 @@
-"""The error of a workload where tents are measured on one axis: by least squares, without a matrix of all cells.
+"""The error of a workload where hat functions are measured on one axis: by least squares, without a matrix of all
+cells.
 
 In each eigenspace T of the other axes the problem is one along the axis. With C = (H H' + diag(d/w))^-1 as in
-`tent_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
+`hat_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
 
     (tr M - tr(C H M H')) / d,
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken, Windows
 from utmost.publish.workloads.measuring.measured_families import load_of
-from utmost.publish.workloads.measuring.row_sets import base_of, check_tents_fit, row_sums, row_values, rows_of
+from utmost.publish.workloads.measuring.row_sets import base_of, check_hats_fit, row_sums, row_values, rows_of
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room, is_total
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
@@ -30,12 +31,12 @@ from utmost.tables.axes.domain import Domain, Family, is_finer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TentErrors:
+class HatErrors:
     """The error of a workload as a function of the shares of some families, over the variance of noise at ``largest``.
 
     Args:
         workload: over a domain whose levels have groups of one size.
-        place: of the axis of tents.
+        place: of the axis of hat functions.
         families: that may be measured.
         level: of the noise at share 1, which ``room`` scales.
         room: which shares keep the level.
@@ -90,7 +91,7 @@ class _ErrorSpace:
     """An eigenspace of the other axes, in which some answers lie.
 
     Attributes:
-        axis: of the tents.
+        axis: of the hat functions.
         rows: for each family, the rows that it measures along the axis; 0 where it does not enter.
         cells: for each family, the cells of a group on the other axes.
         parts: sums along the axis, and how much their squares count.
@@ -105,12 +106,12 @@ class _ErrorSpace:
         """What there is to compute where these families are measured; None where they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
-            return None  # tents determine nothing alone
+            return None  # hat functions determine nothing alone
         base = base_of(chosen)
         if not base or any(_block(self.axis, sums.level(self.axis)) % base for sums, _ in self.parts):
             return None
         sets = tuple(sorted({rows for rows in chosen if rows != base}))
-        check_tents_fit(self.axis.size, sets)
+        check_hats_fit(self.axis.size, sets)
         columns, products = _rows_along(self.axis.size, base, sets)
         trace, weighted = 0.0, np.zeros((columns.shape[1], columns.shape[1]))
         for sums, weight in self.parts:
@@ -228,10 +229,10 @@ def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
     return size * (size + 1) * (size + 2) / 6, (size + 1) * across.T @ across - np.outer(added, added)
 
 
-def tent_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
+def hat_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
     """For each part, the mean variance of its answers, over the variance of noise at the whole level."""
     read_shares = np.array([float(share) for share in shares.values()])
     return {
-        part.name: float(TentErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))
+        part.name: float(HatErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))
         for part in workload.parts
     }

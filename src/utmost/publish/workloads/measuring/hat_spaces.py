@@ -1,4 +1,5 @@
-"""One eigenspace of the axes beside an axis of tents: least squares along that axis, in integers over powers of two."""
+"""One eigenspace of the axes beside an axis of hat functions: least squares along that axis, in integers over powers of
+two."""
 
 import math
 from collections.abc import Mapping
@@ -19,8 +20,8 @@ _DIGITS = 56  # binary digits of C below the smallest d/w_K
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TentSpace:
-    """One eigenspace of the other axes, and least squares along the axis of tents in it.
+class HatSpace:
+    """One eigenspace of the other axes, and least squares along the axis of hat functions in it.
 
     Attributes:
         space: T, a level of each of the other axes.

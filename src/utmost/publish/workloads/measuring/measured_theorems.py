@@ -6,11 +6,11 @@ OF_GROUPS = (
     "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
 )
 
-OF_TENTS = (
-    "each sum of a family is noised at the family's share of the level, the tents of spacing s at 1/s of that for one "
-    "unit of their sum; one individual changes no more cells than are charged, a cell lies in one group of a family, "
-    "or under tents whose weights for it add up to s, and the shares are together 1; what is computed of the sums "
-    "costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
+OF_HATS = (
+    "each sum of a family is noised at the family's share of the level, the hat functions of spacing s at 1/s of that "
+    "for one unit of their sum; one individual changes no more cells than are charged, a cell lies in one group of a "
+    "family, or under hat functions whose weights for it add up to s, and the shares are together 1; what is computed "
+    "of the sums costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
 )
 
 OF_ROWS = (

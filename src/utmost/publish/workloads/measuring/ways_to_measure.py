@@ -20,20 +20,20 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
 from utmost.publish.workloads.measuring.measured_families import (
+    hats_in_words,
     is_difference,
+    is_hats,
     is_listed,
-    is_tents,
-    place_of_tents,
-    tents_in_words,
+    place_of_hats,
 )
 from utmost.publish.workloads.measuring.measured_theorems import (
     IN_ALL,
     OF_DIFFERENCES,
     OF_GROUPS,
+    OF_HATS,
     OF_ROWS,
     OF_SHARED,
     OF_SIGNED,
-    OF_TENTS,
     OF_TURNED,
     exactly_charged,
 )
@@ -114,13 +114,14 @@ def measurement_of(domain: Domain, together: str | None, rows: ProductRows | Non
 
 @dataclass(frozen=True, slots=True)
 class GroupSums:
-    """Sums over the groups of families; on one axis of tents, and of axes of two values the first less the second."""
+    """Sums over the groups of families; on one axis of hat functions, and of axes of two values the first less the
+    second."""
 
     domain: Domain
 
     def check(self, unit: Unit, shares: Shares) -> None:
         """Check that these are families of groups, and spend the level."""
-        place_of_tents(shares)
+        place_of_hats(shares)
         unit.check_adds(is_one_cell=all(map(self.domain.is_of_cells, shares)), came="a strategy that measures sums")
         if any(map(is_listed, shares)):
             raise OutOfRange("classes of rows are measured where rows are listed", came="no rows", where="rows")
@@ -146,11 +147,11 @@ class GroupSums:
         return self.domain.group_shape(family)
 
     def words(self, family: Family) -> str:
-        """The family's name: "department"; or its tents, or differences."""
-        return tents_in_words(self.domain, family)
+        """The family's name: "department"; or its hat functions, or differences."""
+        return hats_in_words(self.domain, family)
 
     def kind(self, family: Family) -> str:
-        """The words of tents, and of differences."""
+        """The words of hat functions, and of differences."""
         return self.words(family) if min(family, default=0) < 0 else ""
 
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
@@ -162,18 +163,18 @@ class GroupSums:
         check_measured(workload, unit, shares)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """By blocks, spaces, tents or one tree; see `part_variances`."""
+        """By blocks, spaces, hat functions or one tree; see `part_variances`."""
         return part_variances(workload, unit, shares, level)
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
-        """Least squares, or for tents the estimates of `TentReconstruction`."""
+        """Least squares, or for hat functions the estimates of `HatReconstruction`."""
         return reconstruction_of(self.domain, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
         """By what a cell lies in; of an amount and its complement, by what an event adds to both."""
         theorem = OF_SHARED if unit.is_shared else OF_GROUPS
-        if any(map(is_tents, shares)):
-            theorem = OF_TENTS
+        if any(map(is_hats, shares)):
+            theorem = OF_HATS
         if any(map(is_difference, shares)):
             theorem = OF_DIFFERENCES
         if unit.in_all is not None:
@@ -181,10 +182,10 @@ class GroupSums:
         return theorem if self.adds_to_one(shares) else exactly_charged(theorem)
 
     def not_bounded(self, unit: Unit, shares: Shares) -> str:
-        """Of tents, and of an amount beside its complement."""
+        """Of hat functions, and of an amount beside its complement."""
         if unit.is_shared:
             return "one individual changes the two parts of a sum together"
-        return "tents overlap" if any(map(is_tents, shares)) else ""
+        return "hat functions overlap" if any(map(is_hats, shares)) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +199,12 @@ class TurnedSums:
 
         Raises:
             OutOfRange: for a unit that is not, and shares that do not.
-            Unsupported: for tents, and cells that are bounded in all.
+            Unsupported: for hat functions, and cells that are bounded in all.
         """
         PairAxis.changed_by(unit, self.pair.domain, self.pair.name)
-        if place_of_tents(shares) is not None:
+        if place_of_hats(shares) is not None:
             remedy = "Leave together= out, or measure groups."
-            raise Unsupported("tents are measured where one individual changes cells alone", remedy=remedy)
+            raise Unsupported("hat functions are measured where one individual changes cells alone", remedy=remedy)
         unit.check_adds(is_one_cell=False, came="a strategy that measures sums")
         if not self.adds_to_one(shares) and (min(self._added(shares)) < 1 or self.charge(unit, shares) != 1):
             remedy = f"A family without {self.pair.name!r} measures sums, one with it differences."
@@ -228,7 +229,7 @@ class TurnedSums:
     def words(self, family: Family) -> str:
         """ "department" for sums, "department, differences of column"."""
         if not self.pair.is_difference(family):
-            return tents_in_words(self.pair.domain, family)
+            return hats_in_words(self.pair.domain, family)
         rows = self.pair.domain.family_name(self.pair.of_rows(family))
         return f"{rows or 'total'}, differences of {self.pair.name}"
 

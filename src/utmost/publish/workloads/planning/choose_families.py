@@ -13,9 +13,9 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import NotALevel, Unsupported
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
-from utmost.publish.workloads.measuring.hat_errors import tent_variances
+from utmost.publish.workloads.measuring.hat_errors import hat_variances
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
-from utmost.publish.workloads.measuring.measured_families import place_of_tents
+from utmost.publish.workloads.measuring.measured_families import place_of_hats
 from utmost.publish.workloads.measuring.sums_and_differences import PairAxis, least_turned
 from utmost.publish.workloads.measuring.unequal_trees import TreeError, least_tree_shares
 from utmost.publish.workloads.measuring.unit_charge import Room, charge_of, room_of_rows, rooms
@@ -28,7 +28,7 @@ from utmost.publish.workloads.planning.candidates import (
     undetermined,
 )
 from utmost.publish.workloads.planning.even_levels import EvenLevels
-from utmost.publish.workloads.planning.hat_search import axes_in_order, tent_shares
+from utmost.publish.workloads.planning.hat_search import axes_in_order, hat_shares
 from utmost.publish.workloads.planning.least_error import least_shares
 from utmost.publish.workloads.planning.marginal_search import marginal_shares, wants_marginals
 from utmost.publish.workloads.workload import Workload
@@ -52,10 +52,11 @@ def planned_shares(
     pair: PairAxis | None = None,
     candidates: Iterable[Any] | None = None,
     aim: str = "mean",
-    tents: bool | None = False,
+    hats: bool | None = False,
     signs: bool = False,
 ) -> dict[Family, Fraction]:
-    """The shares that the search for the domain's kind finds; with tents, without, or with less error where None.
+    """The shares that the search for the domain's kind finds; with hat functions, without, or with less error where
+    None.
 
     Args:
         signs: whether differences of the values of axes of two may be measured, where many tables are wanted.
@@ -74,7 +75,7 @@ def planned_shares(
             level,
             candidates=None if candidates is None else amounts.named(candidates),
             aim=aim,
-            tents=tents,
+            hats=hats,
             signs=signs,
         )
         shares = amounts.of_both(planned)
@@ -84,9 +85,9 @@ def planned_shares(
         workload.check_adds(unit)
         return cells_alone(workload, unit)
     if pair is not None:
-        plan = _Search(unit, level, candidates=None, aim=aim, tents=False, signs=False)
+        plan = _Search(unit, level, candidates=None, aim=aim, hats=False, signs=False)
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
-    plan = _Search(unit, level, candidates, aim, tents, signs)
+    plan = _Search(unit, level, candidates, aim, hats, signs)
     plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size, plan._whole)]
     return (
         plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, plan.aim))
@@ -101,7 +102,7 @@ class _Search:
     level: Level
     candidates: Iterable[Any] | None
     aim: str
-    tents: bool | None
+    hats: bool | None
     signs: bool
 
     def within(self, workload: Workload, room: Room) -> dict[Family, Fraction]:
@@ -110,7 +111,7 @@ class _Search:
             even = EvenLevels.of(workload)
             shares_of_tables = marginal_shares(even.workload, self._whole, room, signs=self.signs)
             return {even.whole(family): share for family, share in shares_of_tables.items()}
-        shares = self._with_tents(workload, room)
+        shares = self._with_hats(workload, room)
         if shares is not None:
             return shares
         if not is_unequal_tree(workload.domain):
@@ -131,19 +132,19 @@ class _Search:
         shares = least_shares(even.workload, families, self._whole, self.aim, room)
         return {even.whole(family): share for family, share in shares.items()}
 
-    def _with_tents(self, workload: Workload, room: Room) -> dict[Family, Fraction] | None:
-        """The shares with tents; None where others serve, and where these have no more error."""
-        served = self.candidates is None and self.aim == "mean" and self.tents is not False
-        if not served or not (self.tents or axes_in_order(workload)):
+    def _with_hats(self, workload: Workload, room: Room) -> dict[Family, Fraction] | None:
+        """The shares with hat functions; None where others serve, and where these have no more error."""
+        served = self.candidates is None and self.aim == "mean" and self.hats is not False
+        if not served or not (self.hats or axes_in_order(workload)):
             return None
-        if self.tents:
-            return tent_shares(workload, self._whole, room)[0]
+        if self.hats:
+            return hat_shares(workload, self._whole, room)[0]
         try:
-            plain = replace(self, tents=False).within(workload, room)
+            plain = replace(self, hats=False).within(workload, room)
         except Unsupported:  # sums over a tree of unequal groups that are no groups
-            return tent_shares(workload, self._whole, room)[0]
+            return hat_shares(workload, self._whole, room)[0]
         try:
-            shares, error = tent_shares(workload, self._whole, room)
+            shares, error = hat_shares(workload, self._whole, room)
         except Unsupported:
             return plain
         return shares if error < _error(workload, self.unit, plain, self.level) * (1 - _EQUAL) else plain
@@ -178,7 +179,8 @@ def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fract
 
 
 def part_variances(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], level: Level) -> dict[str, float]:
-    """For each part, the mean variance of its answers, by least squares from sums over groups, or tents, at a level."""
+    """For each part, the mean variance of its answers, by least squares from sums over groups, or hat functions, at a
+    level."""
     loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
     shares = {family: min(share, loudest) for family, share in shares.items()}
     largest = max(Fraction(1), *shares.values())  # precisions are computed over that of the largest level
@@ -193,7 +195,7 @@ def part_variances(workload: Workload, unit: Unit, shares: Mapping[Family, Fract
     place = _along(workload, shares)
     if place is not None:
         even = EvenLevels.of(workload)
-        variances = tent_variances(even.workload, place, even.reduced_shares(shares), whole)
+        variances = hat_variances(even.workload, place, even.reduced_shares(shares), whole)
         return {name: variance / float(precision(whole)) for name, variance in variances.items()}
     if not is_unequal_tree(workload.domain):
         even = EvenLevels.of(workload)
@@ -214,12 +216,12 @@ def _goes_by_spaces(workload: Workload, shares: Mapping[Family, Fraction]) -> bo
     """Whether errors are computed by the spaces of the tables: where estimates are, and where tables are many."""
     if by_marginals(workload.domain, shares):
         return True
-    return place_of_tents(shares) is None and not is_unequal_tree(workload.domain) and wants_marginals(workload)
+    return place_of_hats(shares) is None and not is_unequal_tree(workload.domain) and wants_marginals(workload)
 
 
 def _along(workload: Workload, shares: Mapping[Family, Fraction]) -> int | None:
-    """The axis along which errors are computed: that of tents, or of ranges over a tree of unequal groups."""
-    place = place_of_tents(shares)
+    """The axis along which errors are computed: that of hat functions, or of ranges over a tree of unequal groups."""
+    place = place_of_hats(shares)
     return 0 if place is None and is_unequal_tree(workload.domain) and axes_in_order(workload) else place
 
 

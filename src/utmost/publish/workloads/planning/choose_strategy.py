@@ -78,7 +78,7 @@ def strategy(
             not serve; for a method other than "marginals" and "independent" beside these arguments, and for
             "hat functions" on an axis of too many values.
 
-    Cost: independent of the number of cells, seconds for 64 families; with tents, seconds for 1000 values.
+    Cost: independent of the number of cells, seconds for 64 families; with hat functions, seconds for 1000 values.
 
     >>> from utmost.workloads import Domain
     >>> domain = Domain(a=range(20), b=range(50))
@@ -119,8 +119,8 @@ def strategy(
         return _least(wanted, unit, now, highest)
     values = 0 if together is None else WholeRows.changed_by(unit, wanted.domain, together).values
     if together is None or method in ("marginals", "independent"):
-        tents = False if values == 2 else {"marginals": False, "hat functions": True}.get(method or "")
-        return _independent(wanted, unit, now, highest, candidates, aim, tents)
+        hats = False if values == 2 else {"marginals": False, "hat functions": True}.get(method or "")
+        return _independent(wanted, unit, now, highest, candidates, aim, hats)
     if is_restricted:
         remedy = 'Leave candidates= and aim= out, or pass method="marginals".'
         raise Unsupported("rotated and signed sums have the least mean error, over all families", remedy=remedy)
@@ -134,7 +134,7 @@ def strategy(
     rotated = Strategy(wanted.domain, unit, shares, wanted, now, highest, together)
     if method == "rotated":
         return rotated
-    alone = _independent(wanted, unit, now, highest, None, aim, tents=False)
+    alone = _independent(wanted, unit, now, highest, None, aim, hats=False)
     return rotated if rotated.value < alone.value * (1 - _EQUAL) else alone
 
 
@@ -145,10 +145,10 @@ def _independent(
     highest: Level,
     candidates: Iterable[Any] | None,
     aim: str,
-    tents: bool | None,
+    hats: bool | None,
 ) -> Strategy:
     """Marginals, or hat functions where they are chosen or have less error, each with noise of its own."""
-    shares = planned_shares(wanted, unit, highest, candidates=candidates, aim=aim, tents=tents)
+    shares = planned_shares(wanted, unit, highest, candidates=candidates, aim=aim, hats=hats)
     return Strategy(wanted.domain, unit, shares, wanted, now, highest)
 
 
@@ -158,7 +158,7 @@ def _signed(wanted: Workload, unit: Unit, now: Level, highest: Level, together: 
     chosen = Strategy(wanted.domain, unit, listed.shares, wanted, now, highest, together, listed)
     if method == "signed":
         return chosen
-    shares = planned_shares(wanted, unit, highest, tents=None)
+    shares = planned_shares(wanted, unit, highest, hats=None)
     alone = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
     if error < alone.value * (1 - _EQUAL):
         return chosen
@@ -166,11 +166,11 @@ def _signed(wanted: Workload, unit: Unit, now: Level, highest: Level, together: 
 
 
 def _least(wanted: Workload, unit: Unit, now: Level, highest: Level) -> Strategy:
-    """The strategy of least error among families, tents, differences of two values and products of listed rows, at the
-    highest level."""
+    """The strategy of least error among families, hat functions, differences of two values and products of listed rows,
+    at the highest level."""
     strategies: list[tuple[float, Strategy]] = []
     with suppress(Unsupported):  # sums over a tree of unequal groups that are no groups
-        shares = planned_shares(wanted, unit, highest, tents=None)
+        shares = planned_shares(wanted, unit, highest, hats=None)
         plain = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
         strategies.append((plain.value, plain))
     if wants_tables(wanted) and 2 in wanted.domain.shape:

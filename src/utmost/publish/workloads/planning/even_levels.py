@@ -53,7 +53,7 @@ class EvenLevels:
         return cls(Workload.of_parts(reduced, parts), even_levels, domain)
 
     def whole(self, family: Family) -> Family:
-        """A family over even levels, as the whole domain has it; tents stay."""
+        """A family over even levels, as the whole domain has it; hat functions stay."""
         return tuple(
             level if level < 0 else levels[level] for levels, level in zip(self.even_levels, family, strict=True)
         )

@@ -1,4 +1,4 @@
-"""The search for tents: how far apart, on which axis, and with which shares of the level beside other families.
+"""The search for hat functions: how far apart, on which axis, and with which shares of the level beside other families.
 
 The error has many small valleys in the spacings and is no convex function of the shares, so this is a search and no
 proof. It tries one spacing, and two, from the sizes that serve ranges and prefixes of any axis; moves them by half, by
@@ -14,7 +14,7 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import IN_ORDER
-from utmost.publish.workloads.measuring.hat_errors import TentErrors
+from utmost.publish.workloads.measuring.hat_errors import HatErrors
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.planning.candidates import finest_common
@@ -22,11 +22,11 @@ from utmost.publish.workloads.planning.even_levels import EvenLevels
 from utmost.publish.workloads.planning.share_exchange import lattice_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family, with_level
-from utmost.tables.axes.hat_functions import tent_count
+from utmost.tables.axes.hat_functions import hat_count
 
 MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
-"""More tents along an axis are not searched: each error is a system of linear equations of so many unknowns; nor more
-weights of tents on all values."""
+"""More hat functions along an axis are not searched: each error is a system of linear equations of so many unknowns;
+nor more weights of hat functions on all values."""
 
 _STEPS = 1000
 _FAMILIES = 12
@@ -44,8 +44,8 @@ def axes_in_order(workload: Workload) -> list[int]:
     ]
 
 
-def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:
-    """The best shares with tents that are found, and their error.
+def hat_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:
+    """The best shares with hat functions that are found, and their error.
 
     Args:
         workload: the sums that are wanted.
@@ -54,10 +54,10 @@ def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[d
 
     Raises:
         OutOfRange: where all ranges, prefixes or windows of no axis of three values are wanted.
-        Unsupported: where these are so many that no tents are searched.
+        Unsupported: where these are so many that no hat functions are searched.
 
     >>> from utmost.workloads import Domain, bins
-    >>> shares, error = tent_shares(Workload.ranges(Domain(age=bins(61)), "age"), 1.0)
+    >>> shares, error = hat_shares(Workload.ranges(Domain(age=bins(61)), "age"), 1.0)
     >>> {family: float(share) for family, share in shares.items()}, round(error, 2)
     ({(-11,): 0.456, (0,): 0.544}, 31.55)
     """
@@ -127,25 +127,26 @@ class _Search:
         return (
             list(spacings) == sorted(set(spacings))
             and 2 <= spacings[0] <= spacings[-1] <= 2 * self.size
-            and sum(tent_count(self.size, spacing) for spacing in spacings) <= self.most
+            and sum(hat_count(self.size, spacing) for spacing in spacings) <= self.most
         )
 
     def _fitting(self, spacings: Sequence[int]) -> tuple[int, ...]:
-        """The spacings, or wider ones, that are not too many tents."""
+        """The spacings, or wider ones, that are not too many hat functions."""
         least = -(-self.size * 2 // max(1, self.most))
         fitting: list[int] = []
         for spacing in spacings:
             fitting.append(max(2, spacing, least, *(last + 1 for last in fitting)))
         return tuple(fitting)
 
-    def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], TentErrors]:
-        tents = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
-        families = [*tents, *self.beside]
-        return families, TentErrors(self.workload, self.place, tuple(families), self.level, self.room)
+    def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], HatErrors]:
+        hats = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
+        families = [*hats, *self.beside]
+        return families, HatErrors(self.workload, self.place, tuple(families), self.level, self.room)
 
 
 def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[Family], list[Family]]:
-    """The families that are measured beside tents, and the families of the other axes in whose groups tents stand."""
+    """The families that are measured beside hat functions, and the families of the other axes in whose groups hat
+    functions stand."""
     wanted = list(workload.families)
     ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
     needed = [family for family in wanted if family[place] == 0]
@@ -167,7 +168,7 @@ def _stepped(spacings: tuple[int, ...], place: int, factor: float) -> tuple[int,
     return (*spacings[:place], moved, *spacings[place + 1 :])
 
 
-def _descended(errors: TentErrors, start: Floats) -> tuple[float, Floats]:
+def _descended(errors: HatErrors, start: Floats) -> tuple[float, Floats]:
     """Shares that are multiplied one at a time, by smaller and smaller factors, while that is better."""
     shares, value = start, float(errors(start))
     for move in _MOVES:

@@ -21,7 +21,7 @@ from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
 from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_tents, measured_family
+from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats, measured_family
 from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
 from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
 from utmost.publish.workloads.measuring.ways_to_measure import Measurement, TurnedSums, measurement_of
@@ -54,8 +54,8 @@ class Strategy(Shown):
         domain: the declared domain.
         unit: what one individual changes, in cells.
         shares: for each measured family, its share of the level, positive; together 1, or so that `charge` is 1. A
-            family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values, and
-            of axes of two values the first less the second, ``"age sex-"``.
+            family may be named by its levels; on one axis it may measure hat functions, ``"age~16"``, beside the
+            values, and of axes of two values the first less the second, ``"age sex-"``.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
         level: at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
@@ -225,8 +225,8 @@ class Strategy(Shown):
         return cls(domain, unit, shares, together=facts.get("together"), rows=rows)
 
     def levels(self, level: Level) -> dict[Family, Level]:
-        """For each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for tents of
-        spacing s at s times that.
+        """For each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for hat
+        functions of spacing s at s times that.
 
         >>> from utmost.exact import level
         >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
@@ -360,7 +360,7 @@ class Strategy(Shown):
 
         Raises:
             NotDetermined: where the measured families do not determine the cells, and of distinct counts.
-            Unsupported: for sums and counts that are noised together, and where other than groups and tents are
+            Unsupported: for sums and counts that are noised together, and where other than groups and hat functions are
                 measured.
 
         >>> Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
@@ -375,7 +375,9 @@ class Strategy(Shown):
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         reconstruction.check_family_determined(self.domain.finest)
         if not isinstance(reconstruction, SumSquares | TurnedReconstruction):
-            raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
+            raise Unsupported(
+                "clean tables are of groups and hat functions", came="others", remedy="Plan without rows=."
+            )
 
     @property
     def clean_needs(self) -> str | None:
@@ -439,9 +441,9 @@ class Strategy(Shown):
         both                 2.254  3.637
         """
         workload, tuned, pair = _wanted(self), _stated(self.tuned_at), self.pair
-        tents = None if any(map(is_tents, self.shares)) else False
+        hats = None if any(map(is_hats, self.shares)) else False
         alternatives = {
-            name: planned_shares(weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
+            name: planned_shares(weighted(workload, weights), self.unit, tuned, pair=pair, hats=hats)
             for name, weights in (usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:

@@ -23,7 +23,7 @@ from utmost.core.exact.arrays import Floats
 from utmost.core.programs.highs import InfeasibleProgram, solve, solve_by_columns, solve_inside, solve_whole
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import Infeasible, SolverFailed
-from utmost.publish.workloads.measuring.measured_families import is_tents, place_of_tents
+from utmost.publish.workloads.measuring.measured_families import is_hats, place_of_hats
 from utmost.publish.workloads.planning.candidates import finest_common
 from utmost.publish.workloads.reconstruction.inner_optimum import GroupSums
 from utmost.publish.workloads.reconstruction.nonnegative_squares import NonNegative
@@ -148,23 +148,25 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
 
 
 def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
-    """Which sums rounding should move by less than 1: the measured ones, in the place of tents runs along their axis.
+    """Which sums rounding should move by less than 1: the measured ones, in the place of hat functions runs along their
+    axis.
 
-    Tents overlap, and no rounding of cells keeps all of them. Runs of 4, 16, 64, ... values are nested; where all are
-    kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own runs.
+    Hat functions overlap, and no rounding of cells keeps all of them. Runs of 4, 16, 64, ... values are nested; where
+    all are kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own
+    runs.
 
     Returns:
-        The domain, with such runs where the axis of tents had none; the families.
+        The domain, with such runs where the axis of hat functions had none; the families.
     """
     families = list(measured)
-    place = place_of_tents(families)
+    place = place_of_hats(families)
     if place is None:
         return domain, families
     axis = domain.axes[place]
     if len(axis.levels) == 1:
         axes = [_with_runs(axis) if a == place else axis for a, axis in enumerate(domain.axes)]
         domain = Domain({axis.levels[0]: axis for axis in axes})
-    groups = [family for family in families if not is_tents(family)]
+    groups = [family for family in families if not is_hats(family)]
     if len(axis.levels) == 1:  # "all" has another number now
         last = len(domain.axes[place].levels)
         groups = [with_level(group, place, last if group[place] else 0) for group in groups]

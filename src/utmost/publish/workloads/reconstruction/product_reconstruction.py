@@ -150,7 +150,7 @@ class ProductReconstruction:
 
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
         """With which coefficients the noises enter the sums of a family along its longest axis, as floats; see
-        `TentReconstruction.coefficients`.
+        `HatReconstruction.coefficients`.
         """
         sums = math.prod(self.domain.group_shape(family))
         if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:

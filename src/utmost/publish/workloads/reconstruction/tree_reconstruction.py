@@ -12,9 +12,9 @@ from utmost.core.exact.arrays import Array, Floats
 from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.marginal_spaces import by_marginals
-from utmost.publish.workloads.measuring.measured_families import is_tents
+from utmost.publish.workloads.measuring.measured_families import is_hats
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree, tree_estimate
-from utmost.publish.workloads.reconstruction.hat_reconstruction import TentReconstruction
+from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
 from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
 from utmost.tables.axes.domain import Domain, Family
@@ -24,8 +24,8 @@ def reconstruction_of(domain: Domain, weights: Mapping[Family, int]) -> "LeastSq
     """Least squares for the measured families of a domain: by axes where that is possible, by spaces, of one tree."""
     if by_marginals(domain, weights):
         return MarginalReconstruction(domain, weights)
-    if any(map(is_tents, weights)):
-        return TentReconstruction(domain, weights)
+    if any(map(is_hats, weights)):
+        return HatReconstruction(domain, weights)
     try:
         return Reconstruction(domain, weights)
     except Unsupported:
@@ -154,8 +154,8 @@ class TreeReconstruction:
         return {family: [weight * row for row in rows[family[0]]] for family, weight in self.weights.items()}
 
 
-SumSquares = Reconstruction | TreeReconstruction | TentReconstruction
-"""Least squares from sums of groups and tents, over which `clean` minimises."""
+SumSquares = Reconstruction | TreeReconstruction | HatReconstruction
+"""Least squares from sums of groups and hat functions, over which `clean` minimises."""
 
 
 class LeastSquares(Protocol):
