@@ -24,7 +24,7 @@ from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
 from utmost.publish.workloads.measuring.variance_components import precision
-from utmost.publish.workloads.measuring.ways_to_measure import TurnedSums
+from utmost.publish.workloads.measuring.ways_to_measure import RotatedSums
 from utmost.publish.workloads.planning.choose_families import cells_alone
 from utmost.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
 from workload_cases import workloads
@@ -183,9 +183,9 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
             shares = {(0, 1): whole - total, (0, 0): whole} | ({(1, 1): total} if total else {})
             cost = np.zeros(len(differ))
             for family, share in shares.items():
-                measured_rows = [pair.turned(domain.sums(cell, family), family).ravel() for cell in cells]
+                measured_rows = [pair.rotated(domain.sums(cell, family), family).ravel() for cell in cells]
                 cost += float(share) * np.abs(differ @ np.array(measured_rows)).sum(axis=1)
-            assert TurnedSums(pair).charge(unit, shares) == 1
+            assert RotatedSums(pair).charge(unit, shares) == 1
             assert cost.max() <= unit.charged + 1e-12
             if not total or not unit.nonnegative:
                 assert cost.max() == pytest.approx(unit.charged)

@@ -31,7 +31,7 @@ from utmost.publish.workloads.measuring.forms import selected
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts, with_sums
-from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction, numbers_of
+from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction, numbers_of
 from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, SumSquares
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Digest, Publication, saved
@@ -260,7 +260,7 @@ class CleanProblem:
         domain, amount = release.strategy.domain, release.strategy.unit.amount
         facts = None if given is None else read_given(domain, given, amount)
         facts = facts if facts is not None and facts.bounds else None
-        if isinstance(reconstruction, TurnedReconstruction):
+        if isinstance(reconstruction, RotatedReconstruction):
             reconstruction, measured = reconstruction.on_cells(release.measured)
         else:
             measured = {family: (sums, 1) for family, sums in release.measured.items()}

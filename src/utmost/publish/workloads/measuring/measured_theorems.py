@@ -47,7 +47,7 @@ OF_SIGNED = (
     "exactly; lossless to relax with these shares"
 )
 
-OF_TURNED = (
+OF_ROTATED = (
     "sums and differences of the two cells of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
     "one individual changes sums and differences together by no more than independent noise would pay for the cells. "
     "Each family's are noised at its share of the level, each group holds a row once, and the shares of sums are "

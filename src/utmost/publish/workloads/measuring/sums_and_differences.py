@@ -98,7 +98,7 @@ class PairAxis:
         """A family, over rows."""
         return (*family[: self.place], 1, *family[self.place + 1 :])
 
-    def turned(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
+    def rotated(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
         """What a family measures, from the sums over its groups: these, or the differences of the two values."""
         if not self.is_difference(family):
             return sums
@@ -161,7 +161,7 @@ class PairAxis:
         return replace(part, weight=part.weight * square, sums=sums, answers=answers) if square else None
 
 
-def least_turned(axis: PairAxis, workload: Workload, least: Callable[[Workload], Shares]) -> dict[Family, Fraction]:
+def least_rotated(axis: PairAxis, workload: Workload, least: Callable[[Workload], Shares]) -> dict[Family, Fraction]:
     """The shares of sums and of differences, each searched for by itself: cost and error of the two do not meet.
 
     Args:
@@ -171,7 +171,7 @@ def least_turned(axis: PairAxis, workload: Workload, least: Callable[[Workload],
     return axis.joined({} if sums is None else least(sums), {} if differences is None else least(differences))
 
 
-def turned_variances(
+def rotated_variances(
     axis: PairAxis, workload: Workload, shares: Shares, variances: Callable[[Workload, Shares], Mapping[str, float]]
 ) -> dict[str, float]:
     """For each part, the mean variance of its answers, from the variances of sums and of differences.

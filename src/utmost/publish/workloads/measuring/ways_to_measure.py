@@ -31,20 +31,20 @@ from utmost.publish.workloads.measuring.measured_theorems import (
     OF_DIFFERENCES,
     OF_GROUPS,
     OF_HATS,
+    OF_ROTATED,
     OF_ROWS,
     OF_SHARED,
     OF_SIGNED,
-    OF_TURNED,
     exactly_charged,
 )
 from utmost.publish.workloads.measuring.product_rows import ProductRows, check_rows
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis, turned_variances
+from utmost.publish.workloads.measuring.sums_and_differences import PairAxis, rotated_variances
 from utmost.publish.workloads.measuring.unit_charge import charge_of, room_of_rows
 from utmost.publish.workloads.planning.candidates import undetermined
 from utmost.publish.workloads.planning.choose_families import check_measured, part_variances
 from utmost.publish.workloads.planning.product_search import product_variances
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
-from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction
+from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
 from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, reconstruction_of
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
@@ -109,7 +109,7 @@ def measurement_of(domain: Domain, together: str | None, rows: ProductRows | Non
         if not isinstance(rows, ProductRows):
             raise wrong_kind("rows", "a ProductRows", rows)
         return ListedSums(domain, rows, together)
-    return GroupSums(domain) if together is None else TurnedSums(PairAxis.of(domain, together))
+    return GroupSums(domain) if together is None else RotatedSums(PairAxis.of(domain, together))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class GroupSums:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnedSums:
+class RotatedSums:
     """Sums, and differences, of the two cells of a row, which one individual changes together; see `PairAxis`."""
 
     pair: PairAxis
@@ -240,7 +240,7 @@ class TurnedSums:
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
         """Sums over groups of rows, and differences."""
         laid = _laid(cells)
-        return ((family, self.pair.turned(self.pair.domain.sums(laid, family), family)) for family in families)
+        return ((family, self.pair.rotated(self.pair.domain.sums(laid, family), family)) for family in families)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         """Check that both kinds determine every wanted answer."""
@@ -251,15 +251,15 @@ class TurnedSums:
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
         """Those of the sums and those of the differences, added."""
-        return turned_variances(self.pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
+        return rotated_variances(self.pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
         """Least squares of each kind by itself."""
-        return TurnedReconstruction(self.pair, weights)
+        return RotatedReconstruction(self.pair, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
         """By the two changes of a row."""
-        return OF_TURNED if self.adds_to_one(shares) else exactly_charged(OF_TURNED)
+        return OF_ROTATED if self.adds_to_one(shares) else exactly_charged(OF_ROTATED)
 
     def not_bounded(self, unit: Unit, shares: Shares) -> str:
         """Always."""

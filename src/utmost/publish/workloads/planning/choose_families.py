@@ -16,7 +16,7 @@ from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.publish.workloads.measuring.hat_errors import hat_variances
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
 from utmost.publish.workloads.measuring.measured_families import place_of_hats
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis, least_turned
+from utmost.publish.workloads.measuring.sums_and_differences import PairAxis, least_rotated
 from utmost.publish.workloads.measuring.unequal_trees import TreeError, least_tree_shares
 from utmost.publish.workloads.measuring.unit_charge import Room, charge_of, room_of_rows, rooms
 from utmost.publish.workloads.measuring.variance_components import Blocks, precision
@@ -86,7 +86,7 @@ def planned_shares(
         return cells_alone(workload, unit)
     if pair is not None:
         plan = _Search(unit, level, candidates=None, aim=aim, hats=False, signs=False)
-        return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
+        return least_rotated(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
     plan = _Search(unit, level, candidates, aim, hats, signs)
     plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size, plan._whole)]
     return (
@@ -229,7 +229,7 @@ def cells_alone(workload: Workload, unit: Unit, pair: PairAxis | None = None) ->
     """The coarsest family that may be measured and determines all that is wanted, by itself, at all of the level."""
     if pair is not None:
         scale = room_of_rows(unit, pair.rows.size).scale
-        return least_turned(pair, workload, lambda side: {_coarsest(side): scale})
+        return least_rotated(pair, workload, lambda side: {_coarsest(side): scale})
     family = _coarsest(workload)
     charge = charge_of(workload.domain, unit, {family: Fraction(1)})
     return {family: 1 / charge}

@@ -24,12 +24,12 @@ from utmost.publish.workloads.measuring.marginal_spaces import is_vast
 from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats, measured_family
 from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
 from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
-from utmost.publish.workloads.measuring.ways_to_measure import Measurement, TurnedSums, measurement_of
+from utmost.publish.workloads.measuring.ways_to_measure import Measurement, RotatedSums, measurement_of
 from utmost.publish.workloads.planning.baseline_weights import aligned, shown, usual_weightings, weighted
 from utmost.publish.workloads.planning.choose_families import cells_alone, is_unequal_tree, planned_shares
 from utmost.publish.workloads.planning.marginal_search import wants_marginals
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
-from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction
+from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
 from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, SumSquares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
@@ -166,7 +166,7 @@ class Strategy(Shown):
     def pair(self) -> PairAxis | None:
         """The axis whose sums and differences are measured; None where cells are."""
         measurement = self.measurement
-        return measurement.pair if isinstance(measurement, TurnedSums) else None
+        return measurement.pair if isinstance(measurement, RotatedSums) else None
 
     @property
     def amount_pair(self) -> AmountPair | None:
@@ -374,7 +374,7 @@ class Strategy(Shown):
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         reconstruction.check_family_determined(self.domain.finest)
-        if not isinstance(reconstruction, SumSquares | TurnedReconstruction):
+        if not isinstance(reconstruction, SumSquares | RotatedReconstruction):
             raise Unsupported(
                 "clean tables are of groups and hat functions", came="others", remedy="Plan without rows=."
             )

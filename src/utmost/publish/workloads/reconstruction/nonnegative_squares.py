@@ -89,7 +89,7 @@ def nonnegative_least_squares(
     domain = reconstruction.domain
     reconstruction.check_family_determined(domain.finest)
     whole, start = _rounded_estimates(reconstruction, measured)
-    # Sums and differences of two columns come turned back into sums of cells, in floats.
+    # Sums and differences of two columns come rotated back into sums of cells, in floats.
     are_whole = all(sums.dtype.kind != "f" for sums in measured.values())
     apart = minus if are_whole else np.subtract
     far = {family: apart(sums, domain.sums(whole, family)) for family, sums in measured.items()}

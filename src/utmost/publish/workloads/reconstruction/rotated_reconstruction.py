@@ -19,7 +19,7 @@ _FLOATS_UP_TO = 1 << 53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TurnedReconstruction:
+class RotatedReconstruction:
     """`Reconstruction` where families without the axis of a pair measure sums, and those with it differences.
 
     The two kinds have noises of their own and nothing in common, so least squares of both is that of each.
@@ -141,8 +141,8 @@ class TurnedReconstruction:
 
 
 @rebuilding
-def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> TurnedReconstruction:
-    return TurnedReconstruction(PairAxis.of(domain, name), weights)
+def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> RotatedReconstruction:
+    return RotatedReconstruction(PairAxis.of(domain, name), weights)
 
 
 def _is_wanted(form: ProductForm) -> bool:
