@@ -14,9 +14,9 @@ from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.workloads.bounds.workload_evidence import family_blocks
 from utmost.publish.workloads.measuring.axis_sums import Runs
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.spectra import row_spectrum, runs_spectrum
 from utmost.publish.workloads.measuring.variance_components import precision
-from utmost.publish.workloads.planning.even_levels import EvenLevels
 from utmost.releases import release_workload
 from utmost.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
 

@@ -17,12 +17,11 @@ from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import load_of, measured_family
 from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.planning import hat_search
-from utmost.publish.workloads.planning.choose_families import part_variances
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
 from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
-from utmost.publish.workloads.reconstruction.tree_reconstruction import reconstruction_of
 from utmost.tables.axes.hat_functions import hat_count, hat_rows, hat_spread, hat_sums
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 
@@ -245,7 +244,7 @@ def test_variances_are_those_of_dense_matrices(epsilon):
         + Workload.sums(domain, [{"age": slice(2, 7), "sex": "f"}])
     )
     shares = {(0, 0): Fraction(1, 2), (0, -3): Fraction(1, 4), (1, -5): Fraction(1, 8), (1, 1): Fraction(1, 8)}
-    found = part_variances(wanted, ONE, shares, level(epsilon))
+    found = measurement_of(wanted.domain, shares).variances(wanted, ONE, shares, level(epsilon))
     expected = dense_variances(wanted, shares, float(Fraction(epsilon)))
     assert list(found) == list(expected)
     for name, variance in expected.items():
@@ -351,10 +350,10 @@ def test_what_cannot_be_measured_is_refused():
         Strategy(domain, Unit(1, 2), {"age hour column": 1, "age hour": "1/2", "age~3 hour": "1/2"}, together="column")
     for shares in ({(-2, 2, 1): 1}, {(0, 1, 1): 1, (-2, 0, 1): 1}):
         with pytest.raises(Unsupported, match="beside the values"):
-            reconstruction_of(domain, shares)
+            measurement_of(domain, shares).reconstruction(shares)
     with pytest.raises(Unsupported, match="at most"):
-        reconstruction_of(Domain(age=range(9000)), {(0,): 1, (-3,): 1})
-    with pytest.raises(OutOfRange, match="ranges and prefixes"):
+        HatReconstruction(Domain(age=range(9000)), {(0,): 1, (-3,): 1})
+    with pytest.raises(Unsupported, match="ranges and prefixes"):
         strategy(Workload(domain, {"age": 1}), ONE, epsilon=1, method="hat functions")
     with pytest.raises(Unsupported, match="mean error"):
         strategy(Workload.ranges(domain, "age"), ONE, epsilon=1, method="hat functions", aim="largest")

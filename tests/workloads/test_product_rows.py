@@ -16,8 +16,9 @@ from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import is_hats, is_listed, load_of, measured_family
+from utmost.publish.workloads.measuring.product_errors import product_variances
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
-from utmost.publish.workloads.planning.product_search import product_rows, product_variances
+from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy

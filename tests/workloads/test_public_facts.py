@@ -14,12 +14,12 @@ import utmost as ut
 from utmost.errors import BadTable, FactsFarOff, Infeasible, OutOfRange, PrivacyWarning, UtmostError, WrongKind
 from utmost.privacy import Amount
 from utmost.publish.releases.given_facts import read_given
+from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.reconstruction.clashing_facts import check_feasible
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, is_two_chains
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction.public_facts import Between, PublicFacts
-from utmost.publish.workloads.reconstruction.tree_reconstruction import reconstruction_of
 from utmost.testing import seeded_workload_release
 from utmost.workloads import Domain, Strategy, between, bins, hierarchy
 
@@ -95,7 +95,7 @@ def outside(domain, weights, measured, facts):
 def test_the_least_squares_given_facts_are_those_of_an_outside_solver(kind, seed):
     """Objective to 10^-5, a gap that says so, and whole numbers of which every fact holds."""
     domain, weights, measured, facts = problem(kind, seed)
-    squares = nonnegative_least_squares(reconstruction_of(domain, weights), measured, facts=facts)
+    squares = nonnegative_least_squares(measurement_of(domain, weights).reconstruction(weights), measured, facts=facts)
     least = outside(domain, weights, measured, facts)
     assert squares.objective == pytest.approx(least, rel=1e-5, abs=1e-5)
     assert squares.gap <= 1e-5 * (1 + least)

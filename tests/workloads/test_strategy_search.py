@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from utmost.errors import NotALevel
 from utmost.privacy import Unit
 from utmost.publish.workloads.measuring.variance_components import Blocks
-from utmost.publish.workloads.planning.candidates import (
+from utmost.publish.workloads.planning.candidate_families import (
     candidate_families,
     finest_common,
     named_candidates,

@@ -16,7 +16,7 @@ from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.publish.workloads.measuring.forms import group_of, selected
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
 from utmost.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
@@ -231,7 +231,7 @@ def test_what_is_refused():
     three = Domain(row=["A", "B"], column=["a", "b", "c"])
     with pytest.raises(OutOfRange, match="all cells of whole rows"):
         strategy(Workload(three, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
-    with pytest.raises(OutOfRange, match="lower no cell"):
+    with pytest.raises(Unsupported, match="lower no cell"):
         strategy(Workload(three, {"column": 1}), Unit(1, 3), epsilon=1, together="column")
     with pytest.raises(OutOfRange, match="all cells of whole rows"):
         strategy(WANTED, Unit(1, 3), epsilon=1, together="column")
@@ -239,7 +239,7 @@ def test_what_is_refused():
         Strategy(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")
     with pytest.raises(OutOfRange, match="determine"):
         Strategy(PLACES, Unit(1, 2), {"row": 1}, WANTED, together="column")
-    with pytest.raises(OutOfRange, match="rotated sums are of an axis"):
+    with pytest.raises(Unsupported, match="rotated sums are of an axis"):
         strategy(WANTED, Unit(1, 2), epsilon=1, method="rotated")
     with pytest.raises(Unsupported, match="least mean error"):
         strategy(WANTED, Unit(1, 2), epsilon=1, together="column", aim="largest")

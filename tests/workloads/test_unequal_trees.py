@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.privacy import Unit
-from utmost.publish.workloads.measuring.unequal_trees import TreeError, UnequalTree, least_tree_shares
+from utmost.publish.workloads.measuring.unequal_trees import TreeError, UnequalTree
 from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+from utmost.publish.workloads.planning.tree_search import least_tree_shares
 from utmost.workloads import Domain, Workload, bins, bounds_of, hierarchy, tree_estimate, tree_variances
 
 ONE = Unit(1, 1)

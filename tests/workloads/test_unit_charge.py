@@ -21,11 +21,11 @@ from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.ways_to_measure import RotatedSums
-from utmost.publish.workloads.planning.choose_families import cells_alone
+from utmost.publish.workloads.planning.candidates.candidate import cells_alone
 from utmost.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
 from workload_cases import workloads
 

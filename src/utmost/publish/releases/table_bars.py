@@ -15,9 +15,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.near_laws import NearLaw, Spread, spreads
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
-from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
-from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.reconstruction.estimates import CoefficientsAlong, LeastSquares
 from utmost.tables.axes.domain import Family
 
 FEW = 12
@@ -53,7 +51,7 @@ def laws_of_groups(
     def among(members: Sequence[int]) -> Callable[[int], Combination]:
         return lambda member: law(members[member])
 
-    if not isinstance(reconstruction, HatReconstruction | ProductReconstruction) or len(places) <= FEW:
+    if not isinstance(reconstruction, CoefficientsAlong) or len(places) <= FEW:
         return kinds, {kind: law(kind) for kind in range(len(places))}
     known: list[Combination] = []
     number = np.zeros(len(places), dtype=np.intp)

@@ -5,9 +5,10 @@ department, by department and sex, in total. Every sum that a table can answer i
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import reduce
 from itertools import product
 from keyword import iskeyword
 from math import inf, prod
@@ -314,6 +315,15 @@ def with_level(family: Family, place: int, level: int) -> Family:
     (0, 2, 0)
     """
     return (*family[:place], level, *family[place + 1 :])
+
+
+def finest_common(families: Iterable[Family]) -> Family:
+    """The coarsest family whose sums determine those of all these.
+
+    >>> finest_common([(0, 1), (1, 0)])
+    (0, 0)
+    """
+    return reduce(lambda finer, family: tuple(map(min, finer, family)), families)
 
 
 def is_finer(finer: Family, coarser: Family) -> bool:

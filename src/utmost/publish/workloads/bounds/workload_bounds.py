@@ -56,11 +56,11 @@ from utmost.publish.workloads.bounds.workload_evidence import (
     of_families,
     proven_bound,
 )
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.measured_families import is_difference, measured_family
 from utmost.publish.workloads.measuring.unit_charge import room_around
 from utmost.publish.workloads.measuring.variance_components import Blocks
-from utmost.publish.workloads.planning.even_levels import EvenLevels
-from utmost.publish.workloads.planning.marginal_search import wants_marginals
+from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 

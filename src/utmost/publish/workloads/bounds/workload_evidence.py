@@ -33,9 +33,9 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
 )
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels, tangents_below, wanted_spaces
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import room_around
 from utmost.publish.workloads.measuring.variance_components import Blocks
-from utmost.publish.workloads.planning.even_levels import EvenLevels
 from utmost.publish.workloads.workload import Part, Workload
 from utmost.tables.axes.domain import Family
 

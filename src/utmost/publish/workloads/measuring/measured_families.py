@@ -63,12 +63,12 @@ def load_of(family: Family) -> int:
     return load
 
 
-def hats_in_words(domain: Domain, family: Family) -> str:
+def family_in_words(domain: Domain, family: Family) -> str:
     """What a family measures: its name, or the axis of its hat functions, how far their peaks are apart, and the other
     levels.
 
     >>> domain = Domain(age=range(100), sex=["men", "women"])
-    >>> hats_in_words(domain, (-16, 0)), hats_in_words(domain, (0, 1))
+    >>> family_in_words(domain, (-16, 0)), family_in_words(domain, (0, 1))
     ('hat functions of age, 16 apart, by sex', 'age')
     """
     place = place_of_hats([family])

@@ -29,7 +29,6 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats
 from utmost.tables.axes.domain import Domain, Family
 
 
@@ -172,7 +171,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     if left < present != int(present):
         return False  # a cell with a part of a change has no room for the other record's
     measured = [family for family in families if not is_total(domain, family)]
-    if any(map(is_hats, measured)) or any(map(is_difference, measured)):
+    if any(min(family, default=0) < 0 for family in measured):  # hat functions and differences
         return False
     one_side, other_side = 1, 1
     for place, axis in enumerate(domain.axes):

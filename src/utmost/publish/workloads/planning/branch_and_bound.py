@@ -30,7 +30,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.publish.workloads.measuring.unit_charge import Room, is_exact, rooms, spent_by
 from utmost.publish.workloads.measuring.variance_components import Blocks, precision
-from utmost.publish.workloads.planning.candidates import candidate_families, named_candidates, search_starts
+from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family

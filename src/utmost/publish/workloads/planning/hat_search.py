@@ -14,14 +14,14 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import IN_ORDER
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.hat_errors import HatErrors
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
 from utmost.publish.workloads.measuring.variance_components import precision
-from utmost.publish.workloads.planning.candidates import finest_common
-from utmost.publish.workloads.planning.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.wanted_sums import axes_in_order
 from utmost.publish.workloads.planning.share_exchange import lattice_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family, with_level
+from utmost.tables.axes.domain import Family, finest_common, with_level
 from utmost.tables.axes.hat_functions import hat_count
 
 MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
@@ -33,15 +33,6 @@ _FAMILIES = 12
 _FACTORS = (1.5, 1.2, 1.05)
 _GUESSES = ((0.5,), (0.36, 0.7))
 _MOVES = (0.5, 0.15, 0.04)
-
-
-def axes_in_order(workload: Workload) -> list[int]:
-    """The axes of which all ranges, prefixes or windows are wanted."""
-    return [
-        place
-        for place, axis in enumerate(workload.domain.axes)
-        if axis.size > 2 and any(isinstance(part.sums[place], IN_ORDER) for part in workload.parts)
-    ]
 
 
 def hat_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:

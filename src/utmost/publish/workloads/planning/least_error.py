@@ -8,7 +8,7 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
 from utmost.publish.workloads.measuring.variance_components import Blocks
-from utmost.publish.workloads.planning.candidates import plain_shares, search_starts
+from utmost.publish.workloads.planning.candidate_families import plain_shares, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares, descended, lattice_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family

@@ -18,19 +18,21 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
-from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats, measured_family
+from utmost.publish.workloads.measuring.measured_families import measured_family
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
-from utmost.publish.workloads.measuring.ways_to_measure import Measurement, RotatedSums, measurement_of
+from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
+from utmost.publish.workloads.measuring.ways.way import Measurement
+from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.planning.baseline_weights import aligned, shown, usual_weightings, weighted
-from utmost.publish.workloads.planning.choose_families import cells_alone, is_unequal_tree, planned_shares
-from utmost.publish.workloads.planning.marginal_search import wants_marginals
-from utmost.publish.workloads.reconstruction.least_squares import precision_weights
-from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, SumSquares
+from utmost.publish.workloads.planning.candidates.candidate import PlanRequest, cells_alone
+from utmost.publish.workloads.planning.candidates.rotated_pair import rows_alone
+from utmost.publish.workloads.planning.methods import METHODS, least_measured
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares
+from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, precision_weights
+from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
@@ -121,7 +123,7 @@ class Strategy(Shown):
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
             remedy = "Leave out what is not measured, and give each family once."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
-        measurement = measurement_of(domain, together, rows)
+        measurement = measurement_of(domain, dict(read), together, rows)
         measurement.check(unit, dict(read))
         if workload is not None:
             if not workload.domain.same_as(domain):
@@ -160,13 +162,12 @@ class Strategy(Shown):
     @property
     def measurement(self) -> Measurement:
         """What is measured, and all that follows from the way of it."""
-        return measurement_of(self.domain, self.together, self.rows)
+        return measurement_of(self.domain, self.shares, self.together, self.rows)
 
     @property
     def pair(self) -> PairAxis | None:
         """The axis whose sums and differences are measured; None where cells are."""
-        measurement = self.measurement
-        return measurement.pair if isinstance(measurement, RotatedSums) else None
+        return self.measurement.pair
 
     @property
     def amount_pair(self) -> AmountPair | None:
@@ -303,17 +304,7 @@ class Strategy(Shown):
         >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.within(chosen.value).items()][:3]
         [('per answer', 9.244), ('any mechanism', 3.227), ('any unbiased', 6.454)]
         """
-        workload, stated = _wanted(self), _stated(self.level)
-        if any(map(is_difference, self.shares)) or (self.pair is None and wants_marginals(workload)):
-            return bounds_of(workload, self.unit, stated, self.shares)
-        why = self.measurement.not_bounded(self.unit, self.shares)
-        if not why:
-            return bounds_of(workload, self.unit, stated)
-        rows = None if self.unit.needs_sizes else self.together
-        is_alone = self.unit.is_shared or (self.together is not None and rows is None)
-        alone = replace(self.unit, cells=1) if is_alone else self.unit
-        bounds = bounds_of(workload, alone, stated, together=rows)
-        return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
+        return self.measurement.bounds(_wanted(self), self.unit, self.shares, _stated(self.level))
 
     @property
     def independent_times(self) -> float:
@@ -327,8 +318,15 @@ class Strategy(Shown):
         """
         if self.together is None:
             return 1.0
-        shares = planned_shares(_wanted(self), self.unit, _stated(self.tuned_at))
-        return Strategy(self.domain, self.unit, shares, self.workload, self.level, self.tuned_at).value / self.value
+        alone = least_measured(self._request(_wanted(self)), METHODS["marginals"])
+        return (
+            Strategy(self.domain, self.unit, alone.shares, self.workload, self.level, self.tuned_at).value / self.value
+        )
+
+    def _request(self, workload: Workload, aim: str = "mean") -> PlanRequest:
+        """The request of a plan like this one for another workload."""
+        rows = None if self.together is None else WholeRows.of(self.domain, self.together)
+        return PlanRequest(workload, self.unit, _stated(self.tuned_at), None, aim, rows)
 
     @property
     def rows_bound(self) -> float | None:
@@ -374,10 +372,8 @@ class Strategy(Shown):
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         reconstruction.check_family_determined(self.domain.finest)
-        if not isinstance(reconstruction, SumSquares | RotatedReconstruction):
-            raise Unsupported(
-                "clean tables are of groups and hat functions", came="others", remedy="Plan without rows=."
-            )
+        if not self.measurement.is_cleanable:
+            raise not_cleanable()
 
     @property
     def clean_needs(self) -> str | None:
@@ -440,17 +436,18 @@ class Strategy(Shown):
         places               1.357  19.19
         both                 2.254  3.637
         """
-        workload, tuned, pair = _wanted(self), _stated(self.tuned_at), self.pair
-        hats = None if any(map(is_hats, self.shares)) else False
+        workload, pair, method = _wanted(self), self.pair, METHODS[self.measurement.method]
         alternatives = {
-            name: planned_shares(weighted(workload, weights), self.unit, tuned, pair=pair, hats=hats)
+            name: least_measured(self._request(weighted(workload, weights)), method).shares
             for name, weights in (usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
-                alternatives["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
+                largest = least_measured(self._request(workload, "largest"), METHODS["marginals"])
+                alternatives["least largest error"] = largest.shares
             if not is_vast(self.domain):
-                alternatives["cells alone"] = cells_alone(workload, self.unit, pair)
+                cells = cells_alone(workload, self.unit) if pair is None else rows_alone(pair, workload, self.unit)
+                alternatives["cells alone"] = cells
         stated = (self.level, self.tuned_at, None if pair is None else self.together)
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()

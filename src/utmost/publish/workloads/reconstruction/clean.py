@@ -24,13 +24,12 @@ from utmost.core.programs.highs import InfeasibleProgram, solve, solve_by_column
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import Infeasible, SolverFailed
 from utmost.publish.workloads.measuring.measured_families import is_hats, place_of_hats
-from utmost.publish.workloads.planning.candidates import finest_common
 from utmost.publish.workloads.reconstruction.inner_optimum import GroupSums
 from utmost.publish.workloads.reconstruction.nonnegative_squares import NonNegative
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.reconstruction.whole_flows import whole_flow
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain, Family, with_level
+from utmost.tables.axes.domain import Domain, Family, finest_common, with_level
 
 _NEAR = 1e-7  # a cell that is so near to a whole number is that number
 MANY = 10_000  # cells from which an inner optimum is sooner made whole than a vertex is found

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,6 +148,10 @@ class HatReconstruction:
                         counted[key] = counted.get(key, 0) + times
             terms[family] = counted
         return terms
+
+    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
+        """This, and the measured sums with the divisor 1."""
+        return self, {family: (sums, 1) for family, sums in measured.items()}
 
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
         """The coefficients of the measured noises in the sums of a family along the axis of hat functions, as floats.

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -281,6 +281,10 @@ class Reconstruction:
             coefficients[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
         return coefficients
 
+    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
+        """This, and the measured sums with the divisor 1."""
+        return self, {family: (sums, 1) for family, sums in measured.items()}
+
     def _estimates(
         self, measured: Mapping[Family, NDArray[Any]], base: Family, family: Family
     ) -> tuple[NDArray[Any], int]:
@@ -451,6 +455,12 @@ def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -
         where=", ".join([*names[:_NAMED], *more]) + " measured",
         remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
     )
+
+
+def not_cleanable() -> Unsupported:
+    """The refusal of clean tables where marginal tables of a vast domain, differences or listed rows are measured."""
+    remedy = 'Plan with method="independent", over a domain that can be laid out.'
+    return Unsupported("clean tables are of groups and hat functions", came="others", remedy=remedy)
 
 
 def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:

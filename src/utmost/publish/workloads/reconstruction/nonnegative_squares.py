@@ -23,9 +23,9 @@ from utmost.errors import OutOfRange, SolverFailed
 from utmost.publish.workloads.measuring.measured_families import is_hats
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree
 from utmost.publish.workloads.reconstruction.clashing_facts import check_feasible
+from utmost.publish.workloads.reconstruction.estimates import SumSquares
 from utmost.publish.workloads.reconstruction.nonnegative_trees import nearest_of_tree
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
-from utmost.publish.workloads.reconstruction.tree_reconstruction import SumSquares
 from utmost.tables.axes.domain import Domain, Family
 
 _ROUNDS, _STEPS = 200, 60

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import largest_size, rebuilding
 from utmost.publish.workloads.measuring.forms import ProductForm
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
 from utmost.tables.axes.domain import Domain, Family
 

@@ -1,0 +1,66 @@
+"""Sums under hat functions along one axis, beside the groups of families."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isinf
+from typing import ClassVar, Self
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.privacy.unit import Unit
+from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.hat_errors import hat_variances
+from utmost.publish.workloads.measuring.measured_families import is_hats, place_of_hats
+from utmost.publish.workloads.measuring.measured_theorems import OF_HATS
+from utmost.publish.workloads.measuring.product_rows import ProductRows
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.measuring.wanted_sums import undetermined
+from utmost.publish.workloads.measuring.ways.group_sums import IN_PAIRS, GroupSums, of_largest_share
+from utmost.publish.workloads.measuring.ways.way import Shares, bounds_without_families
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares
+from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain, Family
+
+
+@dataclass(frozen=True, slots=True)
+class HatSums(GroupSums):
+    """Sums over groups, and under the hat functions of one axis."""
+
+    method: ClassVar[str] = "independent"
+    proof: ClassVar[str] = OF_HATS
+
+    @classmethod
+    def of(
+        cls, domain: Domain, families: Iterable[Family], together: str | None, rows: ProductRows | None
+    ) -> Self | None:
+        """Families of which some measure hat functions."""
+        return cls(domain) if together is None and rows is None and any(map(is_hats, families)) else None
+
+    def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
+        """Check that every wanted answer has a variance."""
+        for name, variance in self.variances(workload, unit, shares, level_of(1)).items():
+            if isinf(variance):
+                raise undetermined(name)
+
+    def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
+        """Along the axis of hat functions, in each eigenspace of the others."""
+        level, shares = of_largest_share(unit, shares, level)
+        return variances_along(workload, place_of_hats(shares) or 0, unit, shares, level)
+
+    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+        """Least squares with hat functions, exactly unbiased."""
+        return HatReconstruction(self.domain, weights)
+
+    def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
+        """All but that of the measured families."""
+        why = IN_PAIRS if unit.is_shared else "hat functions overlap"
+        return bounds_without_families(workload, unit, level, why)
+
+
+def variances_along(workload: Workload, place: int, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
+    """For each part, the mean variance of its answers, by equations along one axis."""
+    even, whole = EvenLevels.of(workload), float(level_of_cells(unit, level).epsilon_float)
+    variances = hat_variances(even.workload, place, even.reduced_shares(shares), whole)
+    return {name: variance / float(precision(whole)) for name, variance in variances.items()}

@@ -1,0 +1,56 @@
+"""Sums and differences of two values whose cells one individual changes together."""
+
+from dataclasses import replace
+
+from utmost.core.privacy.unit import Unit
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
+from utmost.publish.workloads.measuring.unit_charge import room_of_rows
+from utmost.publish.workloads.planning.candidates.candidate import (
+    Measured,
+    Obstacle,
+    PlanRequest,
+    Shares,
+    coarsest,
+    mean_alone,
+)
+from utmost.publish.workloads.planning.candidates.marginals import shares_of_families
+from utmost.publish.workloads.workload import Workload
+
+
+class RotatedPair:
+    """The searches over families of sums and of differences, each by itself: cost and error of the two do not meet."""
+
+    name = "rotated sums"
+
+    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+        """Rotated sums are of an axis of two values, without a bound in all."""
+        if request.together is None:
+            remedy = "Name the axis whose cells one individual changes together: together=."
+            return Obstacle("rotated sums are of an axis of two values", remedy)
+        if request.together.values != 2:
+            return Obstacle("rotated sums are of two values", 'Pass method="signed".')
+        if request.unit.in_all is not None:
+            remedy = "Leave together= out, or count without in_all=."
+            return Obstacle("rows that change together have no bound in all", remedy)
+        if request.unit.is_distinct:
+            return Obstacle("distinct counts do not add up", 'Pass method="marginals".')
+        return mean_alone(self.name, request)
+
+    def search(self, request: PlanRequest) -> Measured:
+        """The shares of sums and of differences."""
+        assert request.together is not None, "an obstacle"
+        pair = PairAxis.of(request.workload.domain, request.together.name)
+        room = room_of_rows(request.unit, pair.rows.size)
+        shares: Shares = {}
+        for side, of_domain in zip(pair.sides(request.workload), (pair.of_sums, pair.of_differences), strict=True):
+            if side is not None:
+                found = shares_of_families(replace(request, workload=side), room)
+                shares |= {of_domain(family): share for family, share in found.items()}
+        return Measured(shares, pair.name)
+
+
+def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
+    """Of sums and of differences the coarsest family that determines all that is wanted, each by itself."""
+    scale = room_of_rows(unit, pair.rows.size).scale
+    sides = zip(pair.sides(workload), (pair.of_sums, pair.of_differences), strict=True)
+    return {of_domain(coarsest(side)): scale for side, of_domain in sides if side is not None}
