@@ -123,6 +123,11 @@ class PairAxis:
             halves[self.is_difference(family)][self.of_rows(family)] = value
         return halves
 
+    def joined(self, sums: Mapping[Family, T], differences: Mapping[Family, T]) -> dict[Family, T]:
+        """What families over rows have of both kinds, by families of the domain; see `split`."""
+        apart = {self.of_differences(family): value for family, value in differences.items()}
+        return {**{self.of_sums(family): value for family, value in sums.items()}, **apart}
+
     def sides(self, workload: Workload) -> tuple[Workload | None, Workload | None]:
         """The workload as one of the sums and one of the differences; None for a side on which nothing is wanted.
 

@@ -41,16 +41,15 @@ class RotatedPair:
         assert request.together is not None, "an obstacle"
         pair = PairAxis.of(request.workload.domain, request.together.name)
         room = room_of_rows(request.unit, pair.rows.size)
-        shares: Shares = {}
-        for side, of_domain in zip(pair.sides(request.workload), (pair.of_sums, pair.of_differences), strict=True):
-            if side is not None:
-                found = shares_of_families(replace(request, workload=side), room)
-                shares |= {of_domain(family): share for family, share in found.items()}
-        return Measured(shares, pair.name)
+        sums, differences = (
+            {} if side is None else shares_of_families(replace(request, workload=side), room)
+            for side in pair.sides(request.workload)
+        )
+        return Measured(pair.joined(sums, differences), pair.name)
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
     """Of sums and of differences the coarsest family that determines all that is wanted, each by itself."""
     scale = room_of_rows(unit, pair.rows.size).scale
-    sides = zip(pair.sides(workload), (pair.of_sums, pair.of_differences), strict=True)
-    return {of_domain(coarsest(side)): scale for side, of_domain in sides if side is not None}
+    sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
+    return pair.joined(sums, differences)
