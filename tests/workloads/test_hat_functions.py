@@ -18,7 +18,7 @@ from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import load_of, measured_family
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
-from utmost.publish.workloads.planning import hat_search
+from utmost.publish.workloads.planning.searches import hat_functions
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
 from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
@@ -366,7 +366,7 @@ def test_what_cannot_be_measured_is_refused():
 
 def test_an_axis_of_too_many_values(monkeypatch):
     """Past the limits of the search: a typed error where hat functions are asked for, families where they are not."""
-    monkeypatch.setattr(hat_search, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(hat_functions, "MOST_NUMBERS", 100)
     wanted = Workload.prefixes(Domain(age=bins(64)), "age")
     with pytest.raises(Unsupported, match="widths of hat functions"):
         strategy(wanted, ONE, epsilon=1, method="hat functions")

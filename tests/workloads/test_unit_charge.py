@@ -25,7 +25,7 @@ from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.ways_to_measure import RotatedSums
-from utmost.publish.workloads.planning.candidates.candidate import cells_alone
+from utmost.publish.workloads.planning.searches.plan_search import cells_alone
 from utmost.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
 from workload_cases import workloads
 

@@ -10,9 +10,9 @@ from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
 from utmost.errors import NotALevel, OutOfRange
 from utmost.publish.workloads.amount_pair import AmountPair
-from utmost.publish.workloads.planning.candidates.candidate import PlanRequest
 from utmost.publish.workloads.planning.least_error import AIMS
 from utmost.publish.workloads.planning.methods import METHODS, least_measured, method_of
+from utmost.publish.workloads.planning.searches.plan_search import PlanRequest
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload

@@ -3,21 +3,21 @@
 from typing import NamedTuple
 
 from utmost.errors import Unsupported
-from utmost.publish.workloads.planning.candidates.candidate import Candidate, Measured, PlanRequest
-from utmost.publish.workloads.planning.candidates.differences import Differences
-from utmost.publish.workloads.planning.candidates.hat_functions import HatFunctions
-from utmost.publish.workloads.planning.candidates.integer_rows import ListedRows
-from utmost.publish.workloads.planning.candidates.marginals import Marginals
-from utmost.publish.workloads.planning.candidates.rotated_pair import RotatedPair
-from utmost.publish.workloads.planning.candidates.signed_rows import SignedRows
+from utmost.publish.workloads.planning.searches.differences import DifferenceSearch
+from utmost.publish.workloads.planning.searches.hat_functions import HatSearch
+from utmost.publish.workloads.planning.searches.integer_rows import RowSearch
+from utmost.publish.workloads.planning.searches.marginals import MarginalSearch
+from utmost.publish.workloads.planning.searches.plan_search import Measured, PlanRequest, PlanSearch
+from utmost.publish.workloads.planning.searches.rotated_pair import RotatedSearch
+from utmost.publish.workloads.planning.searches.signed_rows import SignedSearch
 from utmost.publish.workloads.row_unit import WholeRows
 
 _EQUAL = 1e-9  # errors that are so near are the same, and the plainer sums are taken
 
-MARGINALS, HAT_FUNCTIONS, DIFFERENCES = Marginals(), HatFunctions(), Differences()
-ROTATED_PAIR, SIGNED_ROWS, INTEGER_ROWS = RotatedPair(), SignedRows(), ListedRows()
+MARGINALS, HAT_FUNCTIONS, DIFFERENCES = MarginalSearch(), HatSearch(), DifferenceSearch()
+ROTATED_PAIR, SIGNED_ROWS, INTEGER_ROWS = RotatedSearch(), SignedSearch(), RowSearch()
 
-CANDIDATES: tuple[Candidate, ...] = (
+SEARCHES: tuple[PlanSearch, ...] = (
     MARGINALS,
     HAT_FUNCTIONS,
     DIFFERENCES,
@@ -31,8 +31,8 @@ CANDIDATES: tuple[Candidate, ...] = (
 class Method(NamedTuple):
     """The searches that a method names, of which one must apply, and others that run beside them."""
 
-    named: tuple[Candidate, ...]
-    beside: tuple[Candidate, ...] = ()
+    named: tuple[PlanSearch, ...]
+    beside: tuple[PlanSearch, ...] = ()
 
 
 METHODS = {
@@ -59,18 +59,18 @@ def least_measured(request: PlanRequest, method: Method) -> Measured:
     Raises:
         Unsupported: where none that the method names applies.
     """
-    obstacles = [obstacle for candidate in method.named if (obstacle := candidate.obstacle(request)) is not None]
+    obstacles = [obstacle for search in method.named if (obstacle := search.obstacle(request)) is not None]
     if len(obstacles) == len(method.named):
         raise Unsupported("; ".join(obstacle.reason for obstacle in obstacles), remedy=obstacles[-1].remedy)
-    considered = [candidate for candidate in CANDIDATES if candidate in (*method.named, *method.beside)]
-    applicable = [candidate for candidate in considered if candidate.obstacle(request) is None]
+    considered = [search for search in SEARCHES if search in (*method.named, *method.beside)]
+    applicable = [search for search in considered if search.obstacle(request) is None]
     if len(applicable) == 1:
         return applicable[0].search(request)
     found: list[tuple[float, Measured]] = []
     refused: Unsupported | None = None
-    for candidate in applicable:
+    for search in applicable:
         try:
-            measured = candidate.search(request)
+            measured = search.search(request)
             found.append((measured.value(request), measured))
         except Unsupported as error:  # it is known from the search alone
             refused = error

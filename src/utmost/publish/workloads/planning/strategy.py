@@ -27,9 +27,9 @@ from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, want
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.planning.baseline_weights import aligned, shown, usual_weightings, weighted
-from utmost.publish.workloads.planning.candidates.candidate import PlanRequest, cells_alone
-from utmost.publish.workloads.planning.candidates.rotated_pair import rows_alone
 from utmost.publish.workloads.planning.methods import METHODS, least_measured
+from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
+from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, precision_weights
 from utmost.publish.workloads.row_unit import WholeRows

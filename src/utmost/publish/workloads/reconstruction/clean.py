@@ -24,7 +24,7 @@ from utmost.core.programs.highs import InfeasibleProgram, solve, solve_by_column
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import Infeasible, SolverFailed
 from utmost.publish.workloads.measuring.measured_families import is_hats, place_of_hats
-from utmost.publish.workloads.reconstruction.inner_optimum import GroupSums
+from utmost.publish.workloads.reconstruction.inner_optimum import ChainSums
 from utmost.publish.workloads.reconstruction.nonnegative_squares import NonNegative
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.reconstruction.whole_flows import whole_flow
@@ -213,7 +213,7 @@ def _least_moves(
     program = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), *sides, column_upper=most)
     if cells.size > max(MANY, _ROWS * start) and is_two_chains(families):
         chains = [[groups[family] for family in chain] for chain in _two_chains(list(groups))]
-        up = least_whole_flow(program, GroupSums(list(groups.values()), lower, upper), chains)
+        up = least_whole_flow(program, ChainSums(list(groups.values()), lower, upper), chains)
         if up is not None:
             return up
     try:
@@ -222,7 +222,7 @@ def _least_moves(
         raise SolverFailed("what is rounded must keep to its sums", came=str(error), where="clean") from None
 
 
-def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
+def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
     """A whole optimum of the program of two chains, from an inner one; None where duals do not prove it.
 
     Equal fractions tie whole faces of such a program, on which a simplex method takes cubic time. An inner optimum
@@ -232,7 +232,7 @@ def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[
     >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
     >>> program = LinearProgram.of_triplets([0.4, 0.6], [0, 0], [0, 1], [1, 1], [1], [1], **boxed)
     >>> pair = np.array([0, 0])
-    >>> least_whole_flow(program, GroupSums([pair], [np.ones(1)], [np.ones(1)]), [[pair], []]).tolist()
+    >>> least_whole_flow(program, ChainSums([pair], [np.ones(1)], [np.ones(1)]), [[pair], []]).tolist()
     [1.0, 0.0]
     """
 
@@ -258,7 +258,7 @@ def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[
 
 
 def _best_of_few(
-    program: LinearProgram, sums: GroupSums, chains: list[list[NDArray[np.int64]]]
+    program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]
 ) -> tuple[Floats, Floats]:
     """A whole optimum and its duals, from a whole point nearby: few cells are left to the simplex method.
 

@@ -30,7 +30,7 @@ Groups = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupSums:
+class ChainSums:
     """Sums of groups of cells, and what they may be.
 
     Attributes:
@@ -55,7 +55,7 @@ class GroupSums:
             cost: (n,).
             steps: after which a point that keeps to all sums will do.
 
-        >>> pair = GroupSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])
+        >>> pair = ChainSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])
         >>> pair.inner_optimum(np.array([1.0, 2]))[0].round(6).tolist()
         [1.0, 0.0]
         """

@@ -17,7 +17,6 @@ from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, le
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, is_vast
 from utmost.publish.workloads.measuring.measured_families import family_in_words, is_listed, place_of_hats
-from utmost.publish.workloads.measuring.measured_theorems import IN_ALL, OF_GROUPS, OF_SHARED, exactly_charged
 from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.variance_components import Blocks
@@ -34,6 +33,38 @@ _LOUDEST = 600.0  # levels above it have no variance that floats tell
 IN_PAIRS = "one individual changes the two parts of a sum together"
 
 
+_OF_GROUPS = (
+    "each sum of a family is noised at the family's share of the level, one individual changes no more cells than are "
+    "charged, each cell lies in one group of a family, and the shares are together 1; what is computed of the sums "
+    "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
+)
+
+_OF_SHARED = (
+    "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
+    "one cell of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
+    "for each event, in no more pairs than are charged; each cell lies in one group of a family, and the shares are "
+    "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
+    "to relax with these shares"
+)
+
+_IN_ALL = (
+    "One individual's changes of all cells add up to no more than in_all, so the cells that are charged are as many as "
+    "have the whole sensitivity, in_all / sensitivity: geometric noise pays for the sizes of changes alone"
+)
+
+_EXACTLY = {
+    "and the shares are together 1": (
+        "and the shares are such that the sum of level times change, over all sums and at most over all that one "
+        "individual may change, is the level"
+    ),
+    "and the shares of sums are together 1, as are those of differences": (
+        "and the shares of sums, and those of differences, are together as many as the rows leave room for that one "
+        "individual can change"
+    ),
+}
+"""What stands in a theorem instead of shares that add up to 1."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupSums:
     """Sums over the groups of families: the way of all that nothing else is said of."""
@@ -41,7 +72,7 @@ class GroupSums:
     is_cleanable: ClassVar[bool] = True
     method: ClassVar[str] = "marginals"
     pair: ClassVar[None] = None
-    proof: ClassVar[str] = OF_GROUPS
+    proof: ClassVar[str] = _OF_GROUPS
     domain: Domain
 
     @classmethod
@@ -111,9 +142,9 @@ class GroupSums:
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
         """By the groups in which a cell lies; of an amount and its complement, by what an event adds to both."""
-        theorem = OF_SHARED if unit.is_shared and self.proof is OF_GROUPS else self.proof
+        theorem = _OF_SHARED if unit.is_shared and self.proof is _OF_GROUPS else self.proof
         if unit.in_all is not None:
-            theorem = f"{theorem}. {IN_ALL}"
+            theorem = f"{theorem}. {_IN_ALL}"
         return theorem if self.adds_to_one(shares) else exactly_charged(theorem)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
@@ -125,6 +156,13 @@ class GroupSums:
             if unit.is_shared
             else bounds_of(workload, unit, level)
         )
+
+
+def exactly_charged(theorem: str) -> str:
+    """The theorem where shares add up to more than 1, as one individual cannot change as much as the unit charges."""
+    for plain, exact in _EXACTLY.items():
+        theorem = theorem.replace(plain, exact)
+    return theorem
 
 
 def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, dict[Family, Fraction]]:

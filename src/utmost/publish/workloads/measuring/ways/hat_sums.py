@@ -12,7 +12,6 @@ from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, le
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.hat_errors import hat_variances
 from utmost.publish.workloads.measuring.measured_families import is_hats, place_of_hats
-from utmost.publish.workloads.measuring.measured_theorems import OF_HATS
 from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
@@ -23,13 +22,20 @@ from utmost.publish.workloads.reconstruction.hat_reconstruction import HatRecons
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 
+_OF_HATS = (
+    "each sum of a family is noised at the family's share of the level, the hat functions of spacing s at 1/s of that "
+    "for one unit of their sum; one individual changes no more cells than are charged, a cell lies in one group of a "
+    "family, or under hat functions whose weights for it add up to s, and the shares are together 1; what is computed "
+    "of the sums costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class HatSums(GroupSums):
     """Sums over groups, and under the hat functions of one axis."""
 
     method: ClassVar[str] = "independent"
-    proof: ClassVar[str] = OF_HATS
+    proof: ClassVar[str] = _OF_HATS
 
     @classmethod
     def of(

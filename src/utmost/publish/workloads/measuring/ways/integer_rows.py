@@ -11,7 +11,6 @@ from utmost.core.exact.levels import Level
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
-from utmost.publish.workloads.measuring.measured_theorems import OF_ROWS, OF_SIGNED
 from utmost.publish.workloads.measuring.product_errors import product_variances
 from utmost.publish.workloads.measuring.product_rows import ProductRows, check_rows
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
@@ -21,6 +20,21 @@ from utmost.publish.workloads.reconstruction.product_reconstruction import Produ
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
+
+_OF_ROWS = (
+    "each sum is noised at the share of the level that its class of listed rows has; one individual changes no more "
+    "cells than are charged, and over all sums in which a cell lies, its weight in the sum times the share of the sum "
+    "adds up to 1, as the listed rows show; what is computed of the sums costs nothing. Estimates are linear, unbiased "
+    "exactly; lossless to relax with these shares"
+)
+
+_OF_SIGNED = (
+    "signed sums of the cells of a row are measured, each by every listed row along the other axes, at the product of "
+    "the shares of both. One individual raises the cells of a row together and lowers none: for every corner d of what "
+    "may change, the shares times |a.d| of the signed rows a add up to the level at most, as they show, and for each "
+    "value of the other axes so do theirs; what is computed of the sums costs nothing. Estimates are linear, unbiased "
+    "exactly; lossless to relax with these shares"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +105,7 @@ class IntegerRows:
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
         """By the rows themselves; of signed ones, by the corners of what may change."""
-        return OF_ROWS if self.together is None else OF_SIGNED
+        return _OF_ROWS if self.together is None else _OF_SIGNED
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
         """All but that of the measured families."""

@@ -14,18 +14,25 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.measured_families import family_in_words, place_of_hats
-from utmost.publish.workloads.measuring.measured_theorems import OF_ROTATED, exactly_charged
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.unit_charge import room_of_rows
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
-from utmost.publish.workloads.measuring.ways.group_sums import GroupSums
+from utmost.publish.workloads.measuring.ways.group_sums import GroupSums, exactly_charged
 from utmost.publish.workloads.measuring.ways.way import Shares, Sums, bounds_without_families, laid_out
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
+
+_OF_ROTATED = (
+    "sums and differences of the two cells of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
+    "one individual changes sums and differences together by no more than independent noise would pay for the cells. "
+    "Each family's are noised at its share of the level, each group holds a row once, and the shares of sums are "
+    "together 1, as are those of differences; what is computed of them costs nothing. Estimates are least squares, "
+    "unbiased exactly; lossless to relax with these shares"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +125,7 @@ class RotatedSums:
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
         """By the two changes of a row."""
-        return OF_ROTATED if self.adds_to_one(shares) else exactly_charged(OF_ROTATED)
+        return _OF_ROTATED if self.adds_to_one(shares) else exactly_charged(_OF_ROTATED)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
         """All but that of the measured families, for individuals who change whole rows."""

@@ -2,11 +2,11 @@
 
 from utmost.publish.workloads.measuring.product_errors import MOST_VALUES
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
-from utmost.publish.workloads.planning.candidates.candidate import Measured, Obstacle, PlanRequest, mean_alone
 from utmost.publish.workloads.planning.product_search import product_rows
+from utmost.publish.workloads.planning.searches.plan_search import Measured, Obstacle, PlanRequest, mean_alone
 
 
-class ListedRows:
+class RowSearch:
     """The search over real rows along the axes in turn, rounded to integers."""
 
     name = "integer rows"

@@ -1,10 +1,10 @@
 """Signed sums of three to five values whose cells one individual raises together, by listed rows along the others."""
 
-from utmost.publish.workloads.planning.candidates.candidate import Measured, Obstacle, PlanRequest, mean_alone
 from utmost.publish.workloads.planning.product_search import product_rows
+from utmost.publish.workloads.planning.searches.plan_search import Measured, Obstacle, PlanRequest, mean_alone
 
 
-class SignedRows:
+class SignedSearch:
     """The search over signed rows along the axis, and integer rows along the others."""
 
     name = "signed sums"

@@ -12,13 +12,22 @@ from math import isfinite
 import numpy as np
 
 from utmost.core.exact.arrays import Floats
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.axis_sums import IN_ORDER
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.hat_errors import HatErrors
+from utmost.publish.workloads.measuring.marginal_spaces import is_vast
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import axes_in_order
+from utmost.publish.workloads.planning.searches.plan_search import (
+    Measured,
+    Obstacle,
+    PlanRequest,
+    Shares,
+    least_of_rooms,
+    mean_alone,
+)
 from utmost.publish.workloads.planning.share_exchange import lattice_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family, finest_common, with_level
@@ -35,16 +44,38 @@ _GUESSES = ((0.5,), (0.36, 0.7))
 _MOVES = (0.5, 0.15, 0.04)
 
 
+class HatSearch:
+    """The search over spacings and shares."""
+
+    name = "hat functions"
+
+    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+        """Hat functions need an axis in order, and a domain that can be laid out."""
+        remedy = 'Want Workload.ranges or Workload.prefixes of an axis, or pass method="marginals".'
+        if not axes_in_order(request.workload):
+            return Obstacle("hat functions serve ranges and prefixes of an axis of three values or more", remedy)
+        if is_vast(request.workload.domain) or request.unit.is_distinct:
+            return Obstacle("hat functions are measured over domains that can be laid out, of what adds up", remedy)
+        return mean_alone(self.name, request)
+
+    def search(self, request: PlanRequest) -> Measured:
+        """The spacings and shares of least error that are found."""
+        return Measured(least_of_rooms(request, _shares))
+
+
+def _shares(request: PlanRequest, room: Room) -> Shares:
+    return hat_shares(request.workload, request.level_of_cells, room)[0]
+
+
 def hat_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:
     """The best shares with hat functions that are found, and their error.
 
     Args:
-        workload: the sums that are wanted.
+        workload: the sums that are wanted, with all ranges, prefixes or windows of an axis of three values or more.
         level: of the noise at share 1, which ``room`` scales.
         room: which shares keep the level.
 
     Raises:
-        OutOfRange: where all ranges, prefixes or windows of no axis of three values are wanted.
         Unsupported: where these are so many that no hat functions are searched.
 
     >>> from utmost.workloads import Domain, bins
@@ -54,9 +85,6 @@ def hat_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[di
     """
     even = EvenLevels.of(workload)
     searched = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
-    if not searched:
-        remedy = 'Want Workload.ranges or Workload.prefixes of an axis, or pass method="marginals".'
-        raise OutOfRange("hat functions serve ranges and prefixes of an axis of three values or more", remedy=remedy)
     shares, error = min(searched, key=lambda result: result[1])
     if not isfinite(error):
         remedy = 'Declare wider bins, or pass method="marginals".'

@@ -5,19 +5,19 @@ from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
 from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates
-from utmost.publish.workloads.planning.candidates.candidate import (
+from utmost.publish.workloads.planning.least_error import least_shares
+from utmost.publish.workloads.planning.marginal_search import marginal_shares
+from utmost.publish.workloads.planning.searches.plan_search import (
     Measured,
     Obstacle,
     PlanRequest,
     Shares,
     least_of_rooms,
 )
-from utmost.publish.workloads.planning.least_error import least_shares
-from utmost.publish.workloads.planning.marginal_search import marginal_shares
 from utmost.publish.workloads.planning.tree_search import least_tree_shares
 
 
-class Marginals:
+class MarginalSearch:
     """The search over shares of families, by exchanges; of many tables by descent, of one tree over its levels."""
 
     name = "marginals"
@@ -40,7 +40,9 @@ def shares_of_families(request: PlanRequest, room: Room) -> Shares:
     if not request.is_restricted and wants_marginals(workload):
         return tables_shares(request, room, signs=False)
     if is_unequal_tree(workload.domain):
-        if (obstacle := Marginals().obstacle(request)) is not None:  # of one part of an amount it is known here alone
+        if (
+            obstacle := MarginalSearch().obstacle(request)
+        ) is not None:  # of one part of an amount it is known here alone
             raise Unsupported(obstacle.reason, remedy=obstacle.remedy)
         return least_tree_shares(workload, request.unit, request.level, room)
     even = EvenLevels.of(workload)

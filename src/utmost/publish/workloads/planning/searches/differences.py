@@ -2,7 +2,8 @@
 
 from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.wanted_sums import wants_tables
-from utmost.publish.workloads.planning.candidates.candidate import (
+from utmost.publish.workloads.planning.searches.marginals import tables_shares
+from utmost.publish.workloads.planning.searches.plan_search import (
     Measured,
     Obstacle,
     PlanRequest,
@@ -10,10 +11,9 @@ from utmost.publish.workloads.planning.candidates.candidate import (
     least_of_rooms,
     mean_alone,
 )
-from utmost.publish.workloads.planning.candidates.marginals import tables_shares
 
 
-class Differences:
+class DifferenceSearch:
     """The search over shares of tables and of differences, by descent."""
 
     name = "differences of two values"

@@ -85,7 +85,7 @@ class Measured(NamedTuple):
         return sum(weighted) if aim == "mean" else max(weighted)
 
 
-class Candidate(Protocol):
+class PlanSearch(Protocol):
     """A search for what to measure.
 
     Attributes:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import room_of_rows
-from utmost.publish.workloads.planning.candidates.candidate import (
+from utmost.publish.workloads.planning.searches.marginals import shares_of_families
+from utmost.publish.workloads.planning.searches.plan_search import (
     Measured,
     Obstacle,
     PlanRequest,
@@ -13,11 +14,10 @@ from utmost.publish.workloads.planning.candidates.candidate import (
     coarsest,
     mean_alone,
 )
-from utmost.publish.workloads.planning.candidates.marginals import shares_of_families
 from utmost.publish.workloads.workload import Workload
 
 
-class RotatedPair:
+class RotatedSearch:
     """The searches over families of sums and of differences, each by itself: cost and error of the two do not meet."""
 
     name = "rotated sums"
