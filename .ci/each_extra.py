@@ -75,7 +75,7 @@ def duckdb() -> None:
     import utmost as ut
 
     rows = engine.connect().sql("SELECT * FROM (VALUES ('Ash', 12), ('Elm', 7)) t(town, n)")
-    said = {"columns": "n", "public": "town", "id_column": "town", "sensitivity": 1, "cells": 1}
+    said = {"columns": "n", "public": "town", "id_column": "town", "unit": ut.Unit(1, 1)}
     released = ut.release_table(rows, ut.Promise(**said), epsilon=1).table
     assert released.columns == ["town", "n", "n_margin"], released.columns
     assert len(released.fetchall()) == 2

@@ -61,7 +61,7 @@ def only_known(function: Any, **arguments: Any) -> dict[str, Any]:
 def column_to_file(folder: Path, alpha: str) -> object:
     """A table's column, from its file through `release_table` to a file."""
     files = found("utmost.tables.files.files", "utmost.adapters.files")
-    promise = ut.Promise("cases", public="town", sensitivity=1, cells=1)
+    promise = ut.Promise("cases", public="town", unit=ut.Unit(1, 1))
     released = ut.release_table(files.read(folder / "cases.csv"), promise, alpha=alpha)
     out = BytesIO()
     files.write(released.table, out, folder / "noised.csv")
@@ -69,7 +69,7 @@ def column_to_file(folder: Path, alpha: str) -> object:
 
 
 CASES = {"town": ["Ash", "Elm", "Oak"], "cases": [12, 7, 31]}
-WORDS: dict[str, Any] = {"columns": "cases", "public": "town", "sensitivity": 1, "cells": 1}
+WORDS: dict[str, Any] = {"columns": "cases", "public": "town", "unit": ut.Unit(1, 1)}
 
 
 def in_process(alpha: str) -> object:

@@ -79,7 +79,7 @@ def items(size):
     keys = [f"person-{key:012d}" for key in draw.permutation(size)]
     table = pa.table({"id": keys, "x": draw.integers(0, 100, size)})
     ledger = ut.Ledger.open(Path(tempfile.mkdtemp(dir=FOLDER)) / "l.db", create=True)
-    promise = ut.Promise("x", sensitivity=1, cells=1, drop="id", id_column="id", noise="items")
+    promise = ut.Promise("x", unit=ut.Unit(1, 1), keyed_by_id=True, drop="id", id_column="id")
     return lambda: ledger.publish("visits", table, promise, epsilon=1).table
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from utmost import Unit
 from utmost.releases import plan_release, statement
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.json_files import write_json
@@ -17,7 +18,7 @@ from utmost.tables.files.json_files import write_json
 HERE = Path(__file__).parent
 TABLE = HERE / "released_admissions.csv"
 
-plan = plan_release(epsilon="1/2", sensitivity=1, cells=1)
+plan = plan_release(epsilon="1/2", unit=Unit(1, 1))
 content = TABLE.read_bytes()
 digest = {"of": "file", "sha256": hashlib.sha256(content).hexdigest()}
 said = statement(plan, ["admitted"], ["department", "sex"], content.count(b"\n") - 1, digest=digest)

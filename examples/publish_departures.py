@@ -18,7 +18,7 @@ spent = {"dataset": "aircraft"}
 with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
     often = ut.count_contributions(events, domain, ut.Counting("aircraft"), "in_all", [50, 100, 200, 300, 500])
     plan = ut.workloads.Strategy(often.domain, often.unit, {"in_all": 1})
-    needed = ledger.publish("often", often, ut.Promise(strategy=plan), epsilon="1/5", **spent).table
+    needed = ledger.publish("often", often, ut.Promise(noise=plan), epsilon="1/5", **spent).table
     costs = ut.statements.bound_costs(needed, domain, epsilon=2)
     flights = ut.count_table(events, domain, aircraft, measure=ut.count(in_all=costs.best))
     miles = ut.count_table(events, {"age": age}, once, measure=distance)
@@ -27,8 +27,8 @@ with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
     wanted = ut.Workload(domain, {"date age": 1, "age delay": 2, "delay": 1, "": 1})
     plan = ut.strategy(wanted, flights.unit, epsilon="1/2", up_to=2)
     sums = ut.strategy(ut.Workload(miles.domain, {"age": 1}), miles.unit, epsilon="4/5")
-    first = ledger.publish("flights", flights, ut.Promise(strategy=plan), epsilon="1/2", **spent).table
-    both = ledger.publish("miles", miles, ut.Promise(strategy=sums), epsilon="4/5", **spent).table
+    first = ledger.publish("flights", flights, ut.Promise(noise=plan), epsilon="1/2", **spent).table
+    both = ledger.publish("miles", miles, ut.Promise(noise=sums), epsilon="4/5", **spent).table
     flown = ut.releases.SumsAndCounts(both)
     print(plan, both["age"], flown.mean({"age": "20+"}), sep="\n")
     later = ledger.relax("flights", flights, epsilon=2)  # a year later: 2 in all, not 1/2 + 2

@@ -1,18 +1,38 @@
 """Calls that tests vary by one dict: what is said of a promise in it becomes the promise, the rest stays as it is."""
 
 import inspect
+from dataclasses import replace
 from typing import Any
 
 import utmost as ut
 
-_OF_A_PROMISE = frozenset(inspect.signature(ut.Promise).parameters)
+_UNIT = ("sensitivity", "cells", "neighbours", "amount")
+_CELLS = ("numbers", "grid", "largest", "half_step")
+_OF_A_PROMISE = {*inspect.signature(ut.Promise).parameters, *_UNIT, *_CELLS}
+
+
+def promised(**words: Any) -> ut.Promise:
+    """A promise, of which a test varies one number of the unit or of the noise of cells at a time.
+
+    >>> promised(columns="n", unit=ut.Unit(1, 1), cells=2).unit, promised(columns="n", sensitivity=1, cells=1).unit
+    (Unit(1, cells=2), Unit(1, cells=1))
+    """
+    unit = {name: words.pop(name) for name in _UNIT if name in words}
+    noise = {name: words.pop(name) for name in _CELLS if name in words}
+    if unit:
+        words["unit"] = replace(words["unit"], **unit) if "unit" in words else ut.Unit(**unit)
+    if noise and isinstance(words.get("noise"), ut.CellNoise):
+        words["noise"] = replace(words["noise"], **noise)
+    elif noise:
+        words["noise"] = ut.CellNoise(words.pop("unit", None), **noise)
+    return ut.Promise(**words)
 
 
 def asked(**words: Any) -> dict[str, Any]:
     """The arguments of a call that takes a promise.
 
-    >>> sorted(asked(columns="n", sensitivity=1, cells=1, epsilon=1))
+    >>> sorted(asked(columns="n", unit=ut.Unit(1, 1), epsilon=1))
     ['epsilon', 'promise']
     """
-    promised = {name: word for name, word in words.items() if name in _OF_A_PROMISE}
-    return {"promise": ut.Promise(**promised), **{name: word for name, word in words.items() if name not in promised}}
+    of_promise = {name: word for name, word in words.items() if name in _OF_A_PROMISE}
+    return {"promise": promised(**of_promise), **{name: word for name, word in words.items() if name not in of_promise}}

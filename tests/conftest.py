@@ -242,7 +242,7 @@ def pytest_make_parametrize_id(val):
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run a command in this process: (exit code, standard output, standard error but for `_MEANWHILE`)."""
-    from utmost.interfaces.cli.main import main
+    from running import main
 
     monkeypatch.setenv("COLUMNS", "140")
 

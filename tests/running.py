@@ -9,8 +9,24 @@ from pathlib import Path
 from unittest import mock
 
 import utmost
-from utmost.interfaces.cli.main import main
+from utmost.interfaces.cli.main import (  # commands have no public name
+    COMMANDS,
+    RESEARCH_COMMANDS,
+    command_named,
+    every_command,
+    main,
+)
 
+__all__ = [
+    "COMMANDS",
+    "RESEARCH_COMMANDS",
+    "called",
+    "command_named",
+    "every_command",
+    "main",
+    "python",
+    "utmost_command",
+]
 SOURCES = Path(utmost.__file__).parents[1]
 PLAIN = {"PYTHONPATH": str(SOURCES), "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
 

@@ -15,7 +15,7 @@ from counting_words import counted_with
 from spark import SETTINGS, Losses, on, started
 
 KEY = bytes(range(32))
-PROMISE = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": ut.Unit(1, 1)}
 COUNTED = {"person": "ward", "at_most": 1, "key": KEY}
 
 

@@ -342,6 +342,25 @@ MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDu
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
 MADE |= {"NamedKeys", "NamingLaw", "RatioBar", "SelectedKeys"}
 MADE |= {"Answer", "CleanTable", "WorkloadRelease"}
+MADE |= {
+    "AttributeReports",
+    "Automorphisms",
+    "BoundCosts",
+    "BoundedSupport",
+    "DiscontinuousDensity",
+    "IrrationalSteps",
+    "Jump",
+}
+MADE |= {
+    "LargerCharacteristic",
+    "LossCurve",
+    "PowerChannel",
+    "PublishedTable",
+    "ReleasedTable",
+    "SmallerVariance",
+    "Trend",
+}
+MADE |= {"UnmatchedZero", "Bounds", "UniformDual", "DetailedSums", "WithheldTable", "CellBars"}
 MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 

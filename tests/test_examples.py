@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.counting import read_counted
 from utmost.statements import read_release
 from utmost.workloads import Domain
 
@@ -122,7 +122,7 @@ def test_the_commands_do_what_the_script_does(tmp_path):
         assert words in ended.stdout
     for year in (2014, 2015):
         assert f"flights-{year}.csv is what its statement says." in ended.stdout
-    domains = [COUNTED_FORM.read(tmp_path / name).domain for name in ("flights.json", "miles.json")]
+    domains = [read_counted(tmp_path / name).domain for name in ("flights.json", "miles.json")]
     assert domains[0].same_as(declared("departures_domain.json"))
     assert domains[1].columns == ("age", "distance")
 

@@ -54,7 +54,7 @@ def test_a_release_of_a_dict_needs_no_extra():
         for name in {HEAVY}:
             sys.modules[name] = None
         import utmost as ut
-        release = ut.release_table({{"n": [1, 2]}}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=100)
+        release = ut.release_table({{"n": [1, 2]}}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=100)
         print(release.table, [name for name in {plans} if name in sys.modules])
     """
     assert python("-c", code).stdout.strip() == "{'n': [1, 2], 'n_margin': [0, 0]} []"

@@ -19,9 +19,8 @@ from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.clean_release import CleanTable
-from utmost.publish.releases.released_once import ReleasedOnce
-from utmost.publish.releases.withheld import WithheldTable
-from utmost.releases import Answer
+from utmost.releases import Answer, ReleasedOnce, WithheldTable, WorkloadRelease
+from utmost.tables.frames.adapters import LabelledTable
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
@@ -44,9 +43,7 @@ def a_release() -> None:
     assert_type(release.levels, tuple[Level, ...])
     assert_type(release.margin("0.99", epsilon=1), int | float)
     assert_type(release.statement, dict[str, Any])
-    by_words = ut.release(
-        TABLE, ut.Promise(columns="admitted", public="department", sensitivity=1, cells=1), alpha="1/2"
-    )
+    by_words = ut.release(TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), alpha="1/2")
     assert_type(by_words, Release)
     release.save(Path("admissions.csv"), overwrite=True)
 
@@ -73,7 +70,7 @@ def a_ledger(path: Path) -> Budget:
             ledger.publish(
                 "admissions",
                 TABLE,
-                ut.Promise(columns="admitted", public="department", sensitivity=1, cells=1),
+                ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)),
                 epsilon=1,
             )
         except BudgetExceeded as error:
@@ -82,6 +79,9 @@ def a_ledger(path: Path) -> Budget:
             raise
         assert_type(ledger["admissions"], Release)
         assert_type(ledger.levels("admissions"), tuple[Level, ...])
+        assert_type(ledger.relax("admissions", TABLE, epsilon=2), LabelledTable | WorkloadRelease)
+        assert_type(ledger.view("admissions", epsilon="1/2"), LabelledTable | WorkloadRelease)
+        assert_type(ledger["admissions"].at(2), LabelledTable | WorkloadRelease)
         return ledger.budget("admissions", 2)
 
 
@@ -103,6 +103,6 @@ def frames() -> None:
 
 def mistakes() -> None:
     """What is wrong is told by the checker and not by a run."""
-    ut.release(TABLE, ut.Promise(columns="admitted", cells=1), sensitivty=1, epsilon=1)  # type: ignore[call-arg]
+    ut.release(TABLE, ut.Promise("admitted", unit=ut.Unit(1, 1)), sensitivty=1, epsilon=1)  # type: ignore[call-arg]
     ut.Unit(1)  # type: ignore[call-arg]
     ut.Ledger.open(3.5)  # type: ignore[arg-type]

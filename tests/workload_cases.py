@@ -103,3 +103,8 @@ def dense_variances(domain, levels, rows):
     answers, *_ = np.linalg.lstsq(whitened.T, rows, rcond=1e-11)
     missed = np.abs(whitened.T @ answers - rows).max(axis=0) > 1e-7
     return np.where(missed, np.inf, (answers**2).sum(axis=0)).tolist()
+
+
+def precision(level):
+    """1/variance of geometric noise of a level, cosh(level) - 1; of a number or an array."""
+    return 2 * np.sinh(np.asarray(level, dtype=float) / 2)[()] ** 2

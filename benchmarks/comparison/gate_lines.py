@@ -157,12 +157,12 @@ def counting(folder: Path) -> Iterator[Ratio]:
 def items(folder: Path) -> Iterator[Ratio]:
     """A table published by a ledger with noise by item, and a release of it in memory."""
     rows = {"id": [f"person-{k:012d}" for k in range(EVENTS)], "x": np.arange(EVENTS) % 100}
-    promise = {"columns": "x", "sensitivity": 1, "cells": 1}
+    promise = {"columns": "x", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
     insecure, numbers = np.random.default_rng(0), count()
     ledger = ut.Ledger.open(folder / "gate.db", create=True)
 
     def published() -> Any:
-        by_item = ut.Promise(drop="id", id_column="id", noise="items", **promise)
+        by_item = ut.Promise(drop="id", id_column="id", keyed_by_id=True, **promise)
         return ledger.publish(f"visits {next(numbers)}", rows, by_item, epsilon=1, independent=True).table
 
     yield Ratio("publish by item, text", published, "NumPy sorts the texts", lambda: np.sort(np.array(rows["id"])), 20)
@@ -207,20 +207,18 @@ def doors(folder: Path) -> Iterator[Ratio]:
         return
     from fastapi import FastAPI
 
-    from utmost.interfaces.service.app import application
-    from utmost.interfaces.service.settings import Settings
-    from utmost.interfaces.service.terms import Terms
-    from utmost.service import Grant, Service
+    from utmost.ledger import PublishRequest
+    from utmost.service import Grant, Service, Settings, application
 
     ledger = ut.Ledger.open(folder / "served.db", create=True)
     service = Service(ledger)
-    terms = Terms.read({"columns": "n", "sensitivity": 1, "cells": 1})
+    promise = ut.Promise("n", unit=ut.Unit(1, 1))
+    request = PublishRequest("visits", promise, ut.level(1), "visits", None, None, independent=False)
     made = {role: service.bearers.make(None, role, role, role, (Grant("*"),)) for role in ("curator", "approver")}
-    at = ut.level(1)
-    proposal = service.proposals.propose(made["curator"][0], "p", "publish", "visits", at, terms=terms)
+    proposal = service.proposals.propose(made["curator"][0], "p", request)
     service.proposals.decide(made["approver"][0], proposal.name, "approved")
-    table = {"n": list(range(100))}
-    service.releases.publish(made["curator"][0], "k", "visits", table, at, terms, proposal=proposal.name)
+    tables, proposals = {"visits": {"n": list(range(100))}}, {"visits": proposal.name}
+    service.releases.publish_measures(made["curator"][0], "k", [request], tables, proposals)
     headers = {"Authorization": f"Bearer {made['curator'][1]}"}
     view = asked(application(service, Settings(rate=1e6, burst=10**6)), "/v1/releases/visits/view?epsilon=1", headers)
     bare, answer = FastAPI(), view().json()

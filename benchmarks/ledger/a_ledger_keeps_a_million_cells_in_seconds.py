@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
+from utmost import Unit
 from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.publish.releases.item_commitment import value_sums
 from utmost.releases import GradualRelease
 
-UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+UNIT = {"columns": ["n"], "unit": Unit(1, 1)}
 
 
 def seconds(call):

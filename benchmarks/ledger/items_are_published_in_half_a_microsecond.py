@@ -20,7 +20,7 @@ import utmost as ut
 from utmost.publish.releases.item_commitment import committed_rows
 from utmost.sampling import Identifiers
 
-PROMISE = {"columns": "x", "sensitivity": 1, "cells": 1, "id_column": "id"}
+PROMISE = {"columns": "x", "unit": ut.Unit(1, 1), "id_column": "id"}
 
 
 def published(table, **more):
@@ -54,7 +54,7 @@ def main():
         relation = duckdb.connect(config={"threads": 1}).from_arrow(table)
         engine, evaluated = published(relation, public="id")
         engine_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-        ours, _ = published(table, drop="id", noise="items")
+        ours, _ = published(table, drop="id", keyed_by_id=True)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
         print(
             f"{name}: in memory {ours / rows * 1e9:.0f} ns a row, {ours / least:.1f} times the commitment, "

@@ -66,7 +66,7 @@ def main():
             with opened() as ledger:
                 for number in range(RELEASES):
                     ledger.publish(
-                        f"r{number}", TABLE, ut.Promise(columns=["n"], sensitivity=1, cells=1), epsilon=1, dataset="d"
+                        f"r{number}", TABLE, ut.Promise(columns=["n"], unit=ut.Unit(1, 1)), epsilon=1, dataset="d"
                     )
             for what, ask in (("a level that is stored", stored), ("a new level each time", new)):
                 rate = requests_a_second(opened, ask, lasting)

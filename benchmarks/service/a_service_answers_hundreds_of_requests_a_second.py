@@ -24,7 +24,7 @@ from postgres import fresh_database
 from service.test_serve import served
 
 CLIENTS, ROWS = 8, 100
-TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}
+PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 OPEN = {"UTMOST_SERVE_BURST": "100000000", "UTMOST_LEDGER_KEY": bytes(range(32)).hex()}
 
 
@@ -60,10 +60,16 @@ class Load:
         if kind == "view":
             answer = client.get(f"/v1/releases/r{number % CLIENTS}/view?epsilon=1")
         elif kind == "publish":
-            body = {"name": f"p{number}", "epsilon": "1", "terms": TERMS, "table": table(number + CLIENTS)}
+            body = {
+                "name": f"p{number}",
+                "level": "1",
+                "promise": PROMISE,
+                "independent": True,
+                "table": table(number + CLIENTS),
+            }
             answer = client.post("/v1/releases", json=body, **sent)
         else:
-            body = {"epsilon": f"{1000 + number}/1000", "table": table(number % CLIENTS)}
+            body = {"level": f"{1000 + number}/1000", "table": table(number % CLIENTS)}
             answer = client.post(f"/v1/releases/r{number % CLIENTS}/relax", json=body, **sent)
         assert answer.status_code == 200, answer.text
         return time.perf_counter() - began
@@ -74,7 +80,13 @@ class Load:
     def prepare(self):
         with self.client() as client:
             for number in range(CLIENTS):
-                body = {"name": f"r{number}", "epsilon": "1", "terms": TERMS, "table": table(number)}
+                body = {
+                    "name": f"r{number}",
+                    "level": "1",
+                    "promise": PROMISE,
+                    "independent": True,
+                    "table": table(number),
+                }
                 answer = client.post("/v1/releases", json=body, headers={"Idempotency-Key": f"r{number}"})
                 assert answer.status_code == 200, answer.text
 

@@ -31,7 +31,7 @@ from service.test_serve import free_port, served
 from utmost.ledger import Ledger
 
 READERS, ROWS = 16, 100
-TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}
+PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 OPEN = {"UTMOST_SERVE_BURST": "100000000", "UTMOST_LEDGER_KEY": bytes(range(32)).hex()}
 SETUPS = (("SQLite", 1), ("PostgreSQL", 1), ("PostgreSQL", 4))
 BARE = """
@@ -114,7 +114,7 @@ class Writer:
         with httpx.Client(base_url=address, headers=self.headers, timeout=60) as client:
             while time.monotonic() < end:
                 level = f"{1001 + self.number}/1000"
-                body = {"epsilon": level, "table": {"n": list(range(ROWS))}}
+                body = {"level": level, "table": {"n": list(range(ROWS))}}
                 asked = {"json": body, "headers": {"Idempotency-Key": f"relax {self.number}"}}
                 answer = client.post("/v1/releases/r/relax", **asked)
                 assert answer.status_code == 200, answer.text
@@ -135,7 +135,13 @@ def watched(store, workers, seconds, turns, kills):
         path, figures = "/v1/releases/r/view?epsilon=1", {"bare": [], "service": []}
         with served(folder, *words, **OPEN) as (process, address, tokens):
             writer = Writer({"Authorization": f"Bearer {tokens['curator']}"})
-            body = {"name": "r", "epsilon": "1", "terms": TERMS, "table": {"n": list(range(ROWS))}}
+            body = {
+                "name": "r",
+                "level": "1",
+                "promise": PROMISE,
+                "independent": True,
+                "table": {"n": list(range(ROWS))},
+            }
             once = writer.headers | {"Idempotency-Key": "r"}
             assert httpx.post(f"{address}/v1/releases", json=body, headers=once).status_code == 200
             content = httpx.get(address + path, headers=writer.headers).content

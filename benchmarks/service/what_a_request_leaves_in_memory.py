@@ -17,13 +17,11 @@ from pathlib import Path
 
 import httpx
 
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger
-from utmost.service import Grant, Service
+from utmost.service import Grant, Service, Settings, application
 
 ROUNDS, TABLE = 5, {"n": list(range(100))}
-TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}
+PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 
 
 def resident():
@@ -54,7 +52,10 @@ async def rounds(name, work, times, traced):
 
 async def measured(client, views, levels, traced):
     """Views first, then relaxations, each of a level of its own."""
-    body, numbers = {"name": "r", "epsilon": "1", "terms": TERMS, "table": TABLE}, itertools.count(1001)
+    body, numbers = (
+        {"name": "r", "level": "1", "promise": PROMISE, "independent": True, "table": TABLE},
+        itertools.count(1001),
+    )
     (await client.post("/v1/releases", json=body, headers={"Idempotency-Key": "r"})).raise_for_status()
 
     async def view(times):
@@ -63,7 +64,7 @@ async def measured(client, views, levels, traced):
 
     async def relax(times):
         for number in itertools.islice(numbers, times):
-            relaxed = {"epsilon": f"{number}/1000", "table": TABLE}
+            relaxed = {"level": f"{number}/1000", "table": TABLE}
             key = {"Idempotency-Key": str(number)}
             (await client.post("/v1/releases/r/relax", json=relaxed, headers=key)).raise_for_status()
 

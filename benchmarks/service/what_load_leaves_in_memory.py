@@ -23,12 +23,11 @@ from pathlib import Path
 import httpx
 
 from postgres import fresh_database
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger
-from utmost.service import Grant, Service, served
+from utmost.service import Grant, Service, Settings, served
 
 ROWS, EVERY = 100, 8
-TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}
+PROMISE = {"columns": ["n"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 
 
 class Handed(ctypes.Structure):
@@ -57,7 +56,7 @@ def load(address, token, seconds, readers):
         number = 1000
         while time.monotonic() < until:
             number += 1
-            body = {"epsilon": f"{number}/1000", "table": {"n": list(range(ROWS))}}
+            body = {"level": f"{number}/1000", "table": {"n": list(range(ROWS))}}
             key = {"Idempotency-Key": str(number)}
             client.post("/v1/releases/r/relax", json=body, headers=key).raise_for_status()
     for thread in threads:
@@ -71,7 +70,7 @@ def watched(ledger, seconds, readers):
     service = Service(ledger, approvals=False)
     token = service.bearers.make(None, "first", "Ada", "curator", (Grant("*"),))[1]
     with served(service, Settings(rate=1e8, burst=10**8)) as address:
-        body = {"name": "r", "epsilon": "1", "terms": TERMS, "table": {"n": list(range(ROWS))}}
+        body = {"name": "r", "level": "1", "promise": PROMISE, "independent": True, "table": {"n": list(range(ROWS))}}
         headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "r"}
         httpx.post(f"{address}/v1/releases", json=body, headers=headers).raise_for_status()
         client = subprocess.Popen([sys.executable, __file__, "--load", address, token, str(seconds), str(readers)])

@@ -52,7 +52,7 @@ def one_size(count, folder):
     print(f"counted  {took:8.1f} s, {1e9 * took / count:6.0f} ns an event, {peak():5.2f} GB", flush=True)
     start = perf_counter()
     con.execute(f"CREATE VIEW cells AS SELECT i AS cell, i % 97 AS visits FROM range({persons}) r(i)")
-    promise = ut.Promise("visits", public="cell", id_column="cell", sensitivity=1, cells=1)
+    promise = ut.Promise("visits", public="cell", id_column="cell", unit=ut.Unit(1, 1))
     made = ut.release_table(con.table("cells"), promise, epsilon=1)
     made.table.write_parquet(f"{folder}/released.parquet")
     took = perf_counter() - start

@@ -34,7 +34,7 @@ from utmost.gradual import joint_pmf
 from utmost.noise import Geometric
 
 BATCH = 65_536
-SAY = {"columns": "visits", "public": "cell", "id_column": "cell", "sensitivity": 1, "cells": 1}
+SAY = {"columns": "visits", "public": "cell", "id_column": "cell", "unit": ut.Unit(1, 1)}
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",

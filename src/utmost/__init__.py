@@ -39,9 +39,12 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.ledger import Ledger as Ledger
     from utmost.publish.ledger.process_release import release as release
     from utmost.publish.promises.accuracy import epsilon_for as epsilon_for
+    from utmost.publish.promises.cell_noise import CellNoise as CellNoise
+    from utmost.publish.promises.point_noise import PointNoise as PointNoise
     from utmost.publish.promises.promise import Promise as Promise
     from utmost.publish.promises.promise_files import read_promise as read_promise
     from utmost.publish.promises.statement_check import check_statement as check_statement
+    from utmost.publish.promises.sum_noise import SumNoise as SumNoise
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.noised_workloads import release_workload as release_workload
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
@@ -60,7 +63,10 @@ _HOMES = {
     "Ledger": "utmost.publish.ledger.ledger:Ledger",
     "PlanarRelease": "utmost.publish.releases.planar:PlanarRelease",
     "PrivacyType": "utmost.design.types.privacy_type:PrivacyType",
+    "CellNoise": "utmost.publish.promises.cell_noise:CellNoise",
+    "PointNoise": "utmost.publish.promises.point_noise:PointNoise",
     "Promise": "utmost.publish.promises.promise:Promise",
+    "SumNoise": "utmost.publish.promises.sum_noise:SumNoise",
     "Spelling": "utmost.tables.cells.spelling:Spelling",
     "Unit": "utmost.core.privacy.unit:Unit",
     "Workload": "utmost.publish.workloads.workload:Workload",

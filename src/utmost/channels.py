@@ -7,6 +7,8 @@ from utmost.design.channels.on_counts import (
     fair_channel,
     geometric_channel,
     laplace_channel,
+    renormalised_epsilon,
+    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
 from utmost.design.channels.on_spaces import (
@@ -29,6 +31,8 @@ __all__ = [
     "laplace_channel",
     "planar_geometric_channel",
     "randomized_response",
+    "renormalised_epsilon",
+    "renormalised_geometric_channel",
     "tight_constraints",
     "two_secret_optimum",
     "unbounded_geometric_channel",

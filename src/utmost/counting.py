@@ -7,6 +7,7 @@ from utmost.publish.counting.counted_events import count_measures, count_table
 from utmost.publish.counting.counted_measures import MeasureSpec, count, distinct, sum
 from utmost.publish.counting.counting import Counting
 from utmost.publish.counting.key_counts import count_keys
+from utmost.publish.statements.counted_files import read_counted
 from utmost.tables.cells.spelling import Spelling
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "count_measures",
     "count_table",
     "distinct",
+    "read_counted",
     "sum",
 ]
 

@@ -14,9 +14,18 @@ from utmost.core.exact.arrays import (
     same_numbers,
     to_floats,
 )
-from utmost.core.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
+from utmost.core.exact.intervals import (
+    Interval,
+    exp_interval,
+    log_interval,
+    nearest,
+    round_down,
+    round_up,
+    settled,
+    sin_interval,
+)
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.linear_algebra import independent, matrix_product
+from utmost.core.exact.linear_algebra import independent, matrix_product, solve_lifted, solve_sparse
 from utmost.core.exact.numbers import Number, exact, exact_integer, natural, precision
 from utmost.core.exact.surds import Surd
 
@@ -49,6 +58,9 @@ __all__ = [
     "round_up",
     "same_numbers",
     "settled",
+    "sin_interval",
+    "solve_lifted",
+    "solve_sparse",
     "to_floats",
 ]
 

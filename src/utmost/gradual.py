@@ -1,20 +1,76 @@
 """Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
 
-from utmost.core.gradual.lossless import NegativeMass
+from utmost.core.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening
+from utmost.core.gradual.laplace_steps import (
+    LaplaceBridge,
+    LaplaceRelaxing,
+    LaplaceTightening,
+    laplace_expected_jumps,
+    laplace_jump_intensity,
+)
+from utmost.core.gradual.lossless import (
+    BoundedSupport,
+    DiscontinuousDensity,
+    IrrationalSteps,
+    LargerCharacteristic,
+    NegativeMass,
+    SmallerVariance,
+    UnmatchedZero,
+)
 from utmost.core.gradual.lossless_reals import losslessness
-from utmost.core.gradual.process import Path, joint_pmf, largest_ratio
+from utmost.core.gradual.prices import read_prices, step_price
+from utmost.core.gradual.process import (
+    Jump,
+    Path,
+    correlation,
+    expected_change,
+    expected_jumps,
+    expected_jumps_of_size,
+    forward_intensities,
+    joint_pmf,
+    jump_count_pmf,
+    jump_intensity,
+    jump_pmf,
+    largest_ratio,
+    no_jump_probability,
+)
 from utmost.core.gradual.steps import Bridge, Pieces, Relaxing, Tightening
 
 __all__ = [
+    "BoundedSupport",
     "Bridge",
+    "DiscontinuousDensity",
+    "EuclideanLaplace",
+    "EuclideanTightening",
+    "IrrationalSteps",
+    "Jump",
+    "LaplaceBridge",
+    "LaplaceRelaxing",
+    "LaplaceTightening",
+    "LargerCharacteristic",
     "NegativeMass",
     "Path",
     "Pieces",
     "Relaxing",
+    "SmallerVariance",
     "Tightening",
+    "UnmatchedZero",
+    "correlation",
+    "expected_change",
+    "expected_jumps",
+    "expected_jumps_of_size",
+    "forward_intensities",
     "joint_pmf",
+    "jump_count_pmf",
+    "jump_intensity",
+    "jump_pmf",
+    "laplace_expected_jumps",
+    "laplace_jump_intensity",
     "largest_ratio",
     "losslessness",
+    "no_jump_probability",
+    "read_prices",
+    "step_price",
 ]
 
 

@@ -1,7 +1,7 @@
 """Posteriors and hypers, vulnerabilities and uncertainties, leakage and the capacities of a channel: what is gained."""
 
-from utmost.design.leakage.entropies import guessing_entropy, shannon_entropy
-from utmost.design.leakage.hypers import hyper, joint
+from utmost.design.leakage.entropies import guessing_entropy, shannon_capacity, shannon_entropy
+from utmost.design.leakage.hypers import Hyper, hyper, hyper_of, joint
 from utmost.design.leakage.measures import (
     Measure,
     bayes_risk,
@@ -12,15 +12,18 @@ from utmost.design.leakage.measures import (
 )
 
 __all__ = [
+    "Hyper",
     "Measure",
     "bayes_risk",
     "bayes_vulnerability",
     "g_vulnerability",
     "guessing_entropy",
     "hyper",
+    "hyper_of",
     "joint",
     "l_uncertainty",
     "property_vulnerability",
+    "shannon_capacity",
     "shannon_entropy",
 ]
 

@@ -6,16 +6,19 @@ from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import read_sealed
 from utmost.publish.ledger.process_release import rehearse, release
 from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
 
 __all__ = [
+    "AnswerRequest",
     "Budget",
     "Event",
     "KeptMechanism",
     "Ledger",
+    "PublishRequest",
     "Published",
     "Release",
     "ResponseFolder",

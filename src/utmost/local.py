@@ -1,18 +1,19 @@
 """Answers from clients who trust nobody: categories, words, persons answered once."""
 
-from utmost.design.local.attributes import best_attributes
+from utmost.design.local.attributes import AttributeReports, best_attributes
 from utmost.design.local.bits import BitResponse, Coupling, between, largest_bit_ratio, relax, respond, tighten
-from utmost.design.local.block_families import balanced_family
+from utmost.design.local.block_families import BlockFamily, balanced_family
 from utmost.design.local.block_selection import BlockSelection, short_report
 from utmost.design.local.category_reports import (
     CategoryCounts,
+    CategoryCoupling,
     is_lossless,
     relax_categories,
     report_categories,
     tighten_categories,
 )
 from utmost.design.local.checked_mechanisms import read_mechanism
-from utmost.design.local.decoding import decode
+from utmost.design.local.decoding import Found, decode
 from utmost.design.local.permanent import PermanentResponses
 from utmost.design.local.permanent_categories import PermanentReports
 from utmost.design.local.population import iterative_bayesian_update
@@ -21,11 +22,15 @@ from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair
 from utmost.design.local.words import Bloom, Tally
 
 __all__ = [
+    "AttributeReports",
     "BitResponse",
+    "BlockFamily",
     "BlockSelection",
     "Bloom",
     "CategoryCounts",
+    "CategoryCoupling",
     "Coupling",
+    "Found",
     "PermanentReports",
     "PermanentResponses",
     "SubsetSelection",

@@ -2,18 +2,18 @@
 
 from utmost.core.noise import costs
 from utmost.core.noise.combination import Combination, simultaneous_margins
-from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.discrete_staircase import DiscreteStaircase, optimal_step
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.joint_cells import JointCells
+from utmost.core.noise.joint_cells import JointCells, RotatedPair
 from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.law import Law
-from utmost.core.noise.lipschitz import lipschitz_level
-from utmost.core.noise.optimal import gain, optimal_noise, relaxable_noise
+from utmost.core.noise.lipschitz import is_lipschitz_private, lipschitz_level
+from utmost.core.noise.optimal import gain, gain_curve, optimal_noise, relaxable_noise
 from utmost.core.noise.ratio_bars import RatioBar, fieller
 from utmost.core.noise.repeated_sums import RepeatedSum
 from utmost.core.noise.signed_cells import SignedCells
-from utmost.core.noise.staircase import Staircase
+from utmost.core.noise.staircase import Staircase, heuristic_gamma, optimal_gamma
 
 __all__ = [
     "Combination",
@@ -25,13 +25,19 @@ __all__ = [
     "Law",
     "RatioBar",
     "RepeatedSum",
+    "RotatedPair",
     "SignedCells",
     "Staircase",
     "costs",
     "fieller",
     "gain",
+    "gain_curve",
+    "heuristic_gamma",
+    "is_lipschitz_private",
     "lipschitz_level",
+    "optimal_gamma",
     "optimal_noise",
+    "optimal_step",
     "relaxable_noise",
     "simultaneous_margins",
 ]

@@ -1,12 +1,25 @@
 """Promises: all that is decided before anybody looks at the data, and the kinds of noise that keep them."""
 
+from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.noise_of_universe import named_cell_noise
 from utmost.publish.promises.noise_together import once_together, together_noise
+from utmost.publish.promises.point_noise import PointNoise
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.sum_noise import SumNoise
 
-__all__ = ["Noise", "Promise", "key_noise", "named_cell_noise", "once_together", "together_noise"]
+__all__ = [
+    "CellNoise",
+    "Noise",
+    "PointNoise",
+    "Promise",
+    "SumNoise",
+    "key_noise",
+    "named_cell_noise",
+    "once_together",
+    "together_noise",
+]
 
 
 def __dir__() -> list[str]:

@@ -1,10 +1,10 @@
 """Random bits, certified thresholds and exact draws from a law."""
 
 from utmost.core.sampling.categorical import Thresholds
-from utmost.core.sampling.draw import sample
+from utmost.core.sampling.draw import on_grid, sample
 from utmost.core.sampling.item_words import Identifiers
 
-__all__ = ["Identifiers", "Thresholds", "sample"]
+__all__ = ["Identifiers", "Thresholds", "on_grid", "sample"]
 
 
 def __dir__() -> list[str]:

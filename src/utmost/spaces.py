@@ -2,11 +2,19 @@
 
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer
-from utmost.design.spaces.distance_units import level_per
+from utmost.design.spaces.distance_units import distance_in, level_at, level_per
 from utmost.design.spaces.families import counts, cycle, discrete, grid, hamming
 from utmost.design.spaces.geography import Places, places
-from utmost.design.spaces.graphs import graph, tree
-from utmost.design.spaces.loss_algebra import joint_loss, lifted_loss, restricted_loss, scaled_loss
+from utmost.design.spaces.graphs import balanced_tree, graph, tree
+from utmost.design.spaces.loss_algebra import (
+    check_monotone,
+    first_breach,
+    is_monotone,
+    joint_loss,
+    lifted_loss,
+    restricted_loss,
+    scaled_loss,
+)
 from utmost.design.spaces.losses import Loss
 from utmost.design.spaces.policies import Policy
 from utmost.design.spaces.products import points, product
@@ -18,13 +26,19 @@ __all__ = [
     "Places",
     "Policy",
     "Space",
+    "balanced_tree",
+    "check_monotone",
     "counts",
     "cycle",
     "discrete",
+    "distance_in",
+    "first_breach",
     "graph",
     "grid",
     "hamming",
+    "is_monotone",
     "joint_loss",
+    "level_at",
     "level_per",
     "lifted_loss",
     "losses",

@@ -3,7 +3,7 @@
 from utmost.design.types.policy_types import PolicyType
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.design.types.smallest_level import check_promise, kept_level, smallest_epsilon
-from utmost.design.types.trade_off import delta, frontier, total_variation, tradeoff
+from utmost.design.types.trade_off import delta, frontier, profile, total_variation, tradeoff
 
 __all__ = [
     "PolicyType",
@@ -12,6 +12,7 @@ __all__ = [
     "delta",
     "frontier",
     "kept_level",
+    "profile",
     "smallest_epsilon",
     "total_variation",
     "tradeoff",

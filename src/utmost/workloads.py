@@ -1,9 +1,14 @@
 """What sums are wanted, and which strategy measures them."""
 
+from utmost.publish.statements.counted_files import read_domain
+from utmost.publish.statements.plan_files import read_plan, save_plan
 from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import check_lower_bounds
 from utmost.publish.workloads.measuring.cells_together import pair_noise, ways_together
+from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
+from utmost.publish.workloads.measuring.signed_axis import SignedAxis
 from utmost.publish.workloads.measuring.unequal_trees import tree_estimate, tree_variances
+from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.choose_strategy import strategy
 from utmost.publish.workloads.planning.levels_of_rows import certified_rows
@@ -20,8 +25,11 @@ from utmost.tables.axes.time_axes import periods
 
 __all__ = [
     "Axis",
+    "AxisRows",
     "Domain",
+    "ProductRows",
     "SharedLevel",
+    "SignedAxis",
     "Strategy",
     "Workload",
     "between",
@@ -29,6 +37,7 @@ __all__ = [
     "bounds_of",
     "certified_rows",
     "certified_shares",
+    "charge_of",
     "check_lower_bounds",
     "edges",
     "hierarchy",
@@ -37,10 +46,14 @@ __all__ = [
     "pair_noise",
     "periods",
     "plain",
+    "read_domain",
+    "read_plan",
+    "save_plan",
     "share_level",
     "strategy",
     "tree_estimate",
     "tree_variances",
+    "values_alone",
     "ways_together",
 ]
 

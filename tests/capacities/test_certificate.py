@@ -8,19 +8,25 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.capacities import capacity, policy_capacity
-from utmost.channels import geometric_channel, randomized_response
-from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, ProductDual, UniformDual
-from utmost.design.capacities.implicit_mechanisms import (
+from utmost.capacities import (
+    CapacityCertificate,
     EnvelopeMechanism,
     LatticeMechanism,
+    PairMultipliers,
+    ProductDual,
     SimilarityMechanism,
+    UniformDual,
     UniformMechanism,
+    capacity,
+    policy_capacity,
 )
+from utmost.channels import geometric_channel, randomized_response
+
+# Each route to a capacity is compared with the others; `capacity` takes one of them.
 from utmost.design.capacities.pair_program import by_edge_program
-from utmost.design.optima.checker import Bounds
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import as_array
+from utmost.optima import Bounds
 from utmost.spaces import Policy, counts, discrete, grid, hamming
 from utmost.types import PolicyType, PrivacyType
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost import priors
-from utmost.capacities import capacity
+from utmost.capacities import capacity, capacity_over_vertices
 from utmost.channels import Channel, geometric_channel
-from utmost.design.capacities.capacity_of import capacity_over_vertices
 from utmost.errors import OutOfRange, UtmostError
 from utmost.geometry import vertices
 from utmost.leakage import bayes_risk, bayes_vulnerability, g_vulnerability, guessing_entropy, shannon_entropy

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.capacities import capacity
 from utmost.channels import Channel
+
+# Each route to a capacity is compared with the others; `capacity` takes one of them.
 from utmost.design.capacities.capacity_of import ROUTES
 from utmost.design.capacities.packing import packing
 from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program
 from utmost.design.capacities.similarity import Similarity
-from utmost.design.geometry.symmetries import Automorphisms
 from utmost.errors import NotAChannel
 from utmost.exact import Surd
-from utmost.geometry import vertices
+from utmost.geometry import Automorphisms, vertices
 from utmost.optima import optimal_mechanism
 from utmost.programs import LinearProgram, solve_exactly
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, product

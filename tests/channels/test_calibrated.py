@@ -11,18 +11,18 @@ from utmost import losses
 from utmost.channels import Channel, abstract_staircase, exponential_mechanism, laplace_channel, randomized_response
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.interfaces.testing.strategies import any_losses, levels, metrics
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
+from utmost.testing import strategies
 from utmost.types import PrivacyType, smallest_epsilon
 
 BOTH = pytest.mark.parametrize("make", [exponential_mechanism, abstract_staircase])
 
 
 @BOTH
-@given(st.data(), st.integers(2, 5), st.integers(1, 5), levels)
+@given(st.data(), st.integers(2, 5), st.integers(1, 5), strategies.levels)
 def test_the_level_is_kept_for_any_costs(make, data, n, m, at):
     """Whatever the costs, the metric and the base, the channel is in its privacy type."""
-    costs, space = data.draw(any_losses(n, m)), Space(data.draw(metrics(n)))
+    costs, space = data.draw(strategies.any_losses(n, m)), Space(data.draw(strategies.metrics(n)))
     base = data.draw(st.none() | st.lists(st.integers(1, 5), min_size=m, max_size=m))
     if (costs == costs[0]).all():
         return

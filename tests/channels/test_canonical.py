@@ -24,14 +24,14 @@ from utmost.channels import (
 from utmost.errors import Infeasible, NotALevel, OutOfRange, Unsupported
 from utmost.exact import Surd, level
 from utmost.geometry import kernels, universality
-from utmost.interfaces.testing import strategies as us
 from utmost.leakage import hyper, l_uncertainty
 from utmost.noise import DiscreteStaircase
 from utmost.spaces import Space, counts, cycle, discrete, graph, grid, hamming
+from utmost.testing import strategies
 from utmost.types import PrivacyType, smallest_epsilon
 
 
-@given(us.alphas, st.integers(1, 4))
+@given(strategies.alphas, st.integers(1, 4))
 def test_the_two_secret_optimum_is_the_one_kernel_of_its_type(alpha, distance):
     """Corollary 9, equation 15: T = [[k e^d, k], [k, k e^d]], k = 1/(1 + e^d)."""
     T = two_secret_optimum(alpha=alpha, distance=distance)
@@ -43,16 +43,16 @@ def test_the_two_secret_optimum_is_the_one_kernel_of_its_type(alpha, distance):
     assert hyper(T, priors.uniform(2)).same_as(hyper(only, priors.uniform(2)))
 
 
-@given(st.data(), us.alphas)
+@given(st.data(), strategies.alphas)
 def test_the_two_secret_optimum_serves_everyone_best(data, alpha):
     """Theorem 8: no private channel has a smaller uncertainty, for any prior and loss."""
     T, ptype = two_secret_optimum(alpha=alpha), PrivacyType(discrete(2), alpha=alpha)
     share = data.draw(st.fractions(0, 1))
-    C = data.draw(us.channels(2, 3))
+    C = data.draw(strategies.channels(2, 3))
     flat = Channel(np.array([C.matrix.mean(axis=0)] * 2))
     other = C.mix(flat, share)
     if ptype.contains(other):
-        prior, loss = data.draw(us.priors(2)), data.draw(us.any_losses(2, 3))
+        prior, loss = data.draw(strategies.priors(2)), data.draw(strategies.any_losses(2, 3))
         assert l_uncertainty(loss).posterior(T, prior) <= l_uncertainty(loss).posterior(other, prior)
 
 
@@ -83,10 +83,10 @@ def test_tight_constraints_are_mechanisms_known_by_other_names(alpha):
     )
 
 
-@given(st.data(), st.integers(1, 5), us.alphas)
+@given(st.data(), st.integers(1, 5), strategies.alphas)
 def test_every_constraint_of_tight_constraints_is_tight(data, n, alpha):
     """C[x, y] = alpha^d(x, y) C[y, y], rows sum to 1, the level is kept; the capacity is the magnitude sum w."""
-    space = Space(data.draw(us.metrics(n)))
+    space = Space(data.draw(strategies.metrics(n)))
     try:
         C = tight_constraints(space, alpha=alpha)
     except (Infeasible, OutOfRange):
@@ -168,7 +168,7 @@ def test_planar_noise_that_reaches_too_far_is_refused():
         planar_geometric_channel(3, 3, epsilon="1e-4")
 
 
-@given(st.integers(1, 5), us.alphas)
+@given(st.integers(1, 5), strategies.alphas)
 def test_the_exponential_mechanism_on_all_integers_is_the_geometric_one(n, alpha):
     """Row sums over the whole of Z are equal, so the whole level is used, with costs |i - j| and two tails."""
     costs = losses.absolute.matrix(n + 1)
@@ -183,7 +183,7 @@ def test_an_irrational_level_has_float_tails():
     np.testing.assert_allclose(C.matrix, unbounded_geometric_channel(3, 1).matrix, rtol=1e-14)
 
 
-@given(us.alphas, st.integers(1, 6), st.data())
+@given(strategies.alphas, st.integers(1, 6), st.data())
 def test_the_abstract_staircase_on_all_integers_is_the_discrete_one(alpha, sensitivity, data):
     """Costs |y - q| for q = 0 and q = D over Z: p(i) of the discrete staircase, one step in each D, and its tails."""
     step = data.draw(st.integers(1, sensitivity))
@@ -196,11 +196,11 @@ def test_the_abstract_staircase_on_all_integers_is_the_discrete_one(alpha, sensi
     assert PrivacyType(discrete(2), alpha=alpha).contains(C)
 
 
-@given(st.data(), us.alphas, st.sampled_from([exponential_mechanism, abstract_staircase]))
+@given(st.data(), strategies.alphas, st.sampled_from([exponential_mechanism, abstract_staircase]))
 def test_any_costs_with_tails_keep_the_level(data, alpha, make):
     """Unequal row sums: half the level, and the fold is post-processing."""
     n, m = data.draw(st.integers(2, 3)), data.draw(st.integers(1, 4))
-    costs = data.draw(us.any_losses(n, m))
+    costs = data.draw(strategies.any_losses(n, m))
     tails = data.draw(st.tuples(st.none() | st.fractions("1/3", 3, max_denominator=3), st.integers(0, 2)))
     if (costs == costs[0]).all():
         return

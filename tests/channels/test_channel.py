@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, Remap
 from utmost.errors import NotAChannel, NotANumber, OutOfRange
-from utmost.interfaces.testing.strategies import channels, priors, sizes
+from utmost.testing import strategies
 
 chances = st.fractions(min_value=0, max_value=1, max_denominator=12)
 COIN = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -19,22 +19,26 @@ COIN = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
 
 @st.composite
 def two_channels(draw):
-    n, m, k = draw(sizes), draw(sizes), draw(sizes)
-    return draw(channels(n, m)), draw(channels(n, k))
+    n, m, k = draw(strategies.sizes), draw(strategies.sizes), draw(strategies.sizes)
+    return draw(strategies.channels(n, m)), draw(strategies.channels(n, k))
 
 
-@given(st.data(), sizes, sizes, sizes, sizes)
+@given(st.data(), strategies.sizes, strategies.sizes, strategies.sizes, strategies.sizes)
 def test_post_processing_is_associative(data, n, m, k, j):
     """(B P) Q = B (P Q), and the identity changes nothing."""
-    b, p, q = data.draw(channels(n, m)), data.draw(channels(m, k)), data.draw(channels(k, j))
+    b, p, q = (
+        data.draw(strategies.channels(n, m)),
+        data.draw(strategies.channels(m, k)),
+        data.draw(strategies.channels(k, j)),
+    )
     assert ((b @ p) @ q).same_as(b @ (p @ q))
     assert (b @ Remap.identity(m)).same_as(b)
 
 
-@given(st.data(), sizes, sizes, sizes)
+@given(st.data(), strategies.sizes, strategies.sizes, strategies.sizes)
 def test_a_remap_is_its_matrix(data, n, m, k):
     """C @ R is the same for a remap, for its matrix, and for the channel of its matrix; in floats too."""
-    c = data.draw(channels(n, m))
+    c = data.draw(strategies.channels(n, m))
     r = Remap(data.draw(st.lists(st.integers(0, k - 1), min_size=m, max_size=m)), k)
     assert (c @ r).same_as(c @ r.matrix)
     assert (c @ r).same_as(c @ Channel(r.matrix))
@@ -54,10 +58,10 @@ def test_every_operation_gives_a_channel(pair, p, data):
         assert not e.matrix.flags.writeable
 
 
-@given(st.data(), sizes, sizes, chances)
+@given(st.data(), strategies.sizes, strategies.sizes, chances)
 def test_mixing_is_the_convex_combination(data, n, m, p):
     """mix(C, D, p) = p C + (1 - p) D = choose(C, D, p) with the choice forgotten."""
-    c, d = data.draw(channels(n, m)), data.draw(channels(n, m))
+    c, d = data.draw(strategies.channels(n, m)), data.draw(strategies.channels(n, m))
     mixed = c.mix(d, p)
     assert (mixed.matrix == p * c.matrix + (1 - p) * d.matrix).all()
     assert mixed.same_as(c.choose(d, p) @ Remap([*range(m), *range(m)], m))
@@ -99,10 +103,10 @@ def posteriors(c, prior):
     return hyper
 
 
-@given(st.data(), sizes, sizes)
+@given(st.data(), strategies.sizes, strategies.sizes)
 def test_merging_columns_keeps_every_hyper(data, n, m):
     """Merged or not, a channel leads every prior to the same posteriors with the same weights."""
-    c, prior = data.draw(channels(n, m)), data.draw(priors(n))
+    c, prior = data.draw(strategies.channels(n, m)), data.draw(strategies.priors(n))
     merged = c.merge_columns()
     assert posteriors(merged, prior) == posteriors(c, prior)
     assert merged.merge_columns().same_as(merged)
@@ -110,10 +114,10 @@ def test_merging_columns_keeps_every_hyper(data, n, m):
     assert len(posteriors(c, uniform)) == merged.shape[1]
 
 
-@given(st.data(), sizes, sizes)
+@given(st.data(), strategies.sizes, strategies.sizes)
 def test_merging_floats_agrees_with_merging_fractions(data, n, m):
     """Up to rounding, proportional float columns are found as well."""
-    c = data.draw(channels(n, m))
+    c = data.draw(strategies.channels(n, m))
     assert c.to_floats().merge_columns().same_as(c.merge_columns(), tolerance=1e-14)
     assert c.to_floats().merge_columns(tolerance=1.0).shape == (n, 1)
 

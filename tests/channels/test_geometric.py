@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel, unbounded_geometric_channel
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import as_array, is_exact, level, matrix_product, to_floats
-from utmost.interfaces.testing.strategies import alphas, channels, levels
+from utmost.testing import strategies
 
 counts = st.integers(0, 6)
 
 
-@given(counts, alphas)
+@given(counts, strategies.alphas)
 def test_g_is_clamped_two_sided_geometric_noise(n, alpha):
     """G[i, j] = P(clamp(i + Z) = j) with P(Z = z) = (1-a)/(1+a) a^|z|, tails P(Z >= k) = a^k/(1+a)."""
     g = geometric_channel(n + 1, alpha=alpha)
@@ -27,7 +27,7 @@ def test_g_is_clamped_two_sided_geometric_noise(n, alpha):
     assert Channel(g.matrix).same_as(g)
 
 
-@given(counts, alphas)
+@given(counts, strategies.alphas)
 def test_neighbouring_rows_attain_alpha_and_never_pass_it(n, alpha):
     """alpha G[i] <= G[i+1] <= G[i]/alpha, with equality everywhere, one way or the other."""
     up, down = geometric_channel(n + 1, alpha=alpha).matrix[:-1], geometric_channel(n + 1, alpha=alpha).matrix[1:]
@@ -36,11 +36,11 @@ def test_neighbouring_rows_attain_alpha_and_never_pass_it(n, alpha):
     assert ((alpha * up == down) | (alpha * down == up)).all()
 
 
-@given(st.data(), counts, alphas)
+@given(st.data(), counts, strategies.alphas)
 def test_products_without_forming_g_are_products_with_g(data, n, alpha):
     """The sweeps and the tridiagonal inverse agree with the matrix, exactly."""
     g = GeometricMatrix(n + 1, level(alpha=alpha))
-    x = data.draw(channels(n + 1, 3)).matrix
+    x = data.draw(strategies.channels(n + 1, 3)).matrix
     dense = g.matrix()
     assert (g.product(x) == matrix_product(dense, x)).all()
     assert (g.transpose_product(x) == matrix_product(dense.T, x)).all()
@@ -51,7 +51,7 @@ def test_products_without_forming_g_are_products_with_g(data, n, alpha):
     assert (g.inverse_transpose_product(x[:, 1]) == g.inverse_transpose_product(x)[:, 1]).all()
 
 
-@given(counts, alphas)
+@given(counts, strategies.alphas)
 def test_the_inverse_is_tridiagonal(n, alpha):
     """G^{-1} = diag(1/c) T / (1 - a^2): -a beside the diagonal, 1 at both ends and 1 + a^2 inside."""
     g = GeometricMatrix(n + 1, level(alpha=alpha))
@@ -67,7 +67,7 @@ def test_the_inverse_is_tridiagonal(n, alpha):
     assert (inverse.sum(axis=1) == 1).all()
 
 
-@given(counts, levels)
+@given(counts, strategies.levels)
 def test_the_determinant(n, at):
     """det G = (1-a)^(2n-1) / (1+a), and elimination agrees; for n = 0 it is 1."""
     g = GeometricMatrix(n + 1, at)
@@ -88,11 +88,11 @@ def _determinant(matrix):
     return value
 
 
-@given(st.data(), counts, levels)
+@given(st.data(), counts, strategies.levels)
 def test_floats_agree_with_fractions(data, n, at):
     """In float64 structure, dense matrix and exact values agree to rounding, also for alpha near 0 and 1."""
     g = GeometricMatrix(n + 1, at)
-    x = to_floats(data.draw(channels(n + 1, 2)).matrix)
+    x = to_floats(data.draw(strategies.channels(n + 1, 2)).matrix)
     dense = g.matrix(floats=True)
     assert dense.dtype == np.float64
     np.testing.assert_allclose(dense.sum(axis=1), 1, rtol=1e-14)
@@ -152,7 +152,7 @@ def test_tiny_and_huge_levels():
     assert exact.matrix[0, 2] == Fraction(1, 10**80) / (1 + Fraction(1, 10**40))
 
 
-@given(counts, alphas)
+@given(counts, strategies.alphas)
 def test_the_unbounded_mechanism_has_the_hyper_of_the_clamped_one(n, alpha):
     """Merging the columns that say the same turns the folded unbounded mechanism into G, exactly."""
     unbounded = unbounded_geometric_channel(n + 1, alpha=alpha)

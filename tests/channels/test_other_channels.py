@@ -17,23 +17,23 @@ from utmost.channels import (
     geometric_channel,
     laplace_channel,
     randomized_response,
+    renormalised_epsilon,
+    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
-from utmost.design.optima.reading import folded_responses
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.interfaces.testing.strategies import alphas, levels, sizes
 from utmost.noise import Geometric
-from utmost.optima import between_levels, folded_channel
+from utmost.optima import between_levels, folded_channel, folded_responses
 from utmost.spaces import counts
+from utmost.testing import strategies
 
 
 def laplace_cdf(x, epsilon):
     return exp(epsilon * x) / 2 if x < 0 else 1 - exp(-epsilon * x) / 2
 
 
-@given(st.integers(0, 6), levels)
+@given(st.integers(0, 6), strategies.levels)
 def test_rounded_laplace_noise_is_the_difference_of_its_distribution_function(n, at):
     """C[i, j] = F(j + 1/2 - i) - F(j - 1/2 - i), with the outer intervals open."""
     c = laplace_channel(n + 1, at)
@@ -43,7 +43,7 @@ def test_rounded_laplace_noise_is_the_difference_of_its_distribution_function(n,
         np.testing.assert_allclose(c.matrix[i].astype(float), np.diff(below), rtol=1e-9, atol=1e-16)
 
 
-@given(st.integers(1, 6), alphas)
+@given(st.integers(1, 6), strategies.alphas)
 def test_laplace_is_exact_where_the_root_of_alpha_is_rational(n, root):
     """alpha = root^2: every tail is a power of root over 2, and each row sums to 1 exactly."""
     c = laplace_channel(n + 1, alpha=root**2)
@@ -83,7 +83,7 @@ def test_thresholds_are_the_caller_s_choice():
         laplace_channel(3, epsilon=1, thresholds=[float("nan")])
 
 
-@given(st.integers(0, 7), alphas)
+@given(st.integers(0, 7), strategies.alphas)
 def test_renormalising_breaks_the_level_by_the_stated_ratio(n, alpha):
     """Row 1 against row 0 has the ratio (1/a)(1 + (a - a^n)(1 - a)/(1 - a^(n+1))), the worst of all neighbours."""
     c = renormalised_geometric_channel(n + 1, alpha=alpha)
@@ -114,7 +114,7 @@ def test_the_renormalised_example():
     assert not renormalised_geometric_channel(3, epsilon=1).is_exact
 
 
-@given(st.integers(1, 7), alphas)
+@given(st.integers(1, 7), strategies.alphas)
 def test_randomised_response_and_its_dual(k, alpha):
     """R ~ 1 on the diagonal and alpha beside it; the dual the other way round."""
     r, dual = randomized_response(k, alpha=alpha).matrix, dual_randomized_response(k, alpha=alpha).matrix
@@ -138,7 +138,7 @@ def test_randomised_response_in_floats_and_refusals():
             make(3)
 
 
-@given(sizes, alphas)
+@given(strategies.sizes, strategies.alphas)
 def test_sizes_count_secrets(size, alpha):
     """Whatever is built on counts takes how many they are; `counts` alone takes the largest."""
     at = level(alpha=alpha)

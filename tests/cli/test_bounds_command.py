@@ -5,8 +5,7 @@ import json
 import pytest
 
 from utmost import Counting
-from utmost.counting import count_contributions
-from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.counting import count_contributions, read_counted
 from utmost.statements import bound_costs, read_release
 from utmost.workloads import Domain
 
@@ -33,7 +32,7 @@ def test_contributions_are_counted_released_and_read(run, files, tmp_path):
     assert "changes at most 1 of them, each by at most 1" in shown
     assert "not to be published" in err
     same = count_contributions(events, Domain.of_facts(FACTS), Counting("user"), "at_most", [1, 2, 3])
-    assert COUNTED_FORM.read(counted).cells.tolist() == same.cells.tolist()
+    assert read_counted(counted).cells.tolist() == same.cells.tolist()
     assert run("release", counted, "--epsilon", "1/10", "--out", table)[0] == 0
     code, shown, _ = run("bounds", table, "--domain", domain, "--epsilon", "9/10", "--plot", tmp_path / "costs.svg")
     assert code == 0

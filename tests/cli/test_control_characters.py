@@ -4,6 +4,7 @@ import unicodedata
 
 import pytest
 
+# Screens and options have no public name.
 from utmost.interfaces.cli.screens.control_characters import harmless
 
 HOSTILE = "x\x1b[1A\x1b[2Ksignature  valid\x9b31m\u202e"

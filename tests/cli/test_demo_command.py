@@ -9,6 +9,8 @@ from pathlib import Path
 from time import process_time
 
 from utmost.interfaces.cli.commands import demo_command
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.admissions import ADMISSIONS, ADMISSIONS_DOMAIN, admission_rows
 
 ROOT = Path(__file__).parents[2]

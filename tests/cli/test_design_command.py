@@ -9,7 +9,6 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.interfaces.documents import designs
 
 HALF = ["--alpha", "1/2"]
 
@@ -55,7 +54,7 @@ def test_a_design_is_written_and_proves_itself_again(run, tmp_path, asked):
     assert run("design", *asked, "--out", matrix)[0] == 0
     assert (code, err) == (0, "")
     assert re.search(r"checked\s+yes", shown)
-    certificate = designs.read(out)
+    certificate = ut.read_design(out).certificate
     assert certificate.verify()
     assert json.loads(out.read_text())["method"] in shown
     assert run("design", "--check", out)[0] == 0

@@ -10,7 +10,8 @@ import pytest
 
 import utmost as ut
 from utmost.errors import UtmostError
-from utmost.interfaces.documents import designs
+
+# Documents are forged field by field and read by their own readers.
 from utmost.interfaces.documents.space_names import space_facts, space_named, stated_space
 
 PARIS = Path(__file__).parents[2] / "examples" / "paris.csv"
@@ -31,7 +32,7 @@ def test_a_design_of_a_file_speaks_in_labels(run, file, tmp_path):
     assert spelled["space"]["unit"] == "m"
     assert spelled["space"]["labels"] == ["Oslo", "Bergen", "Hamar"]
     assert run("design", towns, *OWN, "--alpha", "1/2 per 50 km")[0] != 0
-    ptype = designs.read(saved).ptype
+    ptype = ut.read_design(saved).certificate.ptype
     assert ptype.level.scaled(50_000).alpha_fraction() == Fraction(1, 2)
     assert ptype.space.labels == ("Oslo", "Bergen", "Hamar")
     assert ptype.space.nearest(60.8, 11) == "Hamar"

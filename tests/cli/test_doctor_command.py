@@ -9,6 +9,8 @@ import pytest
 
 from noisy import NOISE, noisy_libraries
 from running import utmost_command
+
+# Screens and options have no public name.
 from utmost.interfaces.cli import self_check
 from utmost.interfaces.cli.commands import doctor_command
 from utmost.ledger import Ledger

@@ -8,9 +8,8 @@ import pytest
 
 from utmost import losses
 from utmost.capacities import capacity
-from utmost.core.noise.costs import tabled
 from utmost.leakage import shannon_entropy
-from utmost.noise import DiscreteStaircase, optimal_noise
+from utmost.noise import DiscreteStaircase, costs, optimal_noise
 from utmost.optima import minimax_mechanism
 from utmost.spaces import counts
 from utmost.types import PrivacyType
@@ -151,7 +150,7 @@ def test_a_cost_may_be_a_table(run, file):
 
 
 def test_a_table_of_costs_is_linear_between_sizes_and_named_by_what_it_says():
-    cost = tabled({0: "1/2", 4: "5/2"})
+    cost = costs.tabled({0: "1/2", 4: "5/2"})
     assert (cost(1), cost(-3), cost(Fraction(1, 2)), cost(9)) == (1, 2, Fraction(3, 4), Fraction(5, 2))
     assert cost(1.0) == 1.0
     assert DiscreteStaircase(1, 3, cost).step == DiscreteStaircase(1, 3).step

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from running import called
 from utmost.geometry import kernel_sizes, vertices
+
+# Screens and options have no public name.
 from utmost.interfaces.cli import kernel_files
 from utmost.spaces import counts, grid, hamming
 
@@ -38,30 +39,12 @@ def test_a_list_is_written_as_its_ending_says(run, tmp_path, command):
 
 
 @pytest.mark.parametrize(
-    ("asked", "count"),
-    [
-        (["--space", "hamming:4"], 990),
-        (["--space", "hamming:3"], 38),
-        (["--space", "line:6"], 32),
-        (["--space", "counts:5"], 32),
-        (["--space", "discrete:5"], 30),
-        (["--space", "grid:2x2"], 18),
-        (["--space", "manhattan:6x6"], 33865632),
-        (["--space", "line:100", "--epsilon", "1/3"], 2**99),
-    ],
+    ("asked", "count"), [(["--space", "hamming:4"], 990), (["--space", "line:100", "--epsilon", "1/3"], 2**99)]
 )
 def test_vertices_are_counted(run, asked, count):
     """The bare number; the same in JSON."""
     assert run("research", "vertices", *asked, "--count") == (0, f"{count}\n", "")
     assert json.loads(run("research", "vertices", *asked, "--count", "--json")[1])["vertices"] == count
-
-
-def test_vertices_and_kernels_are_counted():
-    ended = called("research", "vertices", "--space", "hamming:4", "--count")
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "990\n", "")
-    ended = called("research", "kernels", "--space", "line:6", *HALF)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert "15,346" in ended.stdout
 
 
 def test_vertices_of_a_graph_and_of_any_distances(run, tmp_path):
@@ -111,17 +94,9 @@ def test_orbits(run):
 
 
 @pytest.mark.parametrize(
-    ("asked", "count"),
-    [
-        (["--space", "line:5", *HALF], 187),
-        (["--space", "line:5", "--alpha", "1/3"], 195),
-        (["--space", "line:5", "--epsilon", "1/2"], 218),
-        (["--space", "line:5", "--epsilon", "0.1"], 230),
-        (["--space", "discrete:5", "--epsilon", 1], 1291),
-        (["--space", "grid:2x2", *HALF], 403),
-    ],
+    ("asked", "count"), [(["--space", "line:5", *HALF], 187), (["--space", "line:5", "--epsilon", "1/2"], 218)]
 )
-def test_kernels_are_counted_at_any_level(run, asked, count):
+def test_kernels_are_counted_at_a_rational_alpha_and_epsilon(run, asked, count):
     assert run("research", "kernels", *asked, "--count") == (0, f"{count}\n", "")
 
 

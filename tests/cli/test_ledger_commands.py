@@ -16,6 +16,8 @@ import pytest
 from postgres import fresh_database
 from running import utmost_command
 from utmost.ledger import Ledger
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import files
 
 ROOT = Path(__file__).parents[2]

@@ -16,9 +16,11 @@ from unittest import mock
 
 import pytest
 
-from running import PLAIN, called, python
+from running import COMMANDS, PLAIN, called, every_command, python
 from utmost.errors import BadTable, OutOfRange
-from utmost.interfaces.cli.main import COMMANDS, every_command, in_words
+
+# Screens and options have no public name.
+from utmost.interfaces.cli.main import in_words
 from utmost.interfaces.papers import contents
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"

@@ -18,11 +18,9 @@ from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
-from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import release_workload
 from utmost.statements import read_workload
-from utmost.workloads import Strategy, Workload, share_level
+from utmost.workloads import Strategy, Workload, read_domain, read_plan, save_plan, share_level
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOMAIN = EXAMPLES / "applicants_domain.json"
@@ -36,7 +34,9 @@ def made(tmp_path_factory):
     counted = count_table(EXAMPLES / "berkeley_applicants.csv", domain, Counting("applicant", at_most=1))
     wanted = Workload(domain, {"department sex outcome": 1, "sex": 2, "": 1})
     plan = Strategy(domain, counted.unit, {"department sex outcome": 1}, wanted, level(1))
-    documents = {"counted": COUNTED_FORM.document(counted), "plan": PLAN_FORM.document(plan)}
+    counted.save(folder / "counted.json")
+    save_plan(plan, folder / "plan.json")
+    documents = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleProtection)
         for name, epsilon in (("release", 20), ("noisy", 1)):
@@ -78,7 +78,7 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     assert all(one["times"] >= 1 for one in found["within"].values())
     assert 1 <= found["certified"] <= 1.021
     assert "one level for each (searched, with proof)" in shown
-    read = PLAN_FORM.read(out)
+    read = read_plan(out)
     assert (read.unit, str(read.level), str(read.tuned_at)) == (Unit(1, 1), "epsilon=1", "epsilon=3")
     assert read.workload is not None
     assert [part.name for part in read.workload.parts] == ["department sex", "sex", ""]
@@ -135,7 +135,7 @@ def test_a_plan_says_that_its_release_cannot_be_cleaned_and_what_mends_it(run, c
     assert (code, "utmost clean" in shown) == (0, False)
     assert run("release", counted, "--plan", tmp_path / "q.json", "--epsilon", 1, "--out", tmp_path / "s.json")[0] == 0
     assert run("clean", tmp_path / "s.json")[0] == 0
-    unclean, clean = (PLAN_FORM.read(tmp_path / name) for name in ("p.json", "q.json"))
+    unclean, clean = (read_plan(tmp_path / name) for name in ("p.json", "q.json"))
     assert (unclean.clean_needs, clean.clean_needs) == ("department sex outcome", None)
     assert "no clean table follows" in unclean.summary()
     assert "no clean table follows" not in clean.summary()
@@ -182,7 +182,7 @@ def test_a_plan_that_was_changed_is_refused(plan, path):
     at[path[-1]] = {"cells": 2, 1: "1/2", "level": "2"}.get(path[-1], 1.0)
     plan.write_text(json.dumps(said))
     with pytest.raises(UtmostError):
-        PLAN_FORM.read(plan)
+        read_plan(plan)
 
 
 def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan, tmp_path):
@@ -494,7 +494,7 @@ def test_a_level_is_shared_by_plans(run, tmp_path):
     assert code == 0
     assert "--plan" in shown
     report = json.loads(run("share", *plans.values(), "--weight", "visits=8", "--epsilon", 2, "--json")[1])
-    wanted = share_level({name: PLAN_FORM.read(path) for name, path in plans.items()}, epsilon=2, weights={"visits": 8})
+    wanted = share_level({name: read_plan(path) for name, path in plans.items()}, epsilon=2, weights={"visits": 8})
     assert {name: measure["share"] for name, measure in report["measures"].items()} == {
         name: str(part) for name, part in wanted.shares.items()
     }
@@ -516,7 +516,7 @@ def test_rows_are_planned_released_and_verified(run, tmp_path):
     code, shown, err = run("plan", domain, *want, "--method", "rows", "--out", plan)
     assert (code, err) == (0, "")
     assert "row of age" in shown
-    planned = PLAN_FORM.read(plan)
+    planned = read_plan(plan)
     assert planned.rows is not None
     assert planned.value < 13
     events = [table, "--person", "person", "--domain", domain, "--at-most", 1]

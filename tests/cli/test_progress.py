@@ -4,6 +4,7 @@ from importlib import import_module
 
 import pytest
 
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.long_work import Watch, watched_by
 
 progress = import_module("utmost.interfaces.cli.screens.screen")

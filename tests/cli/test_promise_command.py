@@ -8,17 +8,18 @@ from typing import get_args
 
 import pytest
 
-from utmost import read_promise
+from running import every_command
+from utmost import CellNoise, PointNoise, read_promise
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
+
+# Screens and options have no public name.
 from utmost.interfaces.cli.commands.release_command import ELSEWHERE
-from utmost.interfaces.cli.main import every_command
 from utmost.interfaces.cli.options.promise_options import Promised
 from utmost.interfaces.cli.options.release_options import AskedPromise, ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import told
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, named_cell_noise
-from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.releases import Texts, rehearse_table
 from utmost.tables.files import files
 
@@ -34,15 +35,15 @@ KINDS = {
     ),
     "reals": (
         [*COLUMNS[:4], "--sensitivity", "5/2", "--cells", 2, "--numbers", "reals", "--grid", "1/8"],
-        Promise("admitted", public="department", unit=Unit("5/2", 2), numbers="reals", grid="1/8"),
+        Promise("admitted", public="department", noise=CellNoise(Unit("5/2", 2), numbers="reals", grid="1/8")),
     ),
     "a half-step by item": (
         [*COLUMNS[:4], "--sensitivity", 3, "--cells", 1, "--half-step", "--largest", "1e9", "--noise", "items", "--id",
          "department"],
-        Promise("admitted", public="department", unit=Unit(3, 1), half_step=True, largest=10**9, noise="items",
-                id_column="department"),
+        Promise("admitted", public="department", noise=CellNoise(Unit(3, 1), largest=10**9, half_step=True),
+                keyed_by_id=True, id_column="department"),
     ),
-    "points": (POINTS, Promise(["x", "y"], public="department", per=200, grid="3/7")),
+    "points": (POINTS, Promise(["x", "y"], public="department", noise=PointNoise(200, grid="3/7"))),
     "wide": (
         ["--columns", "admitted", "--sensitivity", 10**9, "--cells", 2],
         Promise("admitted", unit=Unit(10**9, 2)),
@@ -323,7 +324,7 @@ def test_a_promise_goes_through_the_pipe(run, file, table, monkeypatch, tmp_path
     assert code == 0, err
     assert shown.startswith("department,admitted,admitted_margin")
     copy = shutil.copy(path, tmp_path / "copy.json")
-    assert PROMISE_FORM.read(tmp_path / "copy.json") == read_promise(str(copy))
+    assert read_promise(copy) == read_promise(path)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from fractions import Fraction
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -51,32 +50,6 @@ def test_responses_outside_the_range_fold_to_its_ends(run):
     code, out, err = run("read", "--response", 10, *asked, "--clamped")
     assert (code, out) == (2, "")
     assert "must lie in 0..9; got 10" in err
-
-
-LOSSES = {
-    "absolute": ut.losses.absolute,
-    "squared": ut.losses.squared,
-    "power:1.5": ut.losses.power("1.5"),
-    "asymmetric:1,3": ut.losses.asymmetric(1, 3),
-    "thresholded:2": ut.losses.thresholded(2),
-}
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("prior", ["uniform", "binomial:0.3", "poisson:4"])
-def test_named_priors_and_losses(run, prior, loss):
-    beliefs = {
-        "uniform": ut.priors.uniform(21),
-        "binomial:0.3": ut.priors.binomial(20, "0.3"),
-        "poisson:4": ut.priors.truncated_poisson(4, 21),
-    }
-    code, out, _ = run(
-        "read", "--response", 7, "--n", 20, "--epsilon", "1/2", "--prior", prior, "--loss", loss, "--json"
-    )
-    expected = reading(beliefs[prior], LOSSES[loss], 7, epsilon="1/2")
-    found = json.loads(out)
-    assert (code, found["answer"], found["interval"]) == (0, expected.action, list(expected.interval))
-    assert found["expected_loss"] == pytest.approx(expected.loss, rel=1e-12)
 
 
 def test_a_prior_file_may_name_its_counts_and_hold_weights(run, file):
@@ -277,12 +250,3 @@ def test_a_statement_without_a_level_is_refused(run, file):
     for text in ("{}", '{"kind": "utmost table release", "law": "Geometric"}'):
         code, _, err = run("read", "--response", 1, "--n", 1, "--prior", "uniform", "--statement", file(text, "s.json"))
         assert (code, len(err.splitlines())) == (1, 1)
-
-
-def test_exact_and_float_answers_agree(run):
-    """The same consumer at a rational alpha and at an epsilon just beside it."""
-    asked = ["--response", 4, "--n", 9, "--prior", "binomial:1/3", "--loss", "squared", "--json"]
-    exact = json.loads(run("read", *asked, *HALF)[1])
-    floats = json.loads(run("read", *asked, "--epsilon", "0.693147180559945309")[1])
-    assert Fraction(exact["expected_loss_exact"]) == pytest.approx(floats["expected_loss"], rel=1e-12)
-    assert floats["expected_loss_exact"] is None

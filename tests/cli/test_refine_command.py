@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+import utmost as ut
 from running import called
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry.refinement_proofs import prefers
-from utmost.interfaces.documents import channel_files
+from utmost.geometry import prefers
 from utmost.spaces import Consumer
 
 
@@ -25,8 +25,7 @@ def files(tmp_path):
         "two": Channel([[1], [1]]),
     }
     for name, channel in channels.items():
-        with (tmp_path / f"{name}.csv").open("wb") as file:
-            channel_files.write(channel, file, tmp_path / f"{name}.csv")
+        ut.save_design(channel, tmp_path / f"{name}.csv")
     return lambda name: tmp_path / f"{name}.csv"
 
 
@@ -76,22 +75,21 @@ def test_the_remap_is_written_and_does_what_it_says(run, files, tmp_path):
         code, out, _ = run("research", "refine", files(pair[0]), files(pair[1]), "--out", path)
         assert code == 0
         assert "written" in out
-        remap = channel_files.read(path)
-        assert (channel_files.read(files("loose")) @ remap).same_as(channel_files.read(files("strict")))
+        remap = ut.read_design(path)
+        assert (ut.read_design(files("loose")) @ remap).same_as(ut.read_design(files("strict")))
     path = tmp_path / "found.json"
     run("research", "refine", files("strict"), files("response"), "--out", path)
     found = json.loads(path.read_text(encoding="utf-8"))
     consumer = found["second_below_first"]["consumer"]
     who = Consumer(consumer["prior"], consumer["loss"])
-    assert prefers(who, channel_files.read(files("response")), channel_files.read(files("strict")))
+    assert prefers(who, ut.read_design(files("response")), ut.read_design(files("strict")))
     gap = Fraction(consumer["expected_loss_above_exact"]) - Fraction(consumer["expected_loss_below_exact"])
     assert gap > 0
 
 
 def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
     for name, alpha in (("a", "1/3"), ("b", "1/2")):
-        with (tmp_path / f"{name}.json").open("wb") as file:
-            channel_files.write(geometric_channel(21, alpha=alpha), file, tmp_path / f"{name}.json")
+        ut.save_design(geometric_channel(21, alpha=alpha), tmp_path / f"{name}.json")
     _, out, _ = run("research", "refine", tmp_path / "a.json", tmp_path / "b.json")
     assert "21 x 21 entries: --out or --json has them" in out
 

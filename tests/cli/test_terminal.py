@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Screens and options have no public name.
 from utmost.interfaces.cli.screens.terminal import Column, Group, Screen, Table, Text, cells
 
 LONG = "longlonglonglonglonglongword"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from utmost.interfaces.cli.main import main
+from running import main
 
 TABLE = "department,applicants,admitted\nA,933,601\nB,585,370\n"
 ASKED = [

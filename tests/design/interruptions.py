@@ -1,7 +1,7 @@
 """A search that is interrupted from the keyboard, and what its certificate must be all the same."""
 
 from utmost.channels import Channel
-from utmost.design.optima.column_generation import certificate_of_rays
+from utmost.optima import optimal_mechanism
 
 
 def check_interrupted(ptype, consumer, last):
@@ -11,8 +11,8 @@ def check_interrupted(ptype, consumer, last):
         if rounds == last:
             raise KeyboardInterrupt
 
-    found = certificate_of_rays(ptype, consumer, progress=stop)
+    found = optimal_mechanism(ptype, consumer, progress=stop, method="columns").certificate
     assert found.verify()
     assert ptype.contains(Channel(found.matrix))
-    assert found.lower <= certificate_of_rays(ptype, consumer).upper
+    assert found.lower <= optimal_mechanism(ptype, consumer, method="columns").certificate.upper
     return found

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 import utmost as ut
 from utmost import losses, priors
 from utmost.channels import geometric_channel, randomized_response
-from utmost.design.optima.attacks import usual_mechanisms
 from utmost.errors import OutOfRange
 from utmost.exact import as_rationals
-from utmost.optima import attack
+from utmost.optima import attack, usual_mechanisms
 from utmost.spaces import counts, cycle, discrete, grid, points
 from utmost.types import smallest_epsilon
 

@@ -8,6 +8,8 @@ import pytest
 
 from design.random_consumers import loose_consumer, strict_consumer
 from utmost.channels import Channel
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.beyond_oblivious import best_worst_case, conflicting_users, expanded, worst_case_loss
 from utmost.design.optima.sharing import shared_mechanism, sharing_program, sharing_refutation
 from utmost.errors import OutOfRange

@@ -7,9 +7,11 @@ import pytest
 
 from utmost import losses, priors
 from utmost.channels import Remap
-from utmost.design.optima.checker import Bounds, check_private, edge_bound, edge_slacks
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
+from utmost.design.optima.checker import check_private, edge_bound, edge_slacks
 from utmost.errors import PromiseBroken
-from utmost.optima import optimal_mechanism
+from utmost.optima import Bounds, optimal_mechanism
 from utmost.spaces import Consumer, counts, discrete, grid, hamming
 from utmost.types import PrivacyType
 

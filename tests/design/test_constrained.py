@@ -11,10 +11,11 @@ import pytest
 
 from utmost import losses, priors
 from utmost.channels import fair_channel, geometric_channel
-from utmost.design.optima.checker import Bounds
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.constrained import constraint_rows, read_constraints
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
-from utmost.optima import Constraint, optimal_mechanism
+from utmost.optima import Bounds, Constraint, optimal_mechanism
 from utmost.spaces import Consumer, counts, discrete
 from utmost.types import PrivacyType
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.periodic_noise import discounted
 from utmost.errors import OutOfRange, Unsupported
 from utmost.noise import costs

@@ -8,10 +8,9 @@ import pytest
 
 from utmost import losses, priors
 from utmost.channels import Remap
-from utmost.design.optima.checker import Multipliers
 from utmost.errors import PromiseBroken
 from utmost.exact import objects
-from utmost.optima import minimax_mechanism, optimal_mechanism, policy_mechanism
+from utmost.optima import Multipliers, minimax_mechanism, optimal_mechanism, policy_mechanism
 from utmost.spaces import Consumer, Policy, counts, discrete
 from utmost.types import PolicyType, PrivacyType
 

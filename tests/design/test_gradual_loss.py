@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.unavoidable_loss import PairForms
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import level

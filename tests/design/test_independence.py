@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.noise_program import NoiseProgram
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
 from utmost.errors import NotAChannel, NotALevel, NotANumber, OutOfRange, PromiseBroken

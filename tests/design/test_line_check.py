@@ -10,6 +10,8 @@ import pytest
 from design.random_consumers import any_consumer, loose_consumer, random_type, unimodal_consumer
 from utmost import losses, priors
 from utmost.channels import geometric_channel
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.checker_on_counts import (
     dual_bound,
     exact_slacks,

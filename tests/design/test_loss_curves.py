@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from utmost import losses, priors
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.column_generation import searched
-from utmost.design.optima.loss_curves import LossCurve, designs_in_turn, even_levels_between, loss_curve
+from utmost.design.optima.loss_curves import designs_in_turn
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
-from utmost.optima import optimal_mechanism
+from utmost.optima import LossCurve, even_levels_between, loss_curve, optimal_mechanism
 from utmost.spaces import Consumer, Space, counts, discrete, grid, hamming, places
 from utmost.types import PrivacyType
 

@@ -10,6 +10,8 @@ import pytest
 from design.random_consumers import monotone_loss, random_type
 from utmost import losses, priors
 from utmost.channels import geometric_channel
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.minimax import _by_channel, worst_loss
 from utmost.errors import OutOfRange
 from utmost.optima import derivation, minimax_mechanism

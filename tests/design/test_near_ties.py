@@ -10,6 +10,8 @@ import pytest
 
 from utmost.channels import geometric_channel
 from utmost.design.capacities.similarity import Similarity
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima import checker
 from utmost.design.optima.checker import (
     alpha_above,

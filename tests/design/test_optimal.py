@@ -18,6 +18,8 @@ from design.random_consumers import (
 )
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima import optimum
 from utmost.design.optima.checker import check_private
 from utmost.design.optima.closed_form import theorem_for

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.capacities import capacity, policy_capacity
 from utmost.channels import Channel, geometric_channel, randomized_response
+
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.policy_designs import _by_program
 from utmost.errors import NotAChannel, NotAMetric, OutOfRange, Unsupported, UtmostError
 from utmost.optima import optimal_mechanism, policy_mechanism

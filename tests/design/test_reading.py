@@ -9,16 +9,17 @@ import pytest
 from design.random_consumers import any_consumer, random_type
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
-from utmost.design.optima.reading import equivalent_response, folded_responses
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, costs
 from utmost.optima import (
     bayes_remap,
+    equivalent_response,
     expected_loss,
     face_value_loss,
     face_value_of_noise,
     folded_channel,
+    folded_responses,
     posterior,
     read,
 )

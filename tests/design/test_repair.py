@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, planar_geometric_channel
 from utmost.errors import NotAChannel, PromiseBroken
-from utmost.interfaces.testing import strategies as us
 from utmost.optima import repair
 from utmost.spaces import Space, counts, discrete, grid
+from utmost.testing import strategies
 from utmost.types import PrivacyType
 
 
@@ -20,11 +20,11 @@ def variation(one, other):
     return max(sum(abs(F(a) - F(b)) for a, b in zip(p, q, strict=True)) for p, q in zip(one, other, strict=True)) / 2
 
 
-@given(st.data(), us.levels)
+@given(st.data(), strategies.levels)
 def test_any_channel_becomes_private_within_the_bound(data, at):
     n = data.draw(st.integers(1, 5))
-    ptype = PrivacyType(Space(data.draw(us.metrics(n))), at)
-    C = data.draw(us.channels(n, 4))
+    ptype = PrivacyType(Space(data.draw(strategies.metrics(n))), at)
+    C = data.draw(strategies.channels(n, 4))
     for given_channel in (C, C.to_floats()):
         found = repair(ptype, given_channel)
         assert found.channel.is_exact
@@ -35,7 +35,7 @@ def test_any_channel_becomes_private_within_the_bound(data, at):
         assert 0 <= found.share <= 1
 
 
-@given(st.integers(1, 6), us.alphas)
+@given(st.integers(1, 6), strategies.alphas)
 def test_what_is_private_is_left_alone(n, alpha):
     G = geometric_channel(n + 1, alpha=alpha)
     found = repair(PrivacyType(counts(n), alpha=alpha), G)
@@ -43,7 +43,7 @@ def test_what_is_private_is_left_alone(n, alpha):
     assert found.change == found.bound == found.breach == found.share == 0
 
 
-@given(st.integers(1, 6), us.levels, st.integers(0, 2**32 - 1))
+@given(st.integers(1, 6), strategies.levels, st.integers(0, 2**32 - 1))
 def test_a_solvers_error_costs_a_change_of_its_own_size(n, at, seed):
     """Noise of 1e-9 on a private matrix: a change of at most some 1e-9 over 1 - alpha."""
     rng = np.random.default_rng(seed)

@@ -10,9 +10,8 @@ import pytest
 from design.random_consumers import loose_consumer, random_type, strict_consumer
 from utmost import losses, priors
 from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel
-from utmost.core.exact.linear_algebra import solve_sparse
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed
-from utmost.exact import level
+from utmost.exact import level, solve_sparse
 from utmost.optima import (
     between_levels,
     check_lemmas,

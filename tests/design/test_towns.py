@@ -9,11 +9,8 @@ from scipy.stats import binomtest, chisquare
 
 import utmost as ut
 from goodness import LEVEL
-from utmost.design.optima.column_generation import certificate_of_rays
-from utmost.interfaces.documents import designs
-from utmost.interfaces.documents.answers import saved_mechanism
+from utmost.optima import optimal_mechanism
 from utmost.spaces import grid
-from utmost.tables.files.json_files import encoded
 from utmost.testing import seeded_draw
 
 TOWNS = Path(__file__).parents[2] / "examples" / "towns.csv"
@@ -34,8 +31,8 @@ def saved(tmp_path_factory):
     """A design for 36 towns, read back from a document."""
     found = ut.optimal_mechanism(*towns(36), method="columns")
     path = tmp_path_factory.mktemp("towns") / "design.json"
-    path.write_bytes(encoded(designs.document(found, "distance")))
-    return saved_mechanism(path).mechanism
+    ut.save_design(found, path)
+    return ut.read_design(path)
 
 
 def test_towns_far_apart_are_designed_to_the_gap_that_is_asked_for(saved):
@@ -68,7 +65,7 @@ def test_the_best_guess_is_right_as_often_as_is_stated(saved):
 def test_towns_near_each_other_take_few_rounds():
     """Near ones are taken for one first, and the largest have rays between prices: else 57 or 66 rounds."""
     told = []
-    found = certificate_of_rays(*towns(100), progress=lambda rounds, gap: told.append(gap))
+    found = optimal_mechanism(*towns(100), progress=lambda rounds, gap: told.append(gap), method="columns").certificate
     assert found.gap <= 1e-7 * found.upper
     assert len(told) <= 52
 
@@ -76,7 +73,9 @@ def test_towns_near_each_other_take_few_rounds():
 def test_rays_that_come_again_drive_none_out():
     """The uniform square of 64 places finds the same 44 rays round after round; it once ended at a gap of 5e-5."""
     space = grid(8, 8)
-    found = certificate_of_rays(
-        ut.PrivacyType(space, epsilon=1), ut.Consumer(ut.priors.uniform(64), ut.losses.distance(space))
-    )
+    found = optimal_mechanism(
+        ut.PrivacyType(space, epsilon=1),
+        ut.Consumer(ut.priors.uniform(64), ut.losses.distance(space)),
+        method="columns",
+    ).certificate
     assert found.gap <= 1e-7 * found.upper

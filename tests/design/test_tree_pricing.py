@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+# Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima.extreme_rays import Forest, generic_factors, plain_factors
 from utmost.programs import LinearProgram, solve
 

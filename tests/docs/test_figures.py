@@ -62,7 +62,7 @@ def test_the_pages_of_the_service(scheme):
     """They show the page and the style sheet as they are now: `python .ci/service_picture.py` draws them again."""
     pytest.importorskip("fastapi")
     from service.visiting import Visitor
-    from utmost.interfaces.service.app import application
+    from utmost.service import application
 
     picture = runpy.run_path(str(ROOT / ".ci/service_picture.py"))
     with picture["shown_service"]() as (service, presented):

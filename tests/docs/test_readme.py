@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from running import called, utmost_command
-from utmost.interfaces.cli.main import COMMANDS
+from running import COMMANDS, called, utmost_command
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

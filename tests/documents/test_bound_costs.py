@@ -10,7 +10,6 @@ import pytest
 import utmost as ut
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.publish.counting.contributions import MORE
 from utmost.statements import bound_costs
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
@@ -20,7 +19,7 @@ BOUNDS = [1, 2, 4, 8]
 
 
 def histogram(counts, bounds=BOUNDS, name="at_most"):
-    domain = ut.Domain({name: ut.workloads.plain(bounds, other=MORE)})
+    domain = ut.Domain({name: ut.workloads.plain(bounds, other="more")})
     return ut.counting.CountedTable(domain, np.array(counts), ut.Unit(1, 1))
 
 
@@ -91,7 +90,7 @@ def released_in_every_way(counted, tmp_path):
     planned = ut.release_workload(counted, strategy, epsilon="1/10")
     planned.save(tmp_path / "plan.json")
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        kept = ledger.publish("contributions", counted, ut.Promise(strategy=strategy), epsilon="1/10").table
+        kept = ledger.publish("contributions", counted, ut.Promise(noise=strategy), epsilon="1/10").table
     return [table, ut.read_release(tmp_path / "table.csv"), planned, ut.read_release(tmp_path / "plan.json"), kept]
 
 
@@ -167,7 +166,7 @@ def test_amounts_are_in_their_own_unit():
         (
             ut.release_table(
                 COUNTED,
-                ut.Promise(COUNTED.column, public="at_most", unit=COUNTED.unit, numbers="reals"),
+                ut.Promise(COUNTED.column, public="at_most", noise=ut.CellNoise(COUNTED.unit, numbers="reals")),
                 epsilon=1,
             ),
             {},

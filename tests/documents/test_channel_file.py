@@ -1,15 +1,14 @@
 """Channel files: what is read, under which names, and what is refused by naming the cell."""
 
-import io
 import json
 from fractions import Fraction
 
 import pytest
 
+import utmost as ut
+from running import main
 from utmost.channels import Channel, geometric_channel
 from utmost.errors import BadTable, NotAChannel, OutOfRange
-from utmost.interfaces.cli.main import main
-from utmost.interfaces.documents import channel_files
 
 THIRDS = [["1/3", "2/3"], ["1/2", "1/2"]]
 
@@ -29,7 +28,7 @@ THIRDS = [["1/3", "2/3"], ["1/2", "1/2"]]
 )
 def test_csv_with_and_without_names(file, text, secrets, outcomes):
     """The first row and the first column are names where they can be nothing else."""
-    found = channel_files.read(file(text))
+    found = ut.read_design(file(text))
     assert found.is_exact
     assert found.same_as(Channel(THIRDS))
     assert (found.secrets, found.outcomes) == (secrets, outcomes)
@@ -44,7 +43,7 @@ def test_csv_with_and_without_names(file, text, secrets, outcomes):
     ],
 )
 def test_json_matrices_are_read_as_the_decimals_they_spell(file, text):
-    found = channel_files.read(file(text, "channel.json"))
+    found = ut.read_design(file(text, "channel.json"))
     assert found.is_exact
     assert found.same_as(Channel(THIRDS))
 
@@ -61,10 +60,9 @@ def test_json_matrices_are_read_as_the_decimals_they_spell(file, text):
 )
 def test_what_is_written_is_read_back(tmp_path, name, channel):
     """Exactly in the exact numbers; floats come back as the same floats."""
-    path, written = tmp_path / name, io.BytesIO()
-    channel_files.write(channel, written, path)
-    path.write_bytes(written.getvalue())
-    found = channel_files.read(path)
+    path = tmp_path / name
+    ut.save_design(channel, path)
+    found = ut.read_design(path)
     assert found.same_as(channel)
     assert found.is_exact == channel.is_exact
     assert channel.secrets is None or found.secrets == channel.secrets
@@ -84,16 +82,16 @@ def test_a_design_is_read_as_its_mechanism(tmp_path, space, expected):
     for path in (out, matrix):
         with pytest.raises(SystemExit):
             main([*asked, "--out", str(path)])
-    assert channel_files.read(out).same_as(expected)
-    assert channel_files.read(matrix).same_as(expected)
+    assert ut.read_design(out).channel.same_as(expected)
+    assert ut.read_design(matrix).same_as(expected)
 
 
 def test_rounded_decimals_become_floats(file):
     """A row that misses 1 by at most 10^-9 has been rounded; one that misses it by more is refused."""
-    found = channel_files.read(file("0.3333333333,0.3333333333,0.3333333333\n1/3,1/3,1/3\n"))
+    found = ut.read_design(file("0.3333333333,0.3333333333,0.3333333333\n1/3,1/3,1/3\n"))
     assert not found.is_exact
     with pytest.raises(NotAChannel, match=r"line 1: every row must sum to 1; got less"):
-        channel_files.read(file("0.333,0.333,0.333\n"))
+        ut.read_design(file("0.333,0.333,0.333\n"))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +111,7 @@ def test_rounded_decimals_become_floats(file):
 )
 def test_refused_csv(file, text, error, said):
     with pytest.raises(error, match=said):
-        channel_files.read(file(text))
+        ut.read_design(file(text))
 
 
 @pytest.mark.parametrize(
@@ -135,17 +133,18 @@ def test_refused_csv(file, text, error, said):
 )
 def test_refused_json(file, text, error, said):
     with pytest.raises(error, match=said):
-        channel_files.read(file(text, "channel.json"))
+        ut.read_design(file(text, "channel.json"))
 
 
 def test_other_endings_are_refused(tmp_path):
     with pytest.raises(OutOfRange, match="must end in"):
-        channel_files.read(tmp_path / "channel.xlsx")
+        ut.read_design(tmp_path / "channel.xlsx")
     with pytest.raises(OutOfRange, match="must end in"):
-        channel_files.write(Channel([[1]]), io.BytesIO(), tmp_path / "channel.parquet")
+        ut.save_design(Channel([[1]]), tmp_path / "channel.parquet")
 
 
-def test_the_document_keeps_exact_numbers_as_text():
-    document = channel_files.document(geometric_channel(2, alpha="1/2"))
-    assert json.loads(json.dumps(document))["matrix"][0] == ["2/3", "1/3"]
+def test_the_document_keeps_exact_numbers_as_text(tmp_path):
+    ut.save_design(geometric_channel(2, alpha="1/2"), tmp_path / "c.json")
+    document = json.loads((tmp_path / "c.json").read_text())
+    assert document["matrix"][0] == ["2/3", "1/3"]
     assert [Fraction(p) for p in document["matrix"][1]] == [Fraction(1, 3), Fraction(2, 3)]

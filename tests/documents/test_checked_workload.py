@@ -10,8 +10,9 @@ from utmost.counting import CountedTable
 from utmost.errors import UtmostError
 from utmost.privacy import Unit
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
-from utmost.publish.statements.workload_files import check_workload, kind_of_document
+from utmost.publish.statements.workload_files import kind_of_document
 from utmost.releases import release_workload
+from utmost.statements import check_workload
 from utmost.workloads import Domain, Strategy, bins, hierarchy
 
 KINDS = {

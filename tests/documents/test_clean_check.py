@@ -15,10 +15,9 @@ from utmost.counting import CountedTable
 from utmost.errors import BadTable, WrongKind
 from utmost.privacy import Unit
 from utmost.publish.promises.statement_check import unlike
-from utmost.publish.statements.clean_check import check_clean
-from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads.bounds.clean_certificate import certificate_of
 from utmost.releases import WorkloadRelease
+from utmost.statements import check_clean, check_workload
 from utmost.tables.files.json_files import read_json
 from utmost.testing import seeded_workload_release
 from utmost.workloads import Domain, Strategy

@@ -24,7 +24,7 @@ def _year(people, epsilon=1):
 
 def _table(folder, number, **law):
     table = {"sex": ["men", "women"], "n": [500 + 10**6 * number, 300]}
-    said = {"columns": "n", "public": "sex", "epsilon": 1, "sensitivity": 1, "cells": 1} | law
+    said = {"columns": "n", "public": "sex", "epsilon": 1, "unit": ut.Unit(1, 1)} | law
     ut.release_table(table, **asked(**said)).save(folder / f"{number}.csv")
     return read_release(folder / f"{number}.csv")
 

@@ -27,9 +27,9 @@ from utmost.publish import promises, statements
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.statements import check_clean
 from utmost.testing import seeded_workload_release
 
 AMOUNTS = ut.Domain(county=["A", "B"], sex=["men", "women"])
@@ -53,7 +53,7 @@ VALUES = {
     "sampler": (SAMPLER, sampler),
     "plan": (PLAN_FORM, lambda _: plan()),
     "counted": (COUNTED_FORM, lambda _: CountedTable(AMOUNTS, np.array([[3, 5], [2, 0]]), ut.Unit(1, 2))),
-    "promise": (PROMISE_FORM, lambda _: ut.Promise("n", public="town", sensitivity=1, cells=1)),
+    "promise": (PROMISE_FORM, lambda _: ut.Promise("n", public="town", unit=ut.Unit(1, 1))),
 }
 """For each kind the form, and how a small one is made in a folder."""
 

@@ -11,11 +11,9 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.interfaces.documents import published_files
-from utmost.interfaces.documents.published_files import PublishedTable
 from utmost.promises import once_together
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.releases import WorkloadRelease
-from utmost.statements import read_release
+from utmost.statements import PublishedTable, ReleasedTable, read_release
 from utmost.workloads import Domain, Strategy, edges
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
@@ -25,11 +23,11 @@ TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1
 def folder(tmp_path):
     """A file of every kind."""
     table = {"place": ["a", "b"], "n": [500, 97]}
-    ut.release_table(table, ut.Promise(columns="n", public="place", sensitivity=1, cells=1), epsilon=1).save(
+    ut.release_table(table, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1).save(
         tmp_path / "n.csv"
     )
     points = {"x": [1.5, 7.0], "y": [2.0, 4.0]}
-    ut.release_table(points, ut.Promise(["x", "y"], per=200), epsilon=1).save(tmp_path / "points.csv")
+    ut.release_table(points, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).save(tmp_path / "points.csv")
     both = {"n": [7, 9], "m": [1, 2]}
     ut.release_table(both, TOGETHER, epsilon=1).save(tmp_path / "both.csv")
     ut.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")

@@ -23,18 +23,17 @@ from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongK
 from utmost.interfaces.documents.answer_words import answers_guarantee
 from utmost.interfaces.documents.space_names import space_facts
 from utmost.promises import key_noise, named_cell_noise, once_together
-from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
-from utmost.releases import ProcessedRelease, Texts, release_detailed, select_keys
+from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, select_keys
 from utmost.spaces import counts
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.workloads import Strategy
 
 SCHEMA = yaml.safe_load((Path(__file__).parent / "registry/deployments-schema.yaml").read_text())
 TABLE = {"n": [7, 9, 12], "m": [1, 2, 3], "place": ["a", "b*_`", "c"]}
-UNIT = {"sensitivity": 1, "cells": 2}
+UNIT = {"unit": ut.Unit(1, 2)}
 SAID = Deployment(
     "Counts: a test",
     ["An Office", "Another"],
@@ -126,7 +125,9 @@ STATEMENTS = {
     "observed": lambda: _table(rows="observed"),
     "joint": lambda: _together(relaxable=False),
     "rotated": lambda: _together(relaxable=True),
-    "points": lambda: ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], per=200), epsilon=1).sidecar,
+    "points": lambda: (
+        ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).sidecar
+    ),
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
     "two stages": lambda: _two_stages(),
@@ -151,7 +152,7 @@ def stated(request, tmp_path_factory):
 
     with ut.Ledger.open(tmp_path_factory.mktemp("ledger") / "r.db", create=True) as ledger:
         ledger.publish(
-            "counts", TABLE, ut.Promise(columns="n", public="place", drop="m", sensitivity=1, cells=1), epsilon="1/4"
+            "counts", TABLE, ut.Promise(columns="n", public="place", drop="m", unit=ut.Unit(1, 1)), epsilon="1/4"
         )
         ledger.relax("counts", TABLE, epsilon=1)
         release = ledger.releases[0]
@@ -300,7 +301,7 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
 def test_whatever_a_column_is_called_it_stays_text():
     said = _table(columns=["n", "m"])
     name = "<script>alert(1)</script>"
-    made = ut.release_table({name: [1, 2]}, ut.Promise(columns=name, sensitivity=1, cells=1), epsilon=1).sidecar
+    made = ut.release_table({name: [1, 2]}, ut.Promise(columns=name, unit=ut.Unit(1, 1)), epsilon=1).sidecar
     assert "<script" not in statement_page(stated_release(made))
     assert yaml.safe_load(yaml_text(registry_entry(stated_release(made)))) == registry_entry(stated_release(made))
     assert said["released"] == ["n", "m"]
@@ -399,7 +400,7 @@ def test_keys_are_approximate_and_their_delta_is_never_rounded_down():
 
 def test_half_step_noise_on_a_grid_is_of_real_numbers():
     """Its steps are drawn by a law on the integers, and the entry said that the columns hold integers."""
-    words = {"sensitivity": 3, "cells": 1, "numbers": "reals", "half_step": True}
-    release = ut.release_table({"x": [1.5, 2.25]}, ut.Promise("x", grid="1/4", **words), epsilon=1)
+    noise = ut.CellNoise(ut.Unit(3, 1), "reals", grid="1/4", half_step=True)
+    release = ut.release_table({"x": [1.5, 2.25]}, ut.Promise("x", noise=noise), epsilon=1)
     entry = registry_entry(stated_release(release.sidecar))
     assert "(x) hold real numbers" in entry["deployment"]["dp_variant"]["data_domain"]

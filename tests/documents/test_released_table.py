@@ -12,31 +12,30 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.noise import Combination, RepeatedSum
 from utmost.privacy import Amount, Unit
 from utmost.promises import once_together
-from utmost.publish.releases.cell_bars import CellBars
-from utmost.publish.releases.released_table import ReleasedTable
-from utmost.releases import plan_release
+from utmost.releases import CellBars, plan_release
 from utmost.sampling import sample
+from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
 LAWS = {
-    "geometric": {"sensitivity": 1},
-    "staircase": {"sensitivity": 5},
-    "half": {"sensitivity": 3, "relaxable": True},
-    "reals": {"sensitivity": "5/2", "numbers": "reals", "grid": "1/8"},
-    "coarse": {"sensitivity": 1, "numbers": "reals", "grid": 4},
-    "change-one": {"sensitivity": 1, "neighbours": "change-one"},
+    "geometric": {"unit": ut.Unit(1, 2)},
+    "staircase": {"unit": ut.Unit(5, 2)},
+    "half": {"unit": ut.Unit(3, 2), "relaxable": True},
+    "reals": {"unit": ut.Unit("5/2", 2), "numbers": "reals", "grid": "1/8"},
+    "coarse": {"unit": ut.Unit(1, 2), "numbers": "reals", "grid": 4},
+    "change-one": {"unit": ut.Unit(1, 2, "change-one")},
 }
 
 
 def _plan(law, **more):
-    return plan_release(**{"epsilon": 1, "cells": 2, **LAWS[law], **more})
+    return plan_release(**{"epsilon": 1, **LAWS[law], **more})
 
 
 def _written(folder, law="geometric", table=None, **more):
     table = table or {"place": list("abcd"), "n": [5, 7, 9, 11], "m": [1, 2, 3, 4]}
-    said = {"columns": ["n", "m"], "public": "place", "epsilon": 1, "cells": 2, **LAWS[law], **more}
+    said = {"columns": ["n", "m"], "public": "place", "epsilon": 1, **LAWS[law], **more}
     made = ut.release_table(table, **asked(**said))
     path = folder / "released.csv"
     names = list(made.table)

@@ -14,7 +14,7 @@ TRUE_VALUES = [123457, 765431]
 
 
 def test_a_statement_is_read_back_as_it_was_written(tmp_path):
-    made = release_table({"n": TRUE_VALUES}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
+    made = release_table({"n": TRUE_VALUES}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     path = tmp_path / "x.json"
     with path.open("wb") as file:
         write_json(made.sidecar, file)
@@ -30,7 +30,7 @@ def test_what_is_no_statement_is_refused(tmp_path, text):
 
 
 def test_a_statement_holds_no_true_value_and_no_seed():
-    made = release_table({"n": TRUE_VALUES}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=100)
+    made = release_table({"n": TRUE_VALUES}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=100)
     said = json.dumps(made.sidecar)
     assert made.table["n"] == TRUE_VALUES
     assert not any(str(value) in said for value in TRUE_VALUES)

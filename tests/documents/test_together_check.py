@@ -9,7 +9,7 @@ from utmost.errors import BadTable, Unsupported
 from utmost.privacy import Unit
 from utmost.promises import once_together
 from utmost.publish.statements.stated_words import together_in_words
-from utmost.publish.statements.together_check import check_together
+from utmost.statements import check_together
 
 TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
 
@@ -20,13 +20,14 @@ def released(table, *, columns, epsilon=None, alpha=None, public=(), drop=(), ra
 
 
 def made(noise=None, **how):
-    how = {"epsilon": "1/2", "sensitivity": 1, "noise": noise, "public": "department", "columns": ["a", "b", "c"]} | how
+    unit = Unit(1, len(how.get("columns", "abc")))
+    how = {"epsilon": "1/2", "unit": unit, "noise": noise, "public": "department", "columns": ["a", "b", "c"]} | how
     return released(TABLE, drop=[name for name in "abc" if name not in how["columns"]], **how)
 
 
 @pytest.mark.parametrize("noise", ["joint", "rotated", "independent", None])
 @pytest.mark.parametrize(
-    "how", [{}, {"halves": "keep"}, {"neighbours": "change-one"}, {"columns": ["b", "a"], "epsilon": 3}]
+    "how", [{}, {"halves": "keep"}, {"unit": Unit(1, 3, "change-one")}, {"columns": ["b", "a"], "epsilon": 3}]
 )
 def test_a_statement_as_it_was_made_passes(noise, how):
     """All kinds of noise, and what else can be chosen."""
@@ -41,9 +42,9 @@ CHANGED = {
     "epsilon": "1/3",
     "epsilon_rounded_up": 0.25,
     "alpha": "1/2",
-    "neighbours": "change-one",
     "sensitivity": "2",
     "cells": 2,
+    "neighbours": "change-one",
     "charged": 6,
     "noise": "joint",
     "drawn": "nothing",
@@ -92,7 +93,7 @@ def test_another_table_and_another_format_are_refused():
         check_together(release.sidecar | {"format": 4}, release.table)
 
 
-SIGNED = {"unit": Unit(1, 3, nonnegative=True), "sensitivity": None, "noise": "signed"}
+SIGNED = {"unit": Unit(1, 3, nonnegative=True), "noise": "signed"}
 
 
 def signed(**how):
@@ -153,7 +154,7 @@ def test_the_words_of_a_statement_say_who_is_protected():
 @pytest.mark.parametrize("noise", ["range", "staircase"])
 def test_staircases_pass_and_their_forgeries_do_not(noise):
     """The step is stated, and error bars follow from it; the range needs its promise."""
-    release = made(unit=Unit(3, 3, nonnegative=True), sensitivity=None, noise=noise, epsilon=2)
+    release = made(unit=Unit(3, 3, nonnegative=True), noise=noise, epsilon=2)
     said = json.loads(json.dumps(release.sidecar))
     assert said["step"] == release.plan.way.laws[0].step
     assert check_together(said, release.table).way == release.plan.way

@@ -12,7 +12,7 @@ import pytest
 import utmost as ut
 from counting_words import counted_with
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.releases.withheld import WithheldTable
+from utmost.releases import WithheldTable
 from utmost.statements import check_withheld, read_release
 from utmost.workloads import Domain, Strategy
 
@@ -22,7 +22,7 @@ NOISY = {"place": list("abcd"), "n": [500, 97, 890, 3], "m": [1, 2, 300, 4]}
 
 @pytest.fixture
 def table(tmp_path):
-    release = ut.release_table(NOISY, ut.Promise(columns=["n", "m"], public="place", sensitivity=1, cells=2), epsilon=2)
+    release = ut.release_table(NOISY, ut.Promise(columns=["n", "m"], public="place", unit=ut.Unit(1, 2)), epsilon=2)
     release.save(tmp_path / "full.csv")
     return release, tmp_path / "full.csv"
 
@@ -89,7 +89,7 @@ FORGERIES = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_table_is_refused_without_the_release(tmp_path, name, run):
     noisy = {"place": list("abcd"), "n": [500, 970, 890, 3]}
-    release = ut.release_table(noisy, ut.Promise(columns="n", public="place", sensitivity=1, cells=1), epsilon=1)
+    release = ut.release_table(noisy, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1)
     place = tmp_path / "shown.csv"
     release.withhold(below=90).save(place)
     before = place.read_text()
@@ -120,7 +120,7 @@ def test_another_release_is_no_evidence(table, planned, tmp_path):
     release, _ = table
     withheld = release.withhold(below=90)
     said = json.loads(json.dumps(withheld.said(None)))
-    other = ut.release_table(NOISY, ut.Promise(columns=["n", "m"], public="place", sensitivity=1, cells=2), epsilon=1)
+    other = ut.release_table(NOISY, ut.Promise(columns=["n", "m"], public="place", unit=ut.Unit(1, 2)), epsilon=1)
     other.save(tmp_path / "other.csv")
     check_withheld(said, withheld.table)
     for whole in (read_release(tmp_path / "other.csv"), planned[0]):

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact import arguments as read
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import Level, level

@@ -5,6 +5,8 @@ import os
 import pytest
 
 from running import PLAIN, python
+
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.compilation import compilation_told, in_machine_code, is_compiled_already
 
 numba = pytest.importorskip("numba")

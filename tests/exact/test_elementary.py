@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from running import python
-from utmost.core.exact.intervals import sin_interval
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, exp_interval, log_interval
+from utmost.exact import Interval, exp_interval, log_interval, sin_interval
 
 precisions = st.integers(8, 700)
 MANY = Context(prec=400, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -8,6 +8,8 @@ from threading import active_count
 import pytest
 
 import utmost as ut
+
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact import long_work as module
 from utmost.core.exact.long_work import Watch, is_watched, long_work, watched_by
 from utmost.core.sampling import draw

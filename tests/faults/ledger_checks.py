@@ -16,7 +16,7 @@ from utmost.noise import Geometric
 from utmost.publish.ledger.block_encryption import packed
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
-UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
+UNIT = {"columns": ["n"], "unit": ut.Unit(1, 1)}
 N = 30_000
 DOUBT = 1e-9
 
@@ -119,7 +119,7 @@ def believed_facts_are_the_published_ones(folder):
     said."""
     place, table = folder / "l.db", {"n": [5, 6, 7], "m": [1, 2, 3]}
     with Ledger.open(place, create=True) as ledger:
-        given = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2, "numbers": "reals", "grid": "1/4"}
+        given = {"columns": ["n", "m"], "noise": ut.CellNoise(ut.Unit(1, 2), numbers="reals", grid="1/4")}
         ledger.publish("r", table, ut.Promise(**given), epsilon="1/2")
         key = ledger.level_key("r", epsilon="1/2")
     reported = []

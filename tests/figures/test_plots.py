@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
+
+# `ut.plot` chooses among these pictures.
 from utmost.interfaces.figures.canvas import _round_step, braille, check_format, figure, terminal
 
 

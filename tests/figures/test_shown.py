@@ -15,11 +15,13 @@ import pytest
 import utmost as ut
 from asking import asked
 from utmost import losses, priors
+
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.shown import LONGEST, Shown, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card
 from utmost.interfaces.figures.plots import DRAWN
-from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.releases import GradualTogether
 from utmost.spaces import counts
 
 TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
@@ -75,7 +77,7 @@ def public():
         ut.geometry.kernels(ptype),
         ut.geometry.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),
-        ut.releases.plan_release(1, sensitivity=1, cells=1),
+        ut.releases.plan_release(1, unit=ut.Unit(1, 1)),
     ]
 
 
@@ -86,7 +88,7 @@ def planted(tmp_path):
     workload, unit = ut.Workload(domain, {"department sex": 1}), ut.Unit(1, 1)
     strategy = ut.strategy(workload, unit, epsilon="1/1000000000000")
     columns = {"id": ["p", "q", "r"], "n": TRUE}
-    promise = {"columns": "n", "public": "id", "epsilon": "1/1000000000000", "sensitivity": 1, "cells": 1}
+    promise = {"columns": "n", "public": "id", "epsilon": "1/1000000000000", "unit": ut.Unit(1, 1)}
     gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.releases.path("1/1000", noise=TRUE[0])
     gradual.at("1/1000000000000")
     counted = ut.counting.cells_table(
@@ -102,7 +104,7 @@ def planted(tmp_path):
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000").clean(),
             ut.release_table(
                 {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]},
-                ut.Promise(["x", "y"], per=10**9),
+                ut.Promise(["x", "y"], noise=ut.PointNoise(10**9)),
                 epsilon="1/1000",
             ),
             strategy,
@@ -111,7 +113,7 @@ def planted(tmp_path):
             ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
             ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
-            GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
+            GradualTogether({"n": TRUE, "m": TRUE}, unit=ut.Unit(1, 2)),
             ut.release_table(
                 {"n": TRUE, "m": TRUE},
                 TOGETHER,
@@ -350,7 +352,7 @@ def test_the_card_of_a_strategys_release_fetches_no_table(monkeypatch):
     """Its promise and levels, and nothing that would have to be estimated first."""
     counted = ut.count_table({"sex": ["m", "w"]}, ut.Domain(sex=["m", "w"]), ut.Counting(each_row=True))
     plan = ut.strategy(ut.Workload(counted.domain, {"sex": 1}), counted.unit, epsilon=1)
-    made = ut.release(counted, ut.Promise(strategy=plan), epsilon="1/2")
+    made = ut.release(counted, ut.Promise(noise=plan), epsilon="1/2")
     monkeypatch.setattr(ut.ledger.Release, "at", None)
     page = made._repr_html_()
     assert "at most 1.65 times larger or smaller" in page

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from utmost.errors import OutOfRange
+
+# `ut.plot` chooses among these pictures.
 from utmost.interfaces.figures.simplex import Panel, PosteriorPoints, Region, draw_simplex, simplex_figure
 
 THIRDS = [1 / 3, 1 / 3, 1 / 3]

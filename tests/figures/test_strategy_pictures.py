@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from utmost.errors import OutOfRange
+
+# `ut.plot` chooses among these pictures.
 from utmost.interfaces.figures.strategy_pictures import clean_figure, strategy_figure
 from utmost.privacy import Unit
 from utmost.testing import seeded_workload_release

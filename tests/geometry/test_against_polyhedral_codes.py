@@ -8,6 +8,7 @@ from math import lcm
 
 import pytest
 
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import vertices_by_reverse_search
 from utmost.geometry import count_vertices, kernels, vertices

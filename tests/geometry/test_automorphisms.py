@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.log_domain import Distances
-from utmost.design.geometry.symmetries import Automorphisms, column_permutations
-from utmost.geometry import vertex_orbits, vertices
+from utmost.design.geometry.symmetries import column_permutations
+from utmost.geometry import Automorphisms, vertex_orbits, vertices
 from utmost.spaces import counts, discrete, grid, hamming
 from utmost.types import PrivacyType
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from utmost import losses
 from utmost.channels import geometric_channel
+
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.best_action_cells import Complex, exact_prior
 
 matrices = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4)).flatmap(

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry.decomposition import is_kernel, is_vertex_mechanism
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.geometry import decompose, kernels
+from utmost.geometry import decompose, is_kernel, is_vertex_mechanism, kernels
 from utmost.spaces import Space, counts, discrete, grid, hamming
 from utmost.types import PrivacyType
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.log_domain import Distances
 from utmost.errors import Unsupported
 from utmost.exact import Surd

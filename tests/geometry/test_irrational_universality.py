@@ -9,10 +9,9 @@ from scipy.optimize import linprog
 
 from utmost import losses
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry.power_channels import PowerChannel, exact_mechanism
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Surd
-from utmost.geometry import kernels, universal_mechanism, universality, vertices
+from utmost.geometry import PowerChannel, exact_mechanism, kernels, universal_mechanism, universality, vertices
 from utmost.spaces import Space, counts, discrete, grid
 from utmost.types import PrivacyType
 

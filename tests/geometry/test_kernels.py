@@ -12,14 +12,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.channels import Channel
+
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry import kernel_search
-from utmost.design.geometry.decomposition import is_kernel, is_vertex_mechanism, null_vector, solve_columns
+from utmost.design.geometry.decomposition import null_vector, solve_columns
 from utmost.design.geometry.kernel_search import kernel_blocks, kernels_by_double_description
 from utmost.design.geometry.kernel_supports import Position
 from utmost.design.geometry.kernel_walk import PairCompletions, count_by_walk, walk_kernels
-from utmost.design.geometry.symmetries import Automorphisms, column_permutations, moved_supports
+from utmost.design.geometry.symmetries import column_permutations, moved_supports
 from utmost.errors import OutOfRange, Unsupported
-from utmost.geometry import count_kernels, decompose, estimate_kernels, kernel_sizes, kernels, vertices
+from utmost.geometry import (
+    Automorphisms,
+    count_kernels,
+    decompose,
+    estimate_kernels,
+    is_kernel,
+    is_vertex_mechanism,
+    kernel_sizes,
+    kernels,
+    vertices,
+)
 from utmost.interfaces.papers.fernandes import SEVEN_VERTICES
 from utmost.spaces import Space, counts, discrete, grid, hamming
 from utmost.types import PrivacyType

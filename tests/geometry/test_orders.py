@@ -11,21 +11,18 @@ from hypothesis import strategies as st
 
 from utmost import priors
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry.orders import induced_ratios
-from utmost.design.geometry.refinement_proofs import prefers
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.exact import as_array
-from utmost.geometry import earth_move, refines
-from utmost.interfaces.testing.strategies import channels, refined_pairs
-from utmost.interfaces.testing.strategies import priors as any_priors
+from utmost.geometry import earth_move, induced_ratios, prefers, refines
 from utmost.leakage import hyper
 from utmost.spaces import Space
+from utmost.testing import strategies
 from utmost.types import PrivacyType, smallest_epsilon
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
-any_pairs = shapes.flatmap(lambda s: st.tuples(channels(*s[:2]), channels(s[0], s[2]))) | shapes.flatmap(
-    lambda s: refined_pairs(*s)
-)
+any_pairs = shapes.flatmap(
+    lambda s: st.tuples(strategies.channels(*s[:2]), strategies.channels(s[0], s[2]))
+) | shapes.flatmap(lambda s: strategies.refined_pairs(*s))
 
 
 @given(any_pairs, st.data())
@@ -33,7 +30,7 @@ any_pairs = shapes.flatmap(lambda s: st.tuples(channels(*s[:2]), channels(s[0], 
 def test_refinement_is_an_earth_move_for_one_prior_without_zeros(pair, data):
     """[fernandes2022], (7): the hyper of B is refined by that of A for one full prior exactly if it is for all."""
     B, A = pair
-    prior = data.draw(any_priors(B.shape[0], full_support=True))
+    prior = data.draw(strategies.priors(B.shape[0], full_support=True))
     move = earth_move(prior, better=B, worse=A)
     assert (move is not None) == is_below(A, B)
     assert move is None or move.verify()

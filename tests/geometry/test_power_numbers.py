@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost.design.geometry.power_numbers as room
+
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.log_domain import LogPowers
 from utmost.design.geometry.power_numbers import images_decide
 from utmost.errors import BadTable, OutOfRange, Undecided

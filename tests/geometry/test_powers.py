@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.kernel_search import kernels_by_double_description
 from utmost.design.geometry.kernel_supports import scaled_differences
 from utmost.design.geometry.log_domain import Distances, LogPowers

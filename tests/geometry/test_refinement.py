@@ -13,19 +13,21 @@ from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.core.exact.arrays import as_integers
 from utmost.core.programs.integer_tableau import IntegerTableau
+
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry import remaps
 from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
-from utmost.design.geometry.refinement_proofs import is_remap_between, prefers
+from utmost.design.geometry.refinement_proofs import is_remap_between
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
 from utmost.exact import to_floats
-from utmost.geometry import refines
-from utmost.interfaces.testing.strategies import channels, refined_pairs
+from utmost.geometry import prefers, refines
 from utmost.spaces import Consumer
+from utmost.testing import strategies
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
 
 
-@given(shapes.flatmap(lambda shape: refined_pairs(*shape)))
+@given(shapes.flatmap(lambda shape: strategies.refined_pairs(*shape)))
 @settings(max_examples=30)
 def test_a_post_processed_channel_is_a_refinement(pair):
     """B @ P is a refinement of B, and the remap that is found proves it; nobody prefers it."""
@@ -36,7 +38,9 @@ def test_a_post_processed_channel_is_a_refinement(pair):
     assert refines(better=B, worse=A).consumer is None
 
 
-@given(shapes.flatmap(lambda shape: st.tuples(channels(*shape[:2]), channels(shape[0], shape[2]))))
+@given(
+    shapes.flatmap(lambda shape: st.tuples(strategies.channels(*shape[:2]), strategies.channels(shape[0], shape[2])))
+)
 @settings(max_examples=30)
 def test_exactly_one_witness_exists(pair):
     """Either A = B @ P, or some consumer loses strictly less with A: the theorem of Coriaceous."""

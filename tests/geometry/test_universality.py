@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
 from utmost.core.exact.arrays import as_integers
+
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
 from utmost.design.geometry.universal_optima import LeastLoss
 from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
-from utmost.interfaces.testing.strategies import alphas
-from utmost.interfaces.testing.strategies import priors as any_priors
 from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss
+from utmost.testing import strategies
 from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
@@ -362,7 +363,7 @@ def columns(channel):
     return {tuple(column) for column in channel.matrix.T}
 
 
-@given(st.integers(1, 12).flatmap(any_priors), alphas)
+@given(st.integers(1, 12).flatmap(strategies.priors), strategies.alphas)
 @settings(max_examples=30)
 def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
     """The remap of G loses the sum of a packing t, and no mechanism loses less: the whole theorem, prior by prior."""
@@ -371,7 +372,7 @@ def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
     assert np.count_nonzero(found.packing) <= 2
 
 
-@given(st.integers(2, 5).flatmap(any_priors), st.sampled_from(["1/10", "1/2", "9/10"]))
+@given(st.integers(2, 5).flatmap(strategies.priors), st.sampled_from(["1/10", "1/2", "9/10"]))
 def test_the_program_over_all_vertices_agrees(prior, alpha):
     """The least loss of any mechanism, by the exact simplex method on the vertices of the type."""
     ptype = PrivacyType(counts(len(prior) - 1), alpha=alpha)
@@ -382,7 +383,7 @@ def test_the_program_over_all_vertices_agrees(prior, alpha):
     assert found.value == least_nib_loss(ptype, prior).loss
 
 
-@given(st.integers(1, 4).flatmap(any_priors), alphas)
+@given(st.integers(1, 4).flatmap(strategies.priors), strategies.alphas)
 def test_no_other_remap_of_the_geometric_mechanism_is_better(prior, alpha):
     """All n^n remaps."""
     n = len(prior)

@@ -11,30 +11,30 @@ from hypothesis import strategies as st
 from utmost import losses
 from utmost.capacities import capacity
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry.decomposition import is_kernel
-from utmost.design.geometry.impossibility import trivial_action
 from utmost.errors import OutOfRange, Unsupported
 from utmost.geometry import (
     UtilitySet,
     blurred_pair,
     decompose,
     distinguishing_mechanism,
+    is_kernel,
     kernels,
     refines,
+    trivial_action,
     universal_mechanism,
     universality,
     unserved_consumer,
     vertex_extensions,
 )
-from utmost.interfaces.testing.strategies import any_losses, channels
 from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, scaled_loss
+from utmost.testing import strategies
 from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 LINE = PrivacyType(counts(2), **HALF)
 NOTHING = Channel([[1], [1], [1]])
 
-small_losses = any_losses(3, 2) | any_losses(3, 3)
+small_losses = strategies.any_losses(3, 2) | strategies.any_losses(3, 3)
 
 
 @given(small_losses)
@@ -45,7 +45,7 @@ def test_trivial_losses_are_in_every_set_and_alone_in_that_of_nothing(loss):
     assert not trivial or loss in UtilitySet(LINE, geometric_channel(3, **HALF))
 
 
-@given(small_losses, channels(3, 2))
+@given(small_losses, strategies.channels(3, 2))
 def test_a_less_refined_mechanism_serves_more(loss, after):
     """Theorem 6(2): M refined by M' implies that the set of M holds that of M'."""
     loose = geometric_channel(3, **HALF)
@@ -54,7 +54,9 @@ def test_a_less_refined_mechanism_serves_more(loss, after):
     assert loss not in UtilitySet(LINE, strict) or loss in UtilitySet(LINE, loose)
 
 
-@given(st.sampled_from(range(5)), st.sampled_from(range(5)), any_losses(3, 2), st.sampled_from(["1/3", "1/2"]))
+@given(
+    st.sampled_from(range(5)), st.sampled_from(range(5)), strategies.any_losses(3, 2), st.sampled_from(["1/3", "1/2"])
+)
 def test_a_choice_serves_what_both_serve(one, other, loss, p):
     """Theorem 6(4): the set of M p(+) M' is the intersection, for 0 < p < 1."""
     ptype = PrivacyType(discrete(3), **HALF)
@@ -64,7 +66,7 @@ def test_a_choice_serves_what_both_serve(one, other, loss, p):
     assert inside[2] == (inside[0] and inside[1])
 
 
-@given(any_losses(3, 2), any_losses(3, 2), st.lists(st.integers(0, 3), min_size=3, max_size=3))
+@given(strategies.any_losses(3, 2), strategies.any_losses(3, 2), st.lists(st.integers(0, 3), min_size=3, max_size=3))
 def test_sets_are_closed_under_sums_and_scaling(one, other, weights):
     """(13) and (14)."""
     useful = UtilitySet(LINE, geometric_channel(3, **HALF))
@@ -73,7 +75,7 @@ def test_sets_are_closed_under_sums_and_scaling(one, other, weights):
         assert other not in useful or joint_loss(one, other) in useful
 
 
-@given(any_losses(2, 2), st.sampled_from([(0, 1), (1, 2), (0, 2)]))
+@given(strategies.any_losses(2, 2), st.sampled_from([(0, 1), (1, 2), (0, 2)]))
 def test_lifting_from_some_secrets(loss, secrets):
     """Theorem 6(5), the true direction: what the restriction serves, the mechanism serves when lifted."""
     useful = UtilitySet(LINE, geometric_channel(3, **HALF))
@@ -176,11 +178,11 @@ def test_nib_is_trivial_on_pairs_and_so_beyond_theorem_12():
 def test_theorem_12_for_any_mechanism_and_pairwise_loss(n, alpha, data):
     """Every loss that is trivial on no pair refutes every mechanism of the discrete type on n > 2 secrets."""
     ptype = PrivacyType(discrete(n), alpha=alpha)
-    loss = data.draw(any_losses(n, n))
+    loss = data.draw(strategies.any_losses(n, n))
     if data.draw(st.booleans()):  # every secret has an action of its own; few of the others are trivial on no pair
         loss = loss - loss.min() + 1
         np.fill_diagonal(loss, 0)
-    channel = randomized_response(n, alpha=alpha) @ data.draw(channels(n, 3))
+    channel = randomized_response(n, alpha=alpha) @ data.draw(strategies.channels(n, 3))
     if all(trivial_action(loss[list(pair)]) is None for pair in itertools.combinations(range(n), 2)):
         assert blurred_pair(ptype, loss, channel).verify(ptype)
 

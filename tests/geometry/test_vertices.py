@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# Inner tables of a search are compared with enumeration and with other codes.
 from utmost.design.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import TightGraph, height_functions, vertex_blocks, vertices_by_reverse_search

@@ -1,12 +1,14 @@
-"""Small releases of every kind, each in a world whose operating system gives the same random bytes every time.
+"""Small releases of every kind, and every command, in a world whose operating system gives the same random bytes.
 
-    python tests/goldens/worlds.py          prints the sha256 of all frozen values, and freezes worlds that are new
+    PYTHONPATH=tests python tests/goldens/worlds.py     prints the sha256 of all values, and freezes new worlds
 
 `values.json` holds what was drawn, and each number that a statement states, and no sentence, field name or file byte: a
 change of words and forms leaves it alone, and a change of the noise by one bit is seen. A value that is frozen is never
 written again: where a change of the noise is meant, its line is deleted by hand first.
 """
 
+import csv
+import functools
 import itertools
 import json
 import os
@@ -20,19 +22,21 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+import command_lines
 import utmost as ut
 from asking import asked
+from running import called
 from utmost import local, testing
 from utmost.channels import geometric_channel
 from utmost.core.sampling import random_bits
 from utmost.promises import together_noise
 from utmost.publish.promises import partition_selection as keys
-from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.releases import GradualTogether
 
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
 TABLE = {"town": ["Ash", "Elm", "Oak"], "men": [12, 7, 31], "women": [3, 4, 2]}
-UNIT = {"sensitivity": 1, "cells": 2}
+UNIT = {"unit": ut.Unit(1, 2)}
 POINTS = {"x": [1.5, -2.0, 7.25], "y": [0.0, 3.5, 2.0]}
 ORDERS = list(itertools.permutations(("1/2", "1", "2")))
 LONGEST = 60
@@ -174,7 +178,7 @@ def ledger_history(folder, derived, **promise):
 def ledger_items(folder):
     """Noise by item: a function of the key's secret, the identifier and the level alone."""
     with ut.Ledger.open(folder / "items.db", create=True, key=KEY, witness=False) as ledger:
-        promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "noise": "items", **UNIT}
+        promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "keyed_by_id": True, **UNIT}
         answers = [ledger.publish("towns", TABLE, **asked(**promise, epsilon="1/2", dataset="d")).table]
         answers += [ledger.relax("towns", TABLE, epsilon=2), ledger.view("towns", epsilon=1)]
     return [drawn(answer) for answer in answers]
@@ -183,7 +187,7 @@ def ledger_items(folder):
 def ledger_points(folder):
     """Points kept in a ledger."""
     with ut.Ledger.open(folder / "points.db", create=True, key=KEY, witness=False) as ledger:
-        promise = {"columns": ["x", "y"], "per": 2, "dataset": "d"}
+        promise = {"columns": ["x", "y"], "noise": ut.PointNoise(2), "dataset": "d"}
         answers = [ledger.publish("places", POINTS, **asked(**promise, epsilon="1/2")).table]
         answers += [ledger.relax("places", POINTS, epsilon=level) for level in (2, 1)]
     return [drawn(answer) for answer in answers]
@@ -194,7 +198,7 @@ def ledger_strategy(folder):
     counted = counted_table()
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
-        answers = [ledger.publish("sums", counted, ut.Promise(strategy=strategy), epsilon="1/2", dataset="d").table]
+        answers = [ledger.publish("sums", counted, ut.Promise(noise=strategy), epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("sums", counted, epsilon=2), ledger.view("sums", epsilon=1)]
     return [[drawn(list(answer.measured.values())), stated(answer.facts())] for answer in answers]
 
@@ -214,6 +218,45 @@ def permanent(answer):
     bits = np.array([[0, 1, 1, 0], [1, 0, 0, 1]])
     orders = itertools.permutations(("1/2", "1/4", "1/8"))
     return [[drawn(made.at(a).astype(int)) for a in order] for order in orders for made in [answer(bits)]]
+
+
+def rounded(text):
+    """A long number to six digits: what a solver finds differs by its version beyond them."""
+    value = Fraction(text)
+    return text if value.denominator < 10**6 else f"{float(value):.6g}"
+
+
+def told(answer):
+    """What a command answers: its distinct numbers, smallest first, and which truths are among it."""
+    truths = re.findall(r"\b(?:true|false)\b", json.dumps(answer))
+    return [*map(rounded, stated(answer)), *sorted({"01"[truth == "true"] for truth in truths})]
+
+
+def written(path):
+    """The numbers of the table that a command wrote."""
+    return drawn(list(csv.reader(path.read_text(encoding="utf-8").splitlines())))
+
+
+@functools.cache
+def commands():
+    """What every command answers with `--json`, and the table that it writes, one after another in one folder."""
+    answers = {}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, content in command_lines.FILES.items():
+            (folder / file).write_text(content, encoding="utf-8")
+        for number, line in enumerate(command_lines.READY.strip().splitlines()):
+            with same_bytes(f"ready {number}"):
+                assert not called(*line.split(), cwd=folder).returncode, line
+        for command, words in command_lines.JSON.items():
+            line = [*command.split(), *words.split(), "--json"]
+            with same_bytes(command):
+                ended = called(*line, cwd=folder)
+            assert not ended.returncode, (line, ended.stderr)
+            answers[command] = [told(json.loads(ended.stdout))]
+            if "--out" in line and (out := line[line.index("--out") + 1]).endswith(".csv"):
+                answers[command].append(written(folder / out))
+    return answers
 
 
 PAIR = {"men": [12, 7, 31], "women": [3, 4, 2]}
@@ -248,7 +291,7 @@ WORLDS = {
     ],
     "points": lambda folder: [
         [drawn(release.table), stated(release.sidecar)]
-        for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], per=2), epsilon=1)]
+        for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2)), epsilon=1)]
     ],
     "a plan": lambda folder: workload_release(),
     "events": lambda folder: counted_release(),
@@ -278,7 +321,7 @@ WORLDS = {
         lambda release, level: release.at(level),
     ),
     "gradual together": lambda folder: by_orders(
-        lambda: GradualTogether(PAIR, sensitivity=1),
+        lambda: GradualTogether(PAIR, unit=ut.Unit(1, 2)),
         lambda release, level: release.at(level),
     ),
     "gradual points": lambda folder: by_orders(
@@ -289,18 +332,18 @@ WORLDS = {
     "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
     "a process": lambda folder: process_history(TABLE, ut.Promise(["men", "women"], public="town", **UNIT)),
     "a process in half steps": lambda folder: process_history(
-        TABLE, ut.Promise(["men", "women"], public="town", sensitivity=3, cells=2, half_step=True)
+        TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(3, 2), half_step=True))
     ),
     "a process of reals": lambda folder: process_history(
-        TABLE, ut.Promise(["men", "women"], public="town", numbers="reals", grid="1/4", **UNIT)
+        TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(1, 2), "reals", grid="1/4"))
     ),
     "a process of changed records": lambda folder: process_history(
         TABLE, ut.Promise(["men", "women"], public="town", unit=ut.Unit(2, 3, "change-one"))
     ),
-    "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], per=2)),
+    "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2))),
     "a process of columns together": lambda folder: process_history(
         {"men": [12, 7, 31], "women": [3, 4, 2]},
-        ut.Promise(["men", "women"], noise=together_noise(["men", "women"], sensitivity=1)),
+        ut.Promise(["men", "women"], noise=together_noise(["men", "women"], unit=ut.Unit(1, 2))),
     ),
     "a ledger": lambda folder: ledger_history(folder, derived=False),
     "a derived ledger": lambda folder: ledger_history(folder, derived=True),
@@ -310,6 +353,10 @@ WORLDS = {
     "a ledger of points": ledger_points,
     "a ledger of a plan": ledger_strategy,
     "a ledger of persons": ledger_answers,
+} | {
+    f"utmost {command}": lambda folder, command=command: commands()[command]
+    for command in command_lines.JSON
+    if command != "doctor"  # which tells of the machine
 }
 
 

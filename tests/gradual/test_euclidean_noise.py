@@ -9,15 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from utmost.core.gradual.euclidean_noise import (
-    EuclideanLaplace,
-    EuclideanTightening,
-    gamma_quantile,
-    joint_characteristic,
-)
-from utmost.core.gradual.laplace_steps import LaplaceTightening
+# The laws of single steps and the series behind a verdict are proved apart from their use.
+from utmost.core.gradual.euclidean_noise import gamma_quantile, joint_characteristic
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
+from utmost.gradual import EuclideanLaplace, EuclideanTightening, LaplaceTightening
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.core.gradual.process import correlation, expected_change
 from utmost.errors import OutOfRange
 from utmost.exact import level
-from utmost.gradual import Bridge, Relaxing, Tightening, joint_pmf, largest_ratio
+from utmost.gradual import Bridge, Relaxing, Tightening, correlation, expected_change, joint_pmf, largest_ratio
 from utmost.noise import Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)

@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from utmost.core.gradual.laplace_steps import (
+from utmost.errors import NotANumber, OutOfRange
+from utmost.exact import level
+from utmost.gradual import (
+    Bridge,
     LaplaceBridge,
     LaplaceRelaxing,
     LaplaceTightening,
+    Relaxing,
+    Tightening,
     laplace_expected_jumps,
     laplace_jump_intensity,
 )
-from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.gradual import Bridge, Relaxing, Tightening
 
 PAIRS = [
     (level(epsilon=1), level(epsilon=2)),

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+# The laws of single steps and the series behind a verdict are proved apart from their use.
 from utmost.core.gradual import lossless
-from utmost.core.gradual.lossless import BoundedSupport, LargerCharacteristic
 from utmost.core.gradual.series import Series, convolve, inverse, series
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import Interval, level
-from utmost.gradual import NegativeMass, Tightening, losslessness
+from utmost.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, losslessness
 from utmost.noise import DiscreteStaircase, Geometric
 
 

@@ -9,20 +9,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.levels import integer_root
 from utmost.core.gradual import lossless_reals
-from utmost.core.gradual.laplace_steps import LaplaceTightening
-from utmost.core.gradual.lossless import (
+from utmost.errors import OutOfRange, Unsupported
+from utmost.gradual import (
     DiscontinuousDensity,
     IrrationalSteps,
+    LaplaceTightening,
     LargerCharacteristic,
+    NegativeMass,
     SmallerVariance,
     UnmatchedZero,
+    losslessness,
 )
-from utmost.core.noise.costs import absolute, moment, squared
-from utmost.errors import OutOfRange, Unsupported
-from utmost.gradual import NegativeMass, losslessness
-from utmost.noise import Geometric, Laplace, Staircase
+from utmost.noise import Geometric, Laplace, Staircase, costs
 
 LEVELS = ("1/10", "1/4", "1/2", "1", "3/2", "2", "3", "5", "8")
 
@@ -41,7 +42,7 @@ def cell_masses(law, cell, count):
     return np.diff(law.cdf(edges))
 
 
-@pytest.mark.parametrize("cost", [absolute, squared])
+@pytest.mark.parametrize("cost", [costs.absolute, costs.squared])
 def test_optimal_staircases_at_rational_levels_are_never_lossless(cost):
     """72 of 72 pairs: a zero of V_2's characteristic function, certified, at which V_1's is not zero."""
     pairs = list(combinations(LEVELS, 2))
@@ -66,8 +67,8 @@ def test_the_first_unmatched_zero_of_levels_1_and_2():
     [
         (Staircase(1), Staircase(2, gamma="1/3")),
         (Staircase(1, gamma="1/3"), Staircase(2)),
-        (Staircase(1), Staircase(2, cost=squared)),
-        (Staircase(1, cost=moment(3)), Staircase(2, cost=moment(5))),
+        (Staircase(1), Staircase(2, cost=costs.squared)),
+        (Staircase(1, cost=costs.moment(3)), Staircase(2, cost=costs.moment(5))),
         (Staircase(alpha="1/2"), Staircase(alpha="1/4")),
         (Staircase(1, gamma="1/2"), Staircase(1)),
         (Staircase(2), Staircase(1)),
@@ -91,11 +92,11 @@ def test_the_theorem_is_named_where_no_zero_is_looked_for(monkeypatch):
     monkeypatch.setattr(lossless_reals, "_NEAR", 0)
     monkeypatch.setattr(lossless_reals, "_FAR", 0)
     assert losslessness(Staircase(1), Staircase(2)).obstacle == IrrationalSteps()
-    assert losslessness(Staircase(1, gamma="1/2"), Staircase(2, cost=squared)).obstacle == IrrationalSteps()
+    assert losslessness(Staircase(1, gamma="1/2"), Staircase(2, cost=costs.squared)).obstacle == IrrationalSteps()
     with pytest.raises(Unsupported):
         losslessness(Staircase(1), Staircase(2, 3))
     with pytest.raises(Unsupported):
-        losslessness(Staircase(alpha="1/2", cost=moment(3)), Staircase(alpha="1/3", gamma="1/2"))
+        losslessness(Staircase(alpha="1/2", cost=costs.moment(3)), Staircase(alpha="1/3", gamma="1/2"))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_half_steps_and_equal_laws_are_lossless():
     W = losslessness(Geometric(1), Geometric(2)).difference
     assert [verdict.difference.pmf(3 * k) for k in range(5)] == pytest.approx([W.pmf(k) for k in range(5)])
     assert verdict.difference.pmf("3/2") == 0
-    for law in (Staircase(1), Staircase(1, cost=squared), Staircase(1, gamma="1/7"), Laplace(1)):
+    for law in (Staircase(1), Staircase(1, cost=costs.squared), Staircase(1, gamma="1/7"), Laplace(1)):
         assert losslessness(law, law).difference.pmf(0) == 1
     assert losslessness(Staircase(1, gamma=0), Staircase(1, gamma=1)).difference.pmf(0) == 1
 
@@ -234,9 +235,9 @@ def test_the_optimal_gamma_for_squares_is_irrational_at_every_level():
                 g = math.gcd(top, bottom)
                 is_cube = all(integer_root(n // g, 3) ** 3 == n // g for n in (top, bottom))
                 assert not is_cube
-    assert Staircase(alpha="1/4", cost=squared).is_gamma_irrational
-    assert not Staircase(alpha="1/4", cost=moment(3)).is_gamma_irrational
-    assert Staircase(1, cost=moment(3)).is_gamma_irrational
+    assert Staircase(alpha="1/4", cost=costs.squared).is_gamma_irrational
+    assert not Staircase(alpha="1/4", cost=costs.moment(3)).is_gamma_irrational
+    assert Staircase(1, cost=costs.moment(3)).is_gamma_irrational
 
 
 def test_the_optimal_gamma_for_the_absolute_error_is_rational_where_alpha_is_a_square():
@@ -246,7 +247,7 @@ def test_the_optimal_gamma_for_the_absolute_error_is_rational_where_alpha_is_a_s
     assert Staircase(alpha="1/2").is_gamma_irrational
 
 
-@pytest.mark.parametrize("cost", [absolute, squared, moment(3), moment(6)])
+@pytest.mark.parametrize("cost", [costs.absolute, costs.squared, costs.moment(3), costs.moment(6)])
 @pytest.mark.parametrize("epsilon", ["1/1000000", "1/10", "1", "7", "50"])
 def test_the_interval_around_gamma_is_narrow_and_around_the_float(cost, epsilon):
     """Closed forms and brackets to 128 bits."""

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.gradual.prices import read_prices, step_price
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
+from utmost.gradual import read_prices, step_price
 
 LEVELS = [level(e) for e in ("1e-6", "1/4", 1, 50)]
 

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.gradual.process import (
+from utmost.errors import OutOfRange
+from utmost.exact import Interval, level
+from utmost.gradual import (
     Jump,
+    Path,
+    Relaxing,
+    Tightening,
     expected_jumps,
     expected_jumps_of_size,
     forward_intensities,
@@ -18,9 +23,6 @@ from utmost.core.gradual.process import (
     jump_pmf,
     no_jump_probability,
 )
-from utmost.errors import OutOfRange
-from utmost.exact import Interval, level
-from utmost.gradual import Path, Relaxing, Tightening
 from utmost.noise import Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)

@@ -6,8 +6,10 @@ from importlib.util import find_spec
 import pytest
 
 import utmost as ut
-from utmost.core.sampling.draw import on_grid
+
+# The numbers behind a neighbour's object are compared without that package.
 from utmost.interfaces.interop.accounting import worst_pair
+from utmost.sampling import on_grid
 
 pytestmark = [
     pytest.mark.oracle,

@@ -8,7 +8,6 @@ import pytest
 import utmost as ut
 from running import python
 from utmost.errors import NotDeclared, OutOfRange, Unsupported, WrongKind
-from utmost.interfaces.interop.frame_verbs import FrameVerbs
 from utmost.interop import register_frames
 
 VALUES = {"department": ["A", "B"], "admitted": [601, 370]}
@@ -36,7 +35,7 @@ def test_a_release_of_a_frame_is_the_release_of_its_values(frames):
 
 def test_a_count_of_a_frame_is_the_count_of_its_events(frames):
     domain = ut.Domain(page=["A", "B"])
-    counted = frames.DataFrame(EVENTS).utmost.count(person="user", domain=domain, at_most=2)
+    counted = frames.DataFrame(EVENTS).utmost.count(domain, ut.Counting("user", at_most=2))
     assert list(counted.table("page")["count"]) == [2, 1]
     assert counted.unit == ut.Unit(1, 2)
 
@@ -44,16 +43,14 @@ def test_a_count_of_a_frame_is_the_count_of_its_events(frames):
 def test_a_lazy_frame_is_counted_where_it_is():
     polars = pytest.importorskip("polars")
     register_frames("polars")
-    counted = polars.LazyFrame(EVENTS).utmost.count(person="user", domain=ut.Domain(page=["A", "B"]), at_most=2)
+    counted = polars.LazyFrame(EVENTS).utmost.count(ut.Domain(page=["A", "B"]), ut.Counting("user", at_most=2))
     assert list(counted.table("page")["count"]) == [2, 1]
 
 
 def test_a_series_is_released_under_its_name():
     pandas = pytest.importorskip("pandas")
     register_frames("pandas")
-    made = pandas.Series([7, 9], name="visits").utmost.release(
-        ut.Promise("visits", sensitivity=1, cells=1), epsilon=100
-    )
+    made = pandas.Series([7, 9], name="visits").utmost.release(ut.Promise("visits", unit=ut.Unit(1, 1)), epsilon=100)
     assert made.table["visits"].tolist() == [7, 9]
 
 
@@ -61,7 +58,7 @@ def test_refusals_are_those_of_the_verb_and_draw_nothing(frames):
     """Every column is declared, by a promise and by nothing else."""
     frame = frames.DataFrame(VALUES)
     with pytest.raises(NotDeclared):
-        frame.utmost.release(ut.Promise("admitted", sensitivity=1, cells=1), epsilon=1)
+        frame.utmost.release(ut.Promise("admitted", unit=ut.Unit(1, 1)), epsilon=1)
     with pytest.raises(WrongKind):
         frame.utmost.release("admitted", epsilon=1)
 
@@ -69,7 +66,7 @@ def test_refusals_are_those_of_the_verb_and_draw_nothing(frames):
 def test_the_frame_stays_what_it_was(frames):
     """Looking at the verbs changes no values, and copies and pickles carry nothing of ours."""
     frame = frames.DataFrame(VALUES)
-    assert type(frame.utmost) is FrameVerbs
+    assert type(frame.utmost).__name__ == "FrameVerbs"
     again = pickle.loads(pickle.dumps(copy.deepcopy(frame)))
     assert again.equals(frame)
     assert again.to_dict().keys() == VALUES.keys()

@@ -6,8 +6,10 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
-from utmost.core.gradual.process import correlation
 from utmost.errors import UtmostError
+from utmost.gradual import correlation
+
+# The numbers behind a neighbour's object are compared without that package.
 from utmost.interfaces.interop.measurements import level_within
 
 LAWS = [

@@ -13,21 +13,24 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
+
+# Inner steps of a capacity are compared with enumeration.
 from utmost.design.leakage.channel_capacity import best_subset, corner_priors
-from utmost.design.leakage.entropies import bounds_at, shannon_capacity
+from utmost.design.leakage.entropies import bounds_at
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
 from utmost.exact import as_array
 from utmost.geometry import universal_mechanism, universality
-from utmost.interfaces.testing import strategies as us
 from utmost.leakage import (
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
     guessing_entropy,
     l_uncertainty,
+    shannon_capacity,
     shannon_entropy,
 )
 from utmost.spaces import Space, counts
+from utmost.testing import strategies
 from utmost.types import PrivacyType
 
 gains = st.integers(0, 9)
@@ -40,9 +43,13 @@ def leak(measure, kind):
 @st.composite
 def channels_priors_gains(draw, least=0):
     """Any channel, prior and gain."""
-    n, k = draw(us.sizes), draw(st.integers(1, 5))
+    n, k = draw(strategies.sizes), draw(st.integers(1, 5))
     entries = draw(st.lists(st.integers(least, 9), min_size=n * k, max_size=n * k))
-    return draw(us.channels(n, draw(us.sizes))), draw(us.priors(n)), as_array(np.array(entries).reshape(n, k))
+    return (
+        draw(strategies.channels(n, draw(strategies.sizes))),
+        draw(strategies.priors(n)),
+        as_array(np.array(entries).reshape(n, k)),
+    )
 
 
 @given(channels_priors_gains())
@@ -83,15 +90,15 @@ def test_the_capacities_are_attained(given):
 
 @given(st.data())
 def test_refinement_lowers_both_capacities(data):
-    n = data.draw(us.sizes)
-    B, A = data.draw(us.refined_pairs(n, 4, 3))
+    n = data.draw(strategies.sizes)
+    B, A = data.draw(strategies.refined_pairs(n, 4, 3))
     assert capacity(A).value <= capacity(B).value
     assert capacity(A, kind="additive").value <= capacity(B, kind="additive").value
 
 
 @given(st.data())
 def test_capacities_are_those_of_the_abstract_channel(data):
-    C = data.draw(us.channels(data.draw(us.sizes), 5))
+    C = data.draw(strategies.channels(data.draw(strategies.sizes), 5))
     assert capacity(C.merge_columns()).value == capacity(C).value
     assert capacity(C.merge_columns(), kind="additive").value == capacity(C, kind="additive").value
 
@@ -99,7 +106,7 @@ def test_capacities_are_those_of_the_abstract_channel(data):
 def private(draw, ptype):
     """A channel of the type: any channel, mixed with one that says nothing just as far as the promise needs."""
     n = ptype.space.size
-    C = draw(us.channels(n, draw(st.integers(1, 4))))
+    C = draw(strategies.channels(n, draw(st.integers(1, 4))))
     flat = C.matrix.sum(axis=0) / n
     share = F(1)
     for x, z in ptype.space.edges.tolist():
@@ -119,7 +126,7 @@ def test_a_mechanism_optimal_for_everyone_with_one_loss_has_the_capacity_of_its_
     Those that are drawn seldom are; one that is exists for two secrets always, and for three sometimes.
     """
     n = data.draw(st.integers(2, 3))
-    ptype = PrivacyType(Space(data.draw(us.metrics(n))), alpha=alpha)
+    ptype = PrivacyType(Space(data.draw(strategies.metrics(n))), alpha=alpha)
     drawn, other = private(data.draw, ptype), private(data.draw, ptype)
     assert ptype.contains(other)
     for loss, kind in ((losses.binary, "multiplicative"), (losses.nib, "additive")):
@@ -132,7 +139,7 @@ def test_a_mechanism_optimal_for_everyone_with_one_loss_has_the_capacity_of_its_
         assert bool(universality(ptype, loss, found.mechanism)) == bool(found)
 
 
-@given(st.data(), st.integers(1, 4), us.alphas)
+@given(st.data(), st.integers(1, 4), strategies.alphas)
 def test_the_geometric_mechanism_has_the_capacities_of_counts(data, n, alpha):
     """Theorem 15 where its hypothesis holds: bin and nib are in the utility set of the geometric mechanism."""
     G, ptype = geometric_channel(n + 1, alpha=alpha), PrivacyType(counts(n), alpha=alpha)
@@ -149,7 +156,7 @@ def test_geometric_for_two_and_three_counts_is_optimal_for_bin_and_nib():
             assert universality(ptype, loss, geometric_channel(n + 1, alpha="1/2"))
 
 
-@given(st.integers(1, 9), us.alphas)
+@given(st.integers(1, 9), strategies.alphas)
 def test_randomised_response_and_its_dual(k, a):
     assert capacity(randomized_response(k, alpha=a)).value == k / (1 + (k - 1) * a)
     assert capacity(dual_randomized_response(k, alpha=a), kind="additive").value == 1 - k / (1 + (k - 1) / a)
@@ -180,7 +187,7 @@ def test_the_capacity_of_one_gain_is_attained_and_never_passed(given):
 @given(st.data())
 def test_uncertainties_have_capacities_too(data):
     n = data.draw(st.integers(1, 4))
-    C, prior = data.draw(us.channels(n, 3)), data.draw(us.priors(n))
+    C, prior = data.draw(strategies.channels(n, 3)), data.draw(strategies.priors(n))
     for U in (bayes_risk, l_uncertainty(losses.absolute), guessing_entropy):
         for kind in ("multiplicative", "additive"):
             found = capacity(C, U, kind)
@@ -221,7 +228,7 @@ def test_corners_by_brute_force(data):
 @given(st.data(), st.booleans())
 def test_the_best_set_is_that_of_trying_all(data, exactly):
     n = data.draw(st.integers(1, 6))
-    C = data.draw(us.channels(n, 4))
+    C = data.draw(strategies.channels(n, 4))
     C = C if exactly else C.to_floats()
     sets = [list(chosen) for size in range(1, n + 1) for chosen in itertools.combinations(range(n), size)]
     for worth in (lambda k, f: (f - 1) / k, lambda k, f: f - k / 2):
@@ -260,8 +267,8 @@ def test_shannon_capacity_of_a_one_sided_error(p):
 @given(st.data())
 def test_shannon_capacity_lies_between_its_bounds(data):
     """Mutual information of any prior is below the upper bound; that of the certificate is the lower one."""
-    n = data.draw(us.sizes)
-    C, prior = data.draw(us.channels(n, 5)), data.draw(us.priors(n))
+    n = data.draw(strategies.sizes)
+    C, prior = data.draw(strategies.channels(n, 5)), data.draw(strategies.priors(n))
     found = shannon_entropy.capacity(C, "additive")
     assert found.certificate.upper - found.certificate.lower <= 1e-9
     assert shannon_entropy.additive_leakage(C, prior) <= found.certificate.upper

@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel, unbounded_geometric_channel
-from utmost.design.leakage.hypers import Hyper, hyper_of
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.exact import as_array, is_exact, matrix_product
-from utmost.interfaces.testing import strategies as us
-from utmost.leakage import hyper
+from utmost.leakage import Hyper, hyper, hyper_of
 from utmost.spaces import Consumer, Space
+from utmost.testing import strategies
 from utmost.types import PrivacyType
 
 
 @st.composite
 def channels_with_priors(draw, full_support=False):
-    n = draw(us.sizes)
-    return draw(us.channels(n, draw(us.sizes))), draw(us.priors(n, full_support=full_support))
+    n = draw(strategies.sizes)
+    return draw(strategies.channels(n, draw(strategies.sizes))), draw(strategies.priors(n, full_support=full_support))
 
 
 def test_figure_1():
@@ -71,13 +70,15 @@ def test_a_prior_without_zeros_determines_the_abstract_channel(given):
     assert hyper(abstract, prior).same_as(hyper(C, prior))
 
 
-@given(st.data(), us.alphas)
+@given(st.data(), strategies.alphas)
 def test_a_channel_is_private_exactly_when_its_posteriors_are(data, alpha):
     """Lemma 2: delta_x <= e^d(x, z) delta_z for every posterior of the uniform prior."""
     n = data.draw(st.integers(1, 5))
-    space = Space(data.draw(us.metrics(n)))
+    space = Space(data.draw(strategies.metrics(n)))
     ptype = PrivacyType(space, alpha=alpha)
-    C = data.draw(us.channels(n, 3)).mix(Channel(np.full((n, 3), F(1, 3), dtype=object)), data.draw(st.fractions(0, 1)))
+    C = data.draw(strategies.channels(n, 3)).mix(
+        Channel(np.full((n, 3), F(1, 3), dtype=object)), data.draw(st.fractions(0, 1))
+    )
     d = space.distances
     kept = all(
         column[x] * alpha ** int(d[x, z]) <= column[z]
@@ -88,7 +89,7 @@ def test_a_channel_is_private_exactly_when_its_posteriors_are(data, alpha):
     assert ptype.contains(C) == kept
 
 
-@given(us.sizes, us.levels)
+@given(strategies.sizes, strategies.levels)
 def test_geometric_noise_clamped_or_not_has_one_hyper(n, at):
     """[fernandes2022], section VI-A: the infinite and the truncated geometric mechanism are one abstract channel."""
     clamped, unbounded = geometric_channel(n + 1, at), unbounded_geometric_channel(n + 1, at)
@@ -99,7 +100,7 @@ def test_geometric_noise_clamped_or_not_has_one_hyper(n, at):
     assert hyper(clamped, prior).same_as(hyper(unbounded, prior), near)
 
 
-@given(us.sizes, st.integers(0, 2**32 - 1))
+@given(strategies.sizes, st.integers(0, 2**32 - 1))
 def test_floats_merge_within_the_tolerance_and_not_beyond(n, seed):
     """One secret's entry is half of the others' or less, so that the third posterior stays far from the first two."""
     rng = np.random.default_rng(seed)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
 from utmost.errors import NotALoss, OutOfRange, Unsupported
-from utmost.interfaces.testing import strategies as us
 from utmost.leakage import (
     bayes_risk,
     bayes_vulnerability,
@@ -24,6 +23,7 @@ from utmost.leakage import (
     shannon_entropy,
 )
 from utmost.spaces import Consumer
+from utmost.testing import strategies
 
 MEASURES = {
     "bayes vulnerability": bayes_vulnerability,
@@ -40,9 +40,9 @@ each_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURE
 @st.composite
 def situations(draw):
     """A channel, one that it refines to, and a prior."""
-    n = draw(us.sizes)
-    B, A = draw(us.refined_pairs(n, draw(st.integers(1, 5)), draw(st.integers(1, 5))))
-    return B, A, draw(us.priors(n))
+    n = draw(strategies.sizes)
+    B, A = draw(strategies.refined_pairs(n, draw(st.integers(1, 5)), draw(st.integers(1, 5))))
+    return B, A, draw(strategies.priors(n))
 
 
 @each_measure
@@ -90,8 +90,8 @@ def test_a_channel_that_says_nothing_leaks_nothing(measure, n):
 
 @given(st.data())
 def test_bayes_vulnerability_and_risk_are_the_guess_of_the_secret(data):
-    n = data.draw(us.sizes)
-    C, prior = data.draw(us.channels(n, 4)), data.draw(us.priors(n))
+    n = data.draw(strategies.sizes)
+    C, prior = data.draw(strategies.channels(n, 4)), data.draw(strategies.priors(n))
     right = [[int(x == w) for w in range(n)] for x in range(n)]
     assert bayes_vulnerability.posterior(C, prior) == g_vulnerability(right).posterior(C, prior)
     assert bayes_risk.posterior(C, prior) == 1 - bayes_vulnerability.posterior(C, prior)
@@ -104,7 +104,11 @@ def test_bayes_vulnerability_and_risk_are_the_guess_of_the_secret(data):
 def test_the_posterior_form_is_the_best_of_all_remaps(data):
     """Remark 1: (1), the least over remaps r: Y -> W of the expected loss, equals (5), by trying every remap."""
     n, m, k = (data.draw(st.integers(1, 3)) for _ in range(3))
-    C, prior, loss = data.draw(us.channels(n, m)), data.draw(us.priors(n)), data.draw(us.any_losses(n, k))
+    C, prior, loss = (
+        data.draw(strategies.channels(n, m)),
+        data.draw(strategies.priors(n)),
+        data.draw(strategies.any_losses(n, k)),
+    )
     least = min(
         sum(prior[x] * C.matrix[x, y] * loss[x, r[y]] for x in range(n) for y in range(m))
         for r in itertools.product(range(k), repeat=m)
@@ -117,7 +121,11 @@ def test_the_posterior_form_is_the_best_of_all_remaps(data):
 @given(st.data())
 def test_a_gain_is_a_loss_turned_over(data):
     n, k = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
-    C, prior, loss = data.draw(us.channels(n, 3)), data.draw(us.priors(n)), data.draw(us.any_losses(n, k))
+    C, prior, loss = (
+        data.draw(strategies.channels(n, 3)),
+        data.draw(strategies.priors(n)),
+        data.draw(strategies.any_losses(n, k)),
+    )
     assert g_vulnerability(9 - loss).posterior(C, prior) == 9 - l_uncertainty(loss).posterior(C, prior)
     assert g_vulnerability(9 - loss).additive_leakage(C, prior) == l_uncertainty(loss).additive_leakage(C, prior)
     assert (
@@ -128,7 +136,7 @@ def test_a_gain_is_a_loss_turned_over(data):
 @given(st.data())
 def test_guessing_entropy_is_the_best_order_of_guesses(data):
     n = data.draw(st.integers(1, 4))
-    C, prior = data.draw(us.channels(n, 3)), data.draw(us.priors(n))
+    C, prior = data.draw(strategies.channels(n, 3)), data.draw(strategies.priors(n))
     orders = list(itertools.permutations(range(1, n + 1)))
     loss = [[order[x] for order in orders] for x in range(n)]
     assert guessing_entropy.posterior(C, prior) == l_uncertainty(loss).posterior(C, prior)
@@ -139,8 +147,8 @@ def test_guessing_entropy_is_the_best_order_of_guesses(data):
 
 @given(st.data())
 def test_shannon_entropy_by_its_definition(data):
-    n = data.draw(us.sizes)
-    C, prior = data.draw(us.channels(n, 4)), data.draw(us.priors(n))
+    n = data.draw(strategies.sizes)
+    C, prior = data.draw(strategies.channels(n, 4)), data.draw(strategies.priors(n))
     found = hyper(C, prior)
     each = [-sum(float(p) * log2(p) for p in column if p) for column in found.posteriors.T]
     assert shannon_entropy.posterior(C, prior) == pytest.approx(float(found.weights @ each), abs=1e-12)
@@ -156,8 +164,8 @@ def test_mutual_information_of_a_nearly_useless_channel_keeps_its_digits():
 
 @given(st.data())
 def test_a_property_can_be_given_in_three_ways(data):
-    n = data.draw(us.sizes)
-    C, prior = data.draw(us.channels(n, 3)), data.draw(us.priors(n))
+    n = data.draw(strategies.sizes)
+    C, prior = data.draw(strategies.channels(n, 3)), data.draw(strategies.priors(n))
     blocks = [block for block in ({x for x in range(n) if x % 3 == r} for r in range(3)) if block]
     ways = [lambda x: x % 3, [x % 3 for x in range(n)], blocks]
     assert len({property_vulnerability(way).posterior(C, prior) for way in ways}) == 1
@@ -174,8 +182,8 @@ def test_the_finest_property_is_the_secret_and_the_coarsest_leaks_nothing():
 @given(st.data())
 def test_a_measure_reads_what_it_is_given(data):
     """Channel and prior; the channel as rows; a hyper; a consumer in the place of its prior."""
-    n = data.draw(us.sizes)
-    C, consumer = data.draw(us.channels(n, 3)), data.draw(us.consumers(n))
+    n = data.draw(strategies.sizes)
+    C, consumer = data.draw(strategies.channels(n, 3)), data.draw(strategies.consumers(n))
     prior, U = consumer.prior, l_uncertainty(consumer)
     ways = [(C, prior), (C.matrix, prior), (C, consumer), (hyper(C, prior),)]
     assert {bayes_vulnerability.posterior(*way) for way in ways} == {sum((prior[:, None] * C.matrix).max(axis=0))}

@@ -20,6 +20,7 @@ HALF = Lattice(1, 1, 1, None, share=Fraction(1, 2))
 @dataclass(frozen=True, slots=True)
 class DoubledNoise(Noise):
     kind: ClassVar[str] = "doubled cells"
+    json_kind: ClassVar[str] = "doubled"
 
     @property
     def subject(self):
@@ -46,12 +47,5 @@ class DoubledNoise(Noise):
     def guarantee(self, level, columns):
         return "Twice what anybody needs."
 
-    def facts(self):
-        return {**Noise.facts(self), "noise": {"kind": "doubled"}}
 
-    @classmethod
-    def of_facts(cls, facts):
-        return cls(Unit.of_facts(facts), None)
-
-
-DOUBLED = DoubledNoise(Unit(1, 1), None)
+DOUBLED = DoubledNoise(Unit(1, 1))

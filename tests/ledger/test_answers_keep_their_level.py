@@ -11,12 +11,10 @@ from service.test_client import Inside
 from utmost.counting import CountedTable
 from utmost.errors import NotALevel
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.releases import WorkloadRelease
-from utmost.service import Grant, Service, connect
+from utmost.service import Grant, Service, Settings, application, connect
 from utmost.workloads import Domain, Strategy, bins
 
 KEY = bytes(range(32))
@@ -26,9 +24,9 @@ DOMAIN = Domain(x=bins(40))
 ONE = ut.Unit(1, 1)
 NOISES = {
     "cells": (Promise("n", public="ward", unit=ONE), TABLE),
-    "sums": (Promise(strategy=Strategy(DOMAIN, ONE, {"x": 1})), CountedTable(DOMAIN, np.array(TABLE["n"]), ONE)),
-    "points": (Promise(["x", "y"], per=1), {"x": TABLE["n"], "y": [0] * 40}),
-    "items": (Promise("n", public="ward", id_column="ward", noise="items", unit=ONE), TABLE),
+    "sums": (Promise(noise=Strategy(DOMAIN, ONE, {"x": 1})), CountedTable(DOMAIN, np.array(TABLE["n"]), ONE)),
+    "points": (Promise(["x", "y"], noise=ut.PointNoise(1)), {"x": TABLE["n"], "y": [0] * 40}),
+    "items": (Promise("n", public="ward", id_column="ward", keyed_by_id=True, unit=ONE), TABLE),
 }
 
 

@@ -24,7 +24,9 @@ def made(folder):
                 "r",
                 TABLE,
                 ut.Promise(
-                    columns=["income", "rent"], public="who", sensitivity=1, cells=2, numbers="reals", grid="1/1024"
+                    columns=["income", "rent"],
+                    public="who",
+                    noise=ut.CellNoise(ut.Unit(1, 2), numbers="reals", grid="1/1024"),
                 ),
                 epsilon="1/2",
                 dataset="d",
@@ -146,8 +148,8 @@ def test_every_leaf_that_is_changed_is_refused_or_irrelevant(sealed, tmp_path, d
 
 
 BOUND = {
-    "columns swapped": lambda facts: facts["columns"].reverse(),
-    "a column renamed": lambda facts: facts["columns"].__setitem__(0, "wages"),
+    "columns swapped": lambda facts: facts["promise"]["columns"].reverse(),
+    "a column renamed": lambda facts: facts["promise"]["columns"].__setitem__(0, "wages"),
     "a grid scaled by 1024": lambda facts: facts["promise"].__setitem__("grid", "1/1048576"),
     "a sensitivity": lambda facts: facts["promise"].__setitem__("sensitivity", "9"),
     "cells": lambda facts: facts["promise"].__setitem__("cells", 1),
@@ -157,7 +159,7 @@ BOUND = {
     "another name": lambda facts: facts.__setitem__("name", "s"),
     "a dataset": lambda facts: facts.__setitem__("dataset", "e"),
     "fewer rows": lambda facts: facts.__setitem__("rows", 2),
-    "an identifier": lambda facts: facts.__setitem__("id_column", "who"),
+    "an identifier": lambda facts: facts["promise"].__setitem__("id_column", "who"),
     "another kind": lambda facts: facts.__setitem__("kind", "csv"),
     "a commitment": lambda facts: facts.__setitem__("commitment", "0" * 64),
     "the order of the columns": lambda facts: facts["labels"]["order"].reverse(),
@@ -257,7 +259,7 @@ def test_what_is_taken_for_granted_of_individuals_is_bound(tmp_path, word):
     domain = ut.Domain(cell=["a", "b", "c"])
     unit = ut.Unit(1, 1, "change-one", nonnegative=word == "exactly")
     counted = CountedTable(domain, np.array([3, 4, 5]), unit)
-    promise = ut.Promise(strategy=ut.strategy(ut.Workload(domain, {"cell": 1}), unit, epsilon=1))
+    promise = ut.Promise(noise=ut.strategy(ut.Workload(domain, {"cell": 1}), unit, epsilon=1))
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, witness=False) as ledger:
         ledger.publish("r", counted, promise, epsilon=1, dataset="d")
         key = ledger.level_key("r", epsilon=1)

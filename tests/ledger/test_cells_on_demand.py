@@ -11,8 +11,7 @@ import utmost as ut
 from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, NotPublished, OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
-from utmost.publish.promises.vast_domains import Tuples
-from utmost.releases import Texts
+from utmost.releases import Texts, Tuples
 
 KEY = bytes(range(32))
 WORDS = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
@@ -79,7 +78,7 @@ def test_a_thief_sees_how_many_were_declared_and_not_how_many_are_held(tmp_path)
             ledger.cells_on_demand.publish("w", table, WORDS, most=100, epsilon=1)
             ledger.cells_on_demand.relax("w", table, WORDS, epsilon=2)
             release = ledger.items.release("w")
-            assert (release.rows, release.columns, release.items.identifiers) == (100, ("n",), ("cell",))
+            assert (release.rows, release.columns, release.promise.id_column) == (100, ("n",), ("cell",))
         with sqlite3.connect(tmp_path / str(at) / "l.db") as store:
             names = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             rows = [(name, row) for name in sorted(names) for row in store.execute(f"SELECT * FROM {name}")]
@@ -167,6 +166,6 @@ def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):
     with opened(tmp_path) as ledger:
         ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=100, epsilon=1, dataset="one")
         table = {"word": [*COUNTS], "n": [*COUNTS.values()]}
-        promise = {"columns": "n", "public": "word", "sensitivity": 1, "cells": 1}
+        promise = {"columns": "n", "public": "word", "unit": ut.Unit(1, 1)}
         with pytest.raises(AlreadyPublished):
             ledger.publish("rows", table, ut.Promise(**promise), epsilon=1, dataset="two")

@@ -15,7 +15,7 @@ from utmost.publish.ledger.postgres_store import PostgresStore
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 
 SQLITE = {
     "a trigger that swallows events": "CREATE TRIGGER t BEFORE INSERT ON utmost_events BEGIN SELECT RAISE(IGNORE); END",

@@ -17,6 +17,7 @@ import utmost as ut
 from ledger.doubled_noise import DOUBLED, HALF, DoubledNoise
 from ledger.test_law import fits
 from service.test_client import Inside
+from utmost import CellNoise, SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import (
     BadTable,
@@ -29,19 +30,14 @@ from utmost.errors import (
     UtmostError,
 )
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger, Release
 from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
 from utmost.publish.promises import noise_kinds
-from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
-from utmost.publish.promises.sum_noise import sum_noise
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
 from utmost.releases import Texts, rehearse_table
-from utmost.service import Grant, Service, connect
+from utmost.service import Grant, Service, Settings, application, connect
 from utmost.statements import read_release, registry_entry, stated_release, statement_page
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, bins
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(epsilon) for epsilon in ("1/2", 1, 2))
@@ -106,42 +102,43 @@ def words(n):
     return {"word": [f"w{k}" for k in range(n)], "n": 30 * np.arange(n)}
 
 
-HALVES = cell_noise(sensitivity=3, cells=1, half_step=True).lattice
-GRID = cell_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4").lattice
+HALVES = ut.CellNoise(ut.Unit(3, 1), half_step=True).lattice
+GRID = ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/4").lattice
 NOISES = {
-    "counts": Kind(lambda n: Promise("n", unit=ONE), counts, of_counts, cell_noise(unit=ONE).lattice),
+    "counts": Kind(lambda n: Promise("n", unit=ONE), counts, of_counts, CellNoise(ONE).lattice),
     "change-one": Kind(
         lambda n: Promise("n", unit=ut.Unit(2, 3, "change-one")), counts, of_counts,
-        cell_noise(unit=ut.Unit(2, 3, "change-one")).lattice,
+        CellNoise(ut.Unit(2, 3, "change-one")).lattice,
     ),
     "half step": Kind(
-        lambda n: Promise("n", unit=ut.Unit(3, 1), half_step=True), counts,
+        lambda n: Promise("n", noise=ut.CellNoise(ut.Unit(3, 1), half_step=True)), counts,
         lambda answer, table: HALVES.split(of_counts(answer, table))[1], HALVES,
     ),
     "reals": Kind(
-        lambda n: Promise("n", unit=ONE, numbers="reals", grid="1/4"), counts,
+        lambda n: Promise("n", noise=ut.CellNoise(ONE, numbers="reals", grid="1/4")), counts,
         lambda answer, table: (4 * of_counts(answer, table)).astype(int), GRID,
     ),
     "by item": Kind(
-        lambda n: Promise("n", unit=ONE, noise="items", id_column="who", public="who"),
-        lambda n: {"who": 7 * np.arange(n) + 1000, **counts(n)}, of_counts, cell_noise(unit=ONE).lattice,
+        lambda n: Promise("n", unit=ONE, keyed_by_id=True, id_column="who", public="who"),
+        lambda n: {"who": 7 * np.arange(n) + 1000, **counts(n)}, of_counts, CellNoise(ONE).lattice,
     ),
     "sums": Kind(
-        lambda n: Promise(strategy=plan(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
+        lambda n: Promise(noise=plan(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
         lambda answer, table: answer.measured[plan(len(table.cells)).domain.finest] - table.cells,
-        sum_noise(plan(4)).runs[0][1],
+        SumNoise(plan(4)).runs[0][1],
     ),
     "listed rows": Kind(
-        lambda n: Promise(strategy=listed_rows(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
+        lambda n: Promise(noise=listed_rows(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
         lambda answer, table: answer.measured[list(answer.strategy.shares)[-1]] - table.cells,
-        sum_noise(listed_rows(4)).runs[-1][1],
+        SumNoise(listed_rows(4)).runs[-1][1],
     ),
     "points": Kind(
-        lambda n: Promise(["x", "y"], per=1), lambda n: {"x": counts(n)["n"], "y": np.zeros(n)}, None, None, True
+        lambda n: Promise(["x", "y"], noise=ut.PointNoise(1)),
+        lambda n: {"x": counts(n)["n"], "y": np.zeros(n)}, None, None, True,
     ),
     "together": Kind(
-        lambda n: Promise(noise=together_noise(["n", "m"], sensitivity=1)), pairs, of_sums,
-        together_noise(["n", "m"], sensitivity=1).lattices["n"],
+        lambda n: Promise(noise=together_noise(["n", "m"], unit=ut.Unit(1, 2))), pairs, of_sums,
+        together_noise(["n", "m"], unit=ut.Unit(1, 2)).lattices["n"],
     ),
     "signed sums": Kind(
         lambda n: Promise(noise=SIGNED), lambda n: {**pairs(n), "k": np.ones(n, int)}, of_signed_sums,
@@ -380,8 +377,8 @@ def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
 
 
 def test_what_a_noise_says_itself_is_not_said_beside_it():
-    with pytest.raises(OutOfRange, match="sensitivity beside it"):
-        Promise("n", noise=DOUBLED, sensitivity=1)
+    with pytest.raises(OutOfRange, match="unit= beside noise="):
+        Promise("n", noise=DOUBLED, unit=ONE)
 
 
 @pytest.mark.parametrize("frame", ["polars", "duckdb"])
@@ -391,7 +388,7 @@ def test_a_release_answers_for_the_frame_of_an_engine(frame):
     if frame == "duckdb":
         con = pytest.importorskip("duckdb").connect()
         rows = con.sql("SELECT * FROM (VALUES (1, 600), (2, 370)) rows(id, n)")
-    promise = Promise("n", public="id", unit=ONE, noise="items", id_column="id")
+    promise = Promise("n", public="id", unit=ONE, keyed_by_id=True, id_column="id")
     release = ut.release(rows, promise, epsilon=1)
 
     def values(answer):

@@ -10,7 +10,7 @@ from utmost.errors import LedgerUnavailable
 from utmost.ledger import Ledger
 from utmost.publish.ledger.key import make_key_file
 
-TABLE, PROMISE = {"n": [1, 2]}, {"columns": "n", "sensitivity": 1, "cells": 1}
+TABLE, PROMISE = {"n": [1, 2]}, {"columns": "n", "unit": ut.Unit(1, 1)}
 
 
 def begun(place, key_file, **options):

@@ -13,7 +13,7 @@ from utmost.ledger import Ledger
 
 KEY = bytes(range(32))
 TABLE = {"n": list(range(100, 1100))}
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 
 CHANGES = {
     "an event's text": "UPDATE utmost_events SET body = ? WHERE number = 3",
@@ -170,7 +170,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=2)
         with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
             ledger.verify()
-    real = relaxing.new_response
+    real = relaxing.draw_response
 
     def as_a_view(*arguments, **options):
         drawn, facts = real(*arguments, **options)
@@ -179,7 +179,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with monkeypatch.context() as patched:
-            patched.setattr(relaxing, "new_response", as_a_view)
+            patched.setattr(relaxing, "draw_response", as_a_view)
             ledger.relax("r", TABLE, epsilon=2)
         with pytest.raises(LedgerDamaged, match="follow from those before it"):
             ledger.verify()

@@ -17,7 +17,7 @@ from utmost.sampling import Identifiers
 from utmost.spaces import discrete
 
 KEY = bytes(range(32))
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 CHANNEL = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["Y", "N"])
 COIN = read_mechanism(CHANNEL, discrete(2))
 NAME = unicodedata.normalize("NFC", "Café 1")
@@ -51,7 +51,7 @@ def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
     """Releases, releases by item, mechanisms, limits, rehearsals; confirmed or not. Nothing is written."""
     twin, events = TWINS[0], ledger.status().events
     ids = [Identifiers.of(["a"])]
-    sums = ledger.items.commitment_key("r", ut.Promise(columns="n", sensitivity=1, cells=1)).committed(ids, {"n": [4]})
+    sums = ledger.items.commitment_key("r", ut.Promise(columns="n", unit=ut.Unit(1, 1))).committed(ids, {"n": [4]})
     doors = [
         lambda **said: ledger.publish(twin, {"n": [4]}, **asked(epsilon=1, **said, **PROMISE)).table,
         lambda **said: ledger.items.publish(

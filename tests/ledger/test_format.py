@@ -6,17 +6,16 @@ import sqlite3
 import pytest
 
 import utmost as ut
+from utmost import CellNoise, Unit
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.ledger import Event, Ledger
 from utmost.publish.ledger.events import event_bytes, read_event
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import VERSION
-from utmost.publish.promises import cell_noise
 
 KEY = bytes(range(32))
 PUBLISHED = (
-    "name version dataset columns rows id_column promise commitment kind request level how parts root values "
-    "public rows_from part items labels label_key"
+    "name version dataset rows promise commitment kind request level how parts root values items labels label_key"
 )
 
 
@@ -85,7 +84,7 @@ def test_every_fact_is_there(tmp_path):
     """What this version writes, and nothing else."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.budget("d", limit=3)
-        ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, dataset="d")
+        ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, dataset="d")
         ledger.relax("r", {"n": [1]}, epsilon=2)
         kinds = {event.kind: sorted(event.facts) for event in ledger.history()}
     assert kinds == {
@@ -98,5 +97,5 @@ def test_every_fact_is_there(tmp_path):
 
 def test_the_text_from_which_noise_is_derived_does_not_change():
     """Derived ledgers derive their noise from it."""
-    made = cell_noise.cell_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4")
+    made = CellNoise(Unit(1, 1), "reals", grid="1/4")
     assert made.lattice.name_in_keys == "Unit(sensitivity=4, cells=1, block=1, exponent=2)"

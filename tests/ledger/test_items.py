@@ -27,8 +27,8 @@ from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
 N = 300
-PROMISE = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2}
-BY_ITEM = PROMISE | {"id_column": "id", "public": "id", "noise": "items"}
+PROMISE = {"columns": ["n", "m"], "unit": ut.Unit(1, 2)}
+BY_ITEM = PROMISE | {"id_column": "id", "public": "id", "keyed_by_id": True}
 
 
 def table(order=None, ids=None):
@@ -121,7 +121,7 @@ def test_the_version_that_is_relaxed_is_the_one_warned_of(tmp_path):
     """Where none is named that is the newest, which here protects less than the first."""
     with opened(tmp_path) as ledger:
         for version, sensitivity in ((1, 10**9), (2, 1)):
-            promise = PROMISE | {"sensitivity": sensitivity}
+            promise = PROMISE | {"unit": ut.Unit(sensitivity, 1)}
             key = ledger.items.commitment_key("r", ut.Promise(**promise), version=version)
             committed = key.committed([Identifiers.of(table()["id"])], table())
             ledger.items.publish("r", committed, ut.Promise(**promise, id_column="id"), epsilon=1, version=version)
@@ -234,7 +234,7 @@ def test_what_cannot_be_released_by_item_is_refused(tmp_path):
 
 def test_a_release_stays_with_its_door_and_its_noise(tmp_path):
     with opened(tmp_path) as ledger:
-        rows = {name: value for name, value in BY_ITEM.items() if name != "noise"}
+        rows = {name: value for name, value in BY_ITEM.items() if name != "keyed_by_id"}
         ledger.publish("kept", table(), ut.Promise(**BY_ITEM), epsilon=1)
         ledger.publish("rows", table(), **asked(**rows, epsilon=1, dataset="kept"))
         key = ledger.items.commitment_key("engine", ut.Promise(**PROMISE))
@@ -290,7 +290,7 @@ def test_many_blocks_of_rows_and_half_steps(tmp_path):
     n = 70_000
     big = {"id": np.arange(n), "n": np.arange(n) % 9}
     order = np.random.default_rng(3).permutation(n)
-    asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items"}
+    asks = {"columns": "n", "id_column": "id", "public": "id", "keyed_by_id": True}
     promise = {"sensitivity": 3, "cells": 1, "half_step": True}
     with opened(tmp_path) as ledger:
         strict = ledger.publish("r", big, **asked(**asks, **promise, epsilon=1)).table
@@ -305,7 +305,7 @@ def test_frozen_releases(tmp_path):
     """What a ledger derives from its key, its names and a table: no later version may derive anything else."""
     with opened(tmp_path) as ledger:
         small = {"id": ["a", "b", "c"], "n": [10, 20, 30]}
-        asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items", "sensitivity": 1, "cells": 1}
+        asks = {"columns": "n", "id_column": "id", "public": "id", "unit": ut.Unit(1, 1), "keyed_by_id": True}
         found = [ledger.publish("r", small, **asked(**asks, epsilon="1/10")).table["n"]]
         found += [list(ledger.relax("r", small, epsilon=e)["n"]) for e in (1, "1/2", "1/100")]
     assert found == FROZEN

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from asking import asked
+from utmost import Unit
 from utmost.errors import BadTable, WrongKind
 from utmost.ledger import Ledger, rehearse
 from utmost.sampling import Identifiers
@@ -25,7 +26,7 @@ TEXTS = [
     "\u3000\u3042",
 ]
 IDS = [*TEXTS[1:], *(f"person {at:012}" for at in range(300))]
-SAY = {"columns": "n", "sensitivity": 1, "cells": 1, "id_column": "id", "noise": "items", "drop": "id", "epsilon": 1}
+SAY = {"columns": "n", "unit": Unit(1, 1), "keyed_by_id": True, "id_column": "id", "drop": "id", "epsilon": 1}
 COUNTS = np.arange(len(IDS)) * 7 % 40
 
 ARROW = pa.table({"id": pa.array(IDS), "n": COUNTS})

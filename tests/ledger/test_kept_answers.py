@@ -18,7 +18,7 @@ from utmost.releases import release_table
 from utmost.tables.frames import adapters, dataframes
 
 LARGE = 2**63 - 41
-ONE = {"columns": "n", "sensitivity": 1, "cells": 1}
+ONE = {"columns": "n", "unit": ut.Unit(1, 1)}
 
 
 @pytest.fixture

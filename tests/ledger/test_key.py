@@ -19,7 +19,7 @@ from utmost.publish.ledger.key import Key, found_key, make_key_file
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 
 
 def test_a_new_ledger_makes_a_key_file_that_is_its_owners_alone(tmp_path):

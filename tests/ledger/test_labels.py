@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import utmost as ut
 from asking import asked
 from utmost.errors import BadTable, KeyRefused, LedgerDamaged
 from utmost.ledger import Ledger, read_sealed
@@ -98,7 +99,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
         ).table
         assert list(first) == ["x", "x_margin", "department"]
         assert ledger.view("r", epsilon=1) == first
-        more = {"id_column": "department", "noise": "items", "independent": True}
+        more = {"id_column": "department", "keyed_by_id": True, "independent": True}
         ledger.publish("i", table, **asked(columns="y", public="department", drop=["x", "secret"], **PROMISE, **more))
         back = {name: cells[::-1] for name, cells in table.items()}
         assert ledger.relax("i", back, epsilon=2)["department"] == ["B", "A"]
@@ -106,7 +107,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
         assert seen["department"] == ["A", "B"]
         assert seen["y"] == ledger.relax("i", table, epsilon=2)["y"]
         say = {"columns": ["x", "y"], "public": "department", "drop": "secret", "epsilon": 1, "independent": True}
-        ledger.publish("p", table, **asked(per=1, **say))
+        ledger.publish("p", table, **asked(noise=ut.PointNoise(1), **say))
         assert list(ledger.view("p", epsilon=1)) == ["x", "department", "y", "x_y_margin"]
         handed = ledger.level_key("r", epsilon=1)
         assert ledger.verify()

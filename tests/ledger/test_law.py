@@ -15,20 +15,19 @@ from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger
 from utmost.noise import DiscreteStaircase
-from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.level_steps import Step
 from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))
-UNIT = cell_noise(sensitivity=1, cells=1).lattice
+UNIT = ut.CellNoise(ut.Unit(1, 1)).lattice
 N = 20_000
 
 
 def answered(ledger, order, values, **promise):
     """Ask for levels in an order, as a curator does: relax beyond the loosest level, view below it."""
     table = {"n": values}
-    promise = {"columns": "n", "sensitivity": 1, "cells": 1} | promise
+    promise = {"columns": "n", "unit": ut.Unit(1, 1)} | promise
     ledger.publish("r", table, **asked(epsilon=order[0], **promise))
     for one in order[1:]:
         loosest = max(ledger.levels("r"))
@@ -125,7 +124,7 @@ def test_derived_noise_does_not_hang_on_the_order(tmp_path):
 def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
     """One change, and the noise is another's."""
     values = np.arange(200)
-    promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/4"}
+    promise = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": "1/4"}
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         noise = ledger.publish("r", {"n": values}, **asked(**promise)).table["n"] - values
         others = [
@@ -141,7 +140,7 @@ def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
 def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
     """Two levels in one last cell of the tree, and levels beyond its root."""
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
-        ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/3")
+        ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/3")
         with pytest.raises(Unsupported, match="close"):
             ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
         with pytest.raises(Unsupported, match="up to epsilon=1024"):
@@ -206,7 +205,7 @@ def test_integers_of_any_size(tmp_path):
 def test_an_error_names_some_of_many_releases(ledger):
     for at in range(23):
         ledger.publish(
-            f"r{at:02}", {"n": [at]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, independent=True
+            f"r{at:02}", {"n": [at]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, independent=True
         )
     with pytest.raises(NotPublished, match=r"r00, r01, .*, r19 and 3 more\."):
         ledger.view("none", epsilon=1)

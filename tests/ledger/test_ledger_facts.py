@@ -23,11 +23,14 @@ TWO = Domain(x=bins(4), kind=["a", "b"])
 PAIRED = ut.Unit(1, 2, nonnegative=True)
 NOISES = {
     "cells": (Promise("n", unit=ONE), {"n": [1, 2, 3, 4]}),
-    "items": (Promise("n", public="w", id_column="w", noise="items", unit=ONE), {"w": list("abcd"), "n": [1, 2, 3, 4]}),
-    "points": (Promise(["x", "y"], per=1), {"x": [1, 2], "y": [3, 4]}),
-    "sums": (Promise(strategy=Strategy(TWO, ONE, {"x": 1})), CountedTable(TWO, np.arange(8).reshape(4, 2), ONE)),
+    "items": (
+        Promise("n", public="w", id_column="w", keyed_by_id=True, unit=ONE),
+        {"w": list("abcd"), "n": [1, 2, 3, 4]},
+    ),
+    "points": (Promise(["x", "y"], noise=ut.PointNoise(1)), {"x": [1, 2], "y": [3, 4]}),
+    "sums": (Promise(noise=Strategy(TWO, ONE, {"x": 1})), CountedTable(TWO, np.arange(8).reshape(4, 2), ONE)),
     "sums together": (
-        Promise(strategy=Strategy(TWO, PAIRED, {"x": 1, "x kind": 1}, together="kind")),
+        Promise(noise=Strategy(TWO, PAIRED, {"x": 1, "x kind": 1}, together="kind")),
         CountedTable(TWO, np.arange(8).reshape(4, 2), PAIRED, together="kind"),
     ),
 }
@@ -85,10 +88,10 @@ def test_two_stages_in_a_ledger_say_both_releases(ledger):
     domain = Domain(county=["A", "B"], sex=["men", "women"])
     counted = CountedTable(domain, np.array([[900, 800], [3, 0]]), ONE)
     rule = DetailRule("county", {"sex": 100})
-    first = ledger.publish("first", counted, Promise(strategy=Strategy(domain, ONE, {"county": 1})), epsilon=1)
+    first = ledger.publish("first", counted, Promise(noise=Strategy(domain, ONE, {"county": 1})), epsilon=1)
     chosen = rule.chosen(first.table)
     fine = rule.counted(counted, first.table)
-    plan = Promise(strategy=Strategy(fine.domain, fine.unit, {fine.domain.finest: 1}))
+    plan = Promise(noise=Strategy(fine.domain, fine.unit, {fine.domain.finest: 1}))
     second = ledger.publish("second", fine, plan, epsilon=1, dataset="first")
     told = second.statement, plain(second.table)
     ledger.relax("first", counted, epsilon=9)

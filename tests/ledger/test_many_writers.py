@@ -13,7 +13,7 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 
 KEY = bytes(range(32))
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 TABLE = {"n": [10, 20, 30]}
 
 
@@ -39,12 +39,12 @@ def test_threads_get_one_answer(ledger, reopened):
 
 CLIENT = """
 import sys
-from utmost import Ledger, Promise
+from utmost import Ledger, Promise, Unit
 place, witness, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as ledger:
     for name in sorted("abcdef", key=lambda name: hash((name, number))):
         table = {"n": [1, 2, 3]}
-        ledger.publish(name, table, Promise(columns="n", sensitivity=1, cells=1), epsilon=1, dataset="d")
+        ledger.publish(name, table, Promise(columns="n", unit=Unit(1, 1)), epsilon=1, dataset="d")
         print(name, ledger.view(name, epsilon=1)["n"], ledger.view(name, epsilon="1/2")["n"])
 """
 
@@ -65,17 +65,17 @@ def test_processes_get_one_answer(place, tmp_path):
 
 FORKED = """
 import os, sys
-from utmost import Ledger, Promise
+from utmost import Ledger, Promise, Unit
 place, witness = sys.argv[1], sys.argv[2]
 say = lambda noise: os.write(1, f"{noise}\\n".encode())
 ledger = Ledger.open(place, key=bytes(range(32)), witness=witness, create=True)
 table = {"n": [0] * 40}
-ledger.publish("r", table, Promise(columns="n", sensitivity=1, cells=1), epsilon="1/10")
+ledger.publish("r", table, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/10")
 children = []
 for number in range(3):
     child = os.fork()
     if child == 0:
-        ledger.publish(f"child{number}", table, Promise(columns="n", sensitivity=1, cells=1), epsilon="1/10")
+        ledger.publish(f"child{number}", table, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/10")
         say(ledger.relax("r", table, epsilon=1)["n"])
         os._exit(0)
     children.append(child)

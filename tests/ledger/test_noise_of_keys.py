@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from service.publications import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
-from utmost.interfaces.service.terms import Terms
 from utmost.ledger import Ledger, rehearse
 from utmost.noise import Geometric
 from utmost.promises import Promise, key_noise, named_cell_noise
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.promises.key_distribution import naming_law
-from utmost.publish.promises.vast_domains import Tuples
-from utmost.releases import Texts
+from utmost.releases import Texts, Tuples
 from utmost.statements import read_release, stated_release
 
 KEY = bytes(range(32))

@@ -60,17 +60,17 @@ def test_facts_that_spend_more_are_refused():
     noise = together_noise(NAMES[:3], unit=RAISED)
     facts = noise.facts()
     assert TogetherNoise.of_facts(facts) == noise
-    sums = facts["noise"]["signed_sums"]
+    sums = facts["signed_sums"]
     for other in ([{**sums[0], "shares": ["1"] * 3}], [{**sums[0], "rows": [[1, 1, 1]] * 3}], []):
         with pytest.raises((UtmostError, LookupError, ValueError)):
-            TogetherNoise.of_facts({**facts, "noise": {**facts["noise"], "signed_sums": other}})
+            TogetherNoise.of_facts({**facts, "signed_sums": other})
     with pytest.raises(OutOfRange):
         Promise.of_facts({"columns": ["a"], "noise": facts})
 
 
 def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
     table = {"d": ["x", "y"], "a": [7, 10**17], "b": [3, -(10**17)], "c": [1, 2]}
-    promise = Promise(noise=together_noise(["a", "b", "c"], sensitivity=2, largest=10**18), public="d")
+    promise = Promise(noise=together_noise(["a", "b", "c"], unit=ut.Unit(2, 3), largest=10**18), public="d")
     assert Promise.of_facts(promise.facts()) == promise
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         first = ledger.publish("t", table, promise, epsilon=40).table
@@ -86,16 +86,16 @@ def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(OutOfRange, match="once"):
-        together_noise(["a", "a"], sensitivity=1)
+        together_noise(["a", "a"], unit=ut.Unit(1, 2))
     with pytest.raises(OutOfRange, match="relaxable"):
-        together_noise(["a", "b"], sensitivity=1, noise="joint")
+        together_noise(["a", "b"], unit=ut.Unit(1, 2), noise="joint")
     with pytest.raises(OutOfRange, match="those of the noise"):
-        Promise(["a", "c"], noise=together_noise(["a", "b"], sensitivity=1))
+        Promise(["a", "c"], noise=together_noise(["a", "b"], unit=ut.Unit(1, 2)))
     with pytest.raises(Unsupported, match="by item"):
-        together_noise(["a", "b"], sensitivity=1).by_item()
+        together_noise(["a", "b"], unit=ut.Unit(1, 2)).by_item()
     with pytest.raises(BadTable):
-        ut.release({"a": [1], "b": [1.5]}, ut.Promise(noise=together_noise(["a", "b"], sensitivity=1)), epsilon=1)
-    assert replace(together_noise(["a", "b"], sensitivity=1), largest=Fraction(9)).stored_bound(1) == 18
+        ut.release({"a": [1], "b": [1.5]}, ut.Promise(noise=together_noise(["a", "b"], unit=ut.Unit(1, 2))), epsilon=1)
+    assert replace(together_noise(["a", "b"], unit=ut.Unit(1, 2)), largest=Fraction(9)).stored_bound(1) == 18
 
 
 def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():
@@ -110,6 +110,6 @@ def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():
         (8, {"groups": wide, "shares": ["1"], "signed_sums": [{"rows": rows, "shares": ["1/8"] * 8, "spent": []}]}),
     ):
         columns = [name for group in about["groups"] for name in group]
-        noise = facts["noise"] | about | {"columns": columns}
+        noise = facts | about | {"columns": columns, "cells": cells}
         with pytest.raises(BadTable, match="groups of at most 7 columns"):
-            TogetherNoise.of_facts(facts | {"cells": cells, "noise": noise})
+            TogetherNoise.of_facts(noise)

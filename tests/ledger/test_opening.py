@@ -28,7 +28,7 @@ from utmost.publish.ledger.witness import Witness, rollback_loss
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 
 
 @pytest.mark.parametrize("place", ["", 7, None, "mysql://host/db", "http://host"])
@@ -133,7 +133,7 @@ def test_a_loss_between_levels_of_other_bases_is_rounded_up(tmp_path):
 
 def test_derived_noise_with_half_steps_and_its_check(tmp_path):
     """The place in the block is derived, too; stored noise that the key does not give is refused."""
-    options = {"columns": "n", "sensitivity": 5, "cells": 1, "half_step": True}
+    options = {"columns": "n", "noise": ut.CellNoise(ut.Unit(5, 1), half_step=True)}
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         one = ledger.publish("r", TABLE, **asked(epsilon=1, **options)).table
         far = ledger.relax("r", TABLE, epsilon=300)

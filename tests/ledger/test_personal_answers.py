@@ -1,6 +1,5 @@
 """One answer for each person and version of a design, whatever is asked, by whomever, and however often."""
 
-import json
 import shutil
 import sqlite3
 import threading
@@ -29,7 +28,6 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.exact import level
-from utmost.interfaces.documents import designs
 from utmost.ledger import Ledger
 from utmost.local import read_mechanism
 from utmost.spaces import Space, counts, discrete, grid
@@ -89,16 +87,16 @@ def test_answers_have_the_law_of_the_row(ledger):
 def test_another_design_under_the_name_is_refused_however_it_was_written(ledger, tmp_path):
     """The digest is of what answers depend on: a design read back from its file is the same, another level is not."""
     first = ledger.respond("homes", DESIGN, {"ada": 4})
-    (tmp_path / "design.json").write_text(json.dumps(designs.document(OPTIMUM, "distance")))
-    again = read_mechanism(type(OPTIMUM)(designs.read(tmp_path / "design.json"), "program"))
+    ut.save_design(OPTIMUM, tmp_path / "design.json")
+    again = read_mechanism(ut.read_design(tmp_path / "design.json"))
     assert again.digest == DESIGN.digest
     assert ledger.respond("homes", again, {"ada": 0}) == first
     for other in (designed(epsilon=2), designed(grid(1, 9)), designed(Space(PLACES.metric, list("abcdefghi")))):
         with pytest.raises(AlreadyPublished, match="keep its mechanism"):
             ledger.respond("homes", read_mechanism(other), {"ada": 0})
     with pytest.raises(AlreadyPublished, match="stand for one thing"):
-        ledger.publish("homes", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
-    ledger.publish("table", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
+        ledger.publish("homes", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
+    ledger.publish("table", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     with pytest.raises(AlreadyPublished, match="stand for one thing"):
         ledger.respond("table", DESIGN, {"ada": 0})
 
@@ -118,9 +116,7 @@ def test_a_version_is_charged_once_and_versions_add_up(ledger):
     with pytest.raises(OutOfRange, match="one relation"):
         ledger.respond("c", DESIGN, {"x": 0}, dataset="people")
     with pytest.raises(OutOfRange, match="one relation"):
-        ledger.publish(
-            "n", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/9", dataset="people"
-        )
+        ledger.publish("n", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/9", dataset="people")
     with pytest.raises(OutOfRange, match="follow one another"):
         ledger.respond("a", COIN, {"x": "no"}, version=5)
     with pytest.raises(OutOfRange, match="stay in its dataset"):

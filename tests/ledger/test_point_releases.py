@@ -11,6 +11,7 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from utmost import PointNoise
 from utmost.core.gradual.euclidean_noise import joint_characteristic
 from utmost.errors import (
     AlreadyPublished,
@@ -26,14 +27,13 @@ from utmost.exact import level
 from utmost.ledger import Ledger, read_sealed
 from utmost.publish.ledger.source import commitment, read_source
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.point_noise import point_noise
 from utmost.publish.promises.point_paths import PointPaths
 from utmost.releases import PlanarRelease
 from utmost.tables.cells.columns import exact_column
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "x": [651300.25, 652900.0, -0.5], "y": [6861200.5, 6860100.0, 1e-9]}
-ASKED = {"columns": ["x", "y"], "public": "who", "per": 200}
+ASKED = {"columns": ["x", "y"], "public": "who", "noise": ut.PointNoise(200)}
 POINTS = np.array([TABLE["x"], TABLE["y"]]).T
 
 
@@ -47,9 +47,10 @@ def points(table):
 
 def path_key(ledger, name="homes", promise=None):
     """The key of a release's paths, by the definition in `point_paths`."""
-    about = promise or point_noise(200, 2)
+    about = promise or PointNoise(200)
     book = ledger._book
-    committed = commitment(book.key, name, 1, read_source(TABLE, ["x", "y"], about, None))
+    source = read_source(TABLE, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), by_item=False, kind=None)
+    committed = commitment(book.key, name, 1, source)
     return PointPaths.of(book.key.derived, name, 1, committed, about.law(level(1))).key
 
 
@@ -89,7 +90,7 @@ def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path,
     at = np.arange(2.0 * count).reshape(count, 2)
     table = {"x": at[:, 0], "y": at[:, 1]}
     with opened(tmp_path) as ledger:
-        asked = {"columns": ["x", "y"], "per": 1, "grid": Fraction(1, 1 << 20)}
+        asked = {"columns": ["x", "y"], "noise": ut.PointNoise(1, grid=Fraction(1, 1 << 20))}
         ledger.publish(f"{order}", table, ut.Promise(**asked), epsilon=levels[order[0]])
         for one in order[1:]:
             ledger.relax(f"{order}", table, epsilon=levels[one])
@@ -110,7 +111,7 @@ def test_other_points_versions_distances_and_names_have_other_paths(tmp_path):
         folder = tmp_path / str(at)
         folder.mkdir()
         with opened(folder) as ledger:
-            asked = ASKED | {"per": per}
+            asked = ASKED | {"noise": PointNoise(per)}
             first = ledger.publish(name, table, ut.Promise(**asked), epsilon=1).table
             found.add(tuple((points(first)[0] - POINTS[0]) / per))
             if at == 0:
@@ -139,12 +140,14 @@ def test_the_largest_level_is_what_a_dataset_spends(ledger):
     with pytest.raises(BudgetExceeded):
         ledger.relax("homes", TABLE, epsilon=4)
     with pytest.raises(OutOfRange, match="a point moved by 200"):
-        ledger.publish(
-            "n", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4", dataset="people"
-        )
+        ledger.publish("n", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/4", dataset="people")
     with pytest.raises(OutOfRange, match="one relation"):
         ledger.publish(
-            "g", {"x": [1], "y": [2]}, ut.Promise(columns=["x", "y"], per=100), epsilon="1/4", dataset="people"
+            "g",
+            {"x": [1], "y": [2]},
+            ut.Promise(columns=["x", "y"], noise=ut.PointNoise(100)),
+            epsilon="1/4",
+            dataset="people",
         )
     with pytest.raises(AlreadyPublished, match="same values"):
         ledger.publish("twice", TABLE, ut.Promise(**ASKED), epsilon=1, independent=False)
@@ -157,9 +160,9 @@ def test_changed_points_are_refused_to_the_last_digit(ledger):
         ledger.relax("homes", changed, epsilon=2)
     assert ledger.difference("homes", changed) == "column 'y', row 3"
     with pytest.raises(AlreadyPublished):
-        ledger.publish("homes", TABLE, ut.Promise(**{**ASKED, "per": 100}), epsilon=1)
+        ledger.publish("homes", TABLE, ut.Promise(**{**ASKED, "noise": PointNoise(100)}), epsilon=1)
     with pytest.raises(AlreadyPublished):
-        ledger.publish("homes", TABLE, ut.Promise(**ASKED, grid=8), epsilon=1)
+        ledger.publish("homes", TABLE, ut.Promise(**{**ASKED, "noise": PointNoise(200, grid=8)}), epsilon=1)
     written_otherwise = {**TABLE, "x": [Fraction(2605201, 4), 652900, Fraction(-1, 2)]}
     assert (
         points(ledger.publish("homes", written_otherwise, ut.Promise(**ASKED), epsilon=1).table)
@@ -180,8 +183,8 @@ def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
         read_sealed(tmp_path / "copy.db", "homes", bytes(32))
     from utmost.publish.ledger.state import bound_facts
 
-    for changed in ({"per": "100"}, {"grid": "1"}, {"dimensions": 3}):
-        other = {**facts, "promise": {**facts["promise"], "points": {**facts["promise"]["points"], **changed}}}
+    for changed in ({"per": "100"}, {"grid": "1"}, {"columns": ["x", "y", "z"]}):
+        other = {**facts, "promise": {**facts["promise"], "noise": {**facts["promise"]["noise"], **changed}}}
         assert bound_facts(other) != bound_facts(facts)
 
 
@@ -198,19 +201,18 @@ def test_a_ledger_put_back_repeats_itself(tmp_path):
 
 def test_what_cannot_be_published_as_points(ledger):
     for wrong, error in (
-        ({"sensitivity": 1}, OutOfRange),
-        ({"numbers": "reals"}, OutOfRange),
-        ({"half_step": True}, OutOfRange),
-        ({"per": 0}, OutOfRange),
-        ({"grid": 400}, OutOfRange),
+        ({"unit": ut.Unit(1, 1)}, OutOfRange),
+        ({"noise": PointNoise(200, grid=400)}, OutOfRange),
         ({"columns": None}, OutOfRange),
         ({"public": ()}, NotDeclared),
-        ({"largest": 10}, BadTable),
+        ({"noise": PointNoise(200, largest=10)}, BadTable),
     ):
         with pytest.raises(error):
             ledger.publish("homes", TABLE, **asked(**(ASKED | wrong), epsilon=1))
     with pytest.raises(BadTable, match="no value may be larger"):
-        ledger.publish("far", {"x": [1e300], "y": [0]}, ut.Promise(columns=["x", "y"], per=1), epsilon=1)
+        ledger.publish(
+            "far", {"x": [1e300], "y": [0]}, ut.Promise(columns=["x", "y"], noise=ut.PointNoise(1)), epsilon=1
+        )
     assert ledger.releases == ()
 
 
@@ -218,18 +220,25 @@ def test_what_cannot_be_published_as_points(ledger):
 def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, per):
     """One point on a line, n = 3, Fractions that are no floats; and cells fit the words that public facts give."""
     line = {"x": [Fraction(1, 3)]}
-    made = ledger.publish("line", line, ut.Promise(columns="x", per=per), epsilon=epsilon).table
+    made = ledger.publish(
+        "line", line, ut.Promise(columns="x", noise=ut.PointNoise(per, dimensions=1)), epsilon=epsilon
+    ).table
     assert abs(made["x"][0] - 1 / 3) < 100 * ledger.margin("line", epsilon=epsilon)
     space = {name: [0, 0, 7] for name in "xyz"}
-    ledger.publish("space", space, ut.Promise(columns=list("xyz"), per=per, largest=10), epsilon=epsilon)
+    ledger.publish(
+        "space",
+        space,
+        ut.Promise(columns=list("xyz"), noise=PointNoise(per, largest=10, dimensions=3)),
+        epsilon=epsilon,
+    )
     ledger.relax("space", space, epsilon=51)
     assert ledger.verify().cells == 1 + 9 + 9
-    bounded, free = (point_noise(per, 2, None, largest) for largest in (10, None))
+    bounded, free = (PointNoise(per, largest=largest) for largest in (10, None))
     assert bounded.word(level(epsilon), 1) <= free.word(level(epsilon), 1)
 
 
 def test_the_promise_is_read_back():
-    promise = point_noise("200/3", 2, "1/8", 1000)
+    promise = PointNoise("200/3", grid="1/8", largest=1000)
     assert noise_of_facts(promise.facts()).facts() == promise.facts()
 
 

@@ -11,7 +11,7 @@ from utmost.publish.ledger.postgres_store import PostgresStore
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 
 
 @pytest.fixture

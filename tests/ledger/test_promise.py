@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from asking import promised
+from utmost import CellNoise, PointNoise, SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.exact import level
@@ -23,16 +25,17 @@ from utmost.workloads import Domain, Strategy
 KEY = bytes(range(32))
 DOMAIN = Domain(sex=["men", "women"], age=range(8))
 PLAN = Strategy(DOMAIN, Unit(1, 2, "change-one"), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
+REALS = CellNoise(Unit("1/3", 1, "change-one"), "reals")
 KINDS = {
-    "cells": {"columns": ["a", "b"], "public": "c", "drop": ["d"], "rows": "observed", "sensitivity": 2, "cells": 3},
-    "reals": {"columns": "a", "numbers": "reals", "sensitivity": "1/3", "cells": 1, "neighbours": "change-one"},
-    "grid": {"columns": "a", "numbers": "reals", "grid": "1/8", "unit": Unit(1, 1), "largest": "7/2"},
-    "half step": {"columns": "a", "sensitivity": 3, "cells": 1, "half_step": True, "largest": 10**9},
-    "strategy": {"strategy": PLAN, "part": ("town", "Bern"), "largest": 100},
-    "points": {"columns": ["x", "y"], "per": 200, "grid": 8, "largest": 10**6},
-    "items": {"columns": "n", "id_column": ["b", "a"], "noise": "items", "sensitivity": 1, "cells": 1},
+    "cells": {"columns": ["a", "b"], "public": "c", "drop": ["d"], "rows": "observed", "unit": Unit(2, 3)},
+    "reals": {"columns": "a", "noise": REALS},
+    "grid": {"columns": "a", "noise": CellNoise(Unit(1, 1), "reals", grid="1/8", largest="7/2")},
+    "half step": {"columns": "a", "noise": CellNoise(Unit(3, 1), half_step=True, largest=10**9)},
+    "strategy": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern")},
+    "points": {"columns": ["x", "y"], "noise": PointNoise(200, grid=8, largest=10**6)},
+    "items": {"columns": "n", "id_column": ["b", "a"], "keyed_by_id": True, "unit": Unit(1, 1)},
     "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
-    "huge": {"columns": "Ж☃", "sensitivity": 10**99, "cells": 10**9, "largest": 10**1000},
+    "huge": {"columns": "Ж☃", "noise": CellNoise(Unit(10**99, 10**9), largest=10**1000)},
 }
 
 
@@ -49,17 +52,17 @@ def test_its_json_is_the_whole_of_it(kind):
 
 def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
     unit = {"unit": Unit(2, 3)}
-    assert Promise("a", **unit) == Promise(["a"], sensitivity="2", cells=3.0) != Promise("b", **unit)
+    assert Promise("a", **unit) == Promise(["a"], unit=ut.Unit("2", 3.0)) != Promise("b", **unit)
     other = {
         "columns": "z", "public": "c", "drop": "c", "rows": "observed", "unit": Unit(2, 3, "change-one"),
         "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"),
     }  # fmt: skip
-    digests = {Promise(**{"columns": "a", **unit, name: word}).digest for name, word in other.items()}
+    digests = {promised(**{"columns": "a", **unit, name: word}).digest for name, word in other.items()}
     assert len(digests | {Promise("a", **unit).digest}) == len(other) + 1
     assert len({Promise(**words).digest for words in KINDS.values()}) == len(KINDS)
 
 
-def test_the_words_are_named_once():
+def test_the_fields_are_named_once():
     """What the promise takes, and what its JSON may say."""
     taken = {*inspect.signature(Promise).parameters}
     said = {name for words in KINDS.values() for name in Promise(**words).facts()}
@@ -67,32 +70,51 @@ def test_the_words_are_named_once():
     assert not taken & {*inspect.signature(Ledger.publish).parameters}
 
 
+UNIT = Unit(1, 1)
 WRONG = [
-    {"columns": 3.5},
-    {"columns": "a", "sensitivity": 0, "cells": 1},
-    {"columns": "a", "sensitivity": 1, "cells": 1, "rows": "guessed"},
-    {"columns": "a", "sensitivity": 1, "cells": 1, "noise": "items"},
-    {"columns": "a", "sensitivity": 1, "cells": 1, "noise": "cells", "id_column": "b"},
-    {"columns": "a", "sensitivity": 1, "cells": 1, "id_column": ["b", "b"]},
-    {"columns": "a", "sensitivity": 1, "cells": 1, "id_column": 7},
-    {"columns": "a", "sensitivity": 1, "cells": 1, "part": ("only",)},
-    {"columns": "a", "unit": Unit(1, 1), "sensitivity": 1},
+    {"columns": 3.5, "unit": UNIT},
+    {"columns": "a", "unit": 1},
+    {"columns": "a", "unit": UNIT, "rows": "guessed"},
+    {"columns": "a", "unit": UNIT, "keyed_by_id": True},
+    {"columns": "a", "unit": UNIT, "keyed_by_id": "yes", "id_column": "b"},
+    {"columns": "a", "unit": UNIT, "id_column": ["b", "b"]},
+    {"columns": "a", "unit": UNIT, "id_column": 7},
+    {"columns": "a", "unit": UNIT, "part": ("only",)},
+    {"columns": "a", "unit": UNIT, "noise": CellNoise(UNIT)},
     {"columns": "a"},
-    {"columns": ["x", "y"], "per": 200, "half_step": True},
-    {"columns": ["x", "y"], "per": 200, "unit": Unit(1, 1)},
-    {"columns": ["x", "y"], "per": 200, "noise": "items", "id_column": "i"},
-    {"per": 200},
-    {"strategy": "sex"},
-    *({"strategy": PLAN, name: word} for name, word in (("columns", "a"), ("unit", Unit(1, 1)), ("grid", 1))),
+    {"columns": "a", "noise": "items"},
+    {"columns": ["x", "y"], "noise": PointNoise(200), "keyed_by_id": True, "id_column": "i"},
+    {"columns": ["x", "y"], "noise": PointNoise(200, dimensions=3)},
+    {"noise": PointNoise(200)},
+    *({"noise": PLAN, name: word} for name, word in (("columns", "a"), ("unit", UNIT), ("public", "a"))),
 ]
 
 
-@pytest.mark.parametrize("words", WRONG)
-def test_what_goes_not_together_is_refused(words):
+@pytest.mark.parametrize("arguments", WRONG)
+def test_what_goes_not_together_is_refused(arguments):
     with pytest.raises(UtmostError):
-        Promise(**words)
-    with pytest.raises((UtmostError, TypeError)):
-        Promise.of_facts({name: word for name, word in words.items() if name != "unit"} | {"no": 1})
+        Promise(**arguments)
+
+
+CELLS = {"kind": "cells", "sensitivity": 1, "cells": 1}
+WRONG_FACTS = [
+    [],
+    {"columns": "a", "noise": CELLS, "no": 1},
+    {"columns": "a", "noise": CELLS | {"no": 1}},
+    {"columns": "a", "noise": CELLS | {"kind": "gaussian"}},
+    {"columns": "a", "noise": {"sensitivity": 1, "cells": 1}},
+    {"columns": "a", "noise": {"kind": "cells", "cells": 1}},
+    {"columns": "a", "noise": CELLS | {"grid": {}}},
+    {"noise": {"kind": "sums", "strategy": "sex"}},
+    {"columns": ["x", "y"], "noise": {"kind": "points", "per": 200, "sensitivity": 1}},
+    {"noise": {"kind": "keys", "sensitivity": 1, "cells": 1, "columns": ["word", "n"]}},
+]
+
+
+@pytest.mark.parametrize("facts", WRONG_FACTS)
+def test_json_that_describes_no_promise_is_refused_by_type(facts):
+    with pytest.raises(UtmostError):
+        Promise.of_facts(facts)
 
 
 @pytest.mark.parametrize("kind", ["cells", "half step", "grid", "points", "strategy"])
@@ -136,7 +158,7 @@ def test_a_promise_says_all_that_a_counted_table_brings():
     made = Promise.of_counted(counted)
     assert (made.columns, made.public, made.unit, made.part) == (("count",), ("sex",), Unit(2, 2), ("town", "Bern"))
     assert fitting(made, counted) is made
-    assert Promise.of_counted(counted, "n", drop="sex", sensitivity=3).unit == Unit(3, 2)
+    assert Promise.of_counted(counted, "n", drop="sex", unit=Unit(3, 2)).unit == Unit(3, 2)
     said = {"columns": "n", "public": "sex", "unit": Unit(2, 2), "part": ("town", "Bern")}
     assert fitting(Promise(**said), counted).columns == ("n",)
     for wrong in ({"public": ()}, {"unit": Unit(1, 2)}, {"unit": Unit(2, 1)}, {"part": None}, {"columns": ["n", "m"]}):
@@ -146,19 +168,19 @@ def test_a_promise_says_all_that_a_counted_table_brings():
 
 
 def test_numbers_of_its_json_are_exact():
-    made = Promise("a", numbers="reals", sensitivity="1/3", cells=1, grid="1/1024")
-    assert (made.facts()["sensitivity"], made.facts()["grid"]) == ("1/3", "1/1024")
+    made = Promise("a", noise=ut.CellNoise(ut.Unit("1/3", 1), numbers="reals", grid="1/1024"))
+    assert (made.facts()["noise"]["sensitivity"], made.facts()["noise"]["grid"]) == ("1/3", "1/1024")
     assert Promise.of_facts(made.facts()).unit.sensitivity == Fraction(1, 3)
     with pytest.raises(OutOfRange, match="4200 digits"):
-        Promise.of_facts(made.facts() | {"sensitivity": "1e-4300"})
+        Promise.of_facts(made.facts() | {"noise": made.noise.facts() | {"sensitivity": "1e-4300"}})
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ({"columns": ["x", "y"], "per": 200, "id_column": "i"}, "points in the plane"),
-        ({"strategy": PLAN}, "the sums of a strategy"),
-        ({"columns": "n", "unit": Unit(1, 1), "id_column": "i", "largest": 9}, "largest="),
+        ({"columns": ["x", "y"], "noise": PointNoise(200), "id_column": "i"}, "points in the plane"),
+        ({"noise": PLAN}, "the sums of a strategy"),
+        ({"columns": "n", "noise": CellNoise(Unit(1, 1), largest=9), "id_column": "i"}, "largest="),
         ({"columns": "n", "unit": Unit(1, 1)}, "needs identifiers"),
     ],
 )

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from asking import asked
+from asking import asked, promised
+from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import (
     AlreadyPublished,
@@ -23,12 +24,11 @@ from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.publish.ledger.sqlite_store import SqliteStore
-from utmost.publish.promises.sum_noise import sum_noise
 from utmost.testing import SeededRandomness
 from utmost.workloads import Domain, Strategy
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
-PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "unit": ut.Unit(1, 1)}
 
 
 def test_a_release_goes_through_levels_in_any_order(ledger):
@@ -141,7 +141,7 @@ def test_the_parts_of_a_partition_are_two_releases(ledger):
 def test_the_bars_of_sums_are_in_the_amounts_own_unit():
     """Cents are summed; an approver reads euros, beside the families' names."""
     euros = Unit(500, 1, amount=Amount("spent", "0.01"))
-    noise = sum_noise(Strategy(Domain(shop=["A", "B"]), euros, {"shop": "1/4", "": "3/4"}))
+    noise = SumNoise(Strategy(Domain(shop=["A", "B"]), euros, {"shop": "1/4", "": "3/4"}))
     cents = [int(Geometric(lattice.of(level(1))).margin("0.95")) for _, lattice in noise.runs]
     assert noise.named_bars(level(1), "0.95", 9) == (("shop", cents[0] / 100), ("total", cents[1] / 100))
 
@@ -196,7 +196,7 @@ def test_one_dataset_has_one_relation(ledger):
     """Levels add up for one neighbouring relation only."""
     ledger.publish("one", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="d")
     with pytest.raises(OutOfRange, match="neighbours"):
-        ledger.publish("two", TABLE, ut.Promise(neighbours="change-one", **PROMISE), epsilon=1, dataset="d")
+        ledger.publish("two", TABLE, promised(neighbours="change-one", **PROMISE), epsilon=1, dataset="d")
 
 
 def test_a_seeded_source_is_refused(tmp_path):
@@ -223,11 +223,11 @@ def test_each_call_is_one_transaction(tmp_path, counted):
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
         for call, expected in (
             (
-                lambda: ledger.publish("a", table, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4"),
+                lambda: ledger.publish("a", table, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/4"),
                 "write",
             ),
             (
-                lambda: ledger.publish("a", table, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4"),
+                lambda: ledger.publish("a", table, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/4"),
                 "read",
             ),
             (lambda: ledger.relax("a", table, epsilon=1), "write"),
@@ -264,7 +264,7 @@ def test_a_warning_names_the_line_that_called(ledger):
     """However many calls of ours lie between."""
     table = {"d": ["a", "b"], "n": [3, 5]}
     with pytest.warns(LittleProtection) as published:
-        ledger.publish("w", table, ut.Promise(columns="n", public="d", sensitivity=1, cells=1), epsilon=20)
+        ledger.publish("w", table, ut.Promise(columns="n", public="d", unit=ut.Unit(1, 1)), epsilon=20)
     with pytest.warns((LittleProtection, RowsRenamed)) as relaxed:
         ledger.relax("w", table | {"d": ["b", "a"]}, epsilon=30)
     assert {warning.category for warning in relaxed} == {LittleProtection, RowsRenamed}
@@ -280,7 +280,7 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
             ledger.view("admissions", epsilon=at)
         with pytest.raises(OutOfRange, match="at least 1e-50"):
             ledger.relax("admissions", TABLE, epsilon=at)
-    wide = PROMISE | {"sensitivity": 10**20}
+    wide = PROMISE | {"unit": ut.Unit(10**20, 1)}
     with pytest.raises(OutOfRange, match="at least 1e-50"):
         ledger.publish("wide", TABLE, ut.Promise(**wide), epsilon="1e-40", dataset="admissions")
     assert ledger.levels("admissions") == (level("1/2"),)

@@ -12,7 +12,7 @@ from utmost.errors import LedgerError
 from utmost.publish.ledger import sqlite_store
 
 QUIET = sqlite_store._QUIET / 1e9 + 0.02
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
 TABLE = {"n": [1, 2, 3]}
 
 

@@ -36,7 +36,7 @@ def test_sums_of_a_plan_answer_themselves():
         domain,
         ut.Counting("who", at_most=1),
     )
-    release = ut.release(counted, ut.Promise(strategy=Strategy(domain, counted.unit, {"sex age": 1})), epsilon=40)
+    release = ut.release(counted, ut.Promise(noise=Strategy(domain, counted.unit, {"sex age": 1})), epsilon=40)
     answer = release.read()
     assert release.total({"sex": "men"}).value == answer.total({"sex": "men"}).value == 3
     assert str(release.median("age")) == str(answer.median("age"))
@@ -47,7 +47,7 @@ def test_sums_of_a_plan_answer_themselves():
 
 
 def test_points_have_no_sums():
-    release = ut.release({"x": [0.0], "y": [1.0]}, ut.Promise(["x", "y"], per=200), epsilon=1)
+    release = ut.release({"x": [0.0], "y": [1.0]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1)
     with pytest.raises(Unsupported, match="independent noise"):
         release.total()
 

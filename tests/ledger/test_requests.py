@@ -1,25 +1,32 @@
-"""A request to publish is read once: what it says is sound from then on, and both doors write the same facts of it."""
+"""A request to publish is checked when it is made, and both entrances of a ledger write the same facts of it."""
 
 import inspect
-from dataclasses import replace
+import json
+from dataclasses import fields, replace
 
 import pytest
 
 from asking import asked
-from utmost.errors import NotANumber, OutOfRange
+from utmost import Unit
+from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import level
-from utmost.ledger import Ledger
+from utmost.ledger import Ledger, PublishRequest
 from utmost.promises import Promise
-from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.state import release_of_facts
 from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
 
 
-def read(name="r", numbers="integers", **said):
-    promise = Promise("n", sensitivity=1, cells=1, numbers=numbers)
-    return Publishing.read(name, Brought({"n": [1]}, level(1), promise, **said))
+REQUEST = PublishRequest(
+    name="r",
+    promise=Promise("n", unit=Unit(1, 1)),
+    level=level("1/3"),
+    dataset="r",
+    version=None,
+    request=None,
+    independent=False,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,33 +38,66 @@ def read(name="r", numbers="integers", **said):
         {"request": "two\nlines"},
         {"independent": 1},
         {"version": "first"},
+        {"promise": "n"},
+        {"level": 1},
     ],
 )
 def test_what_is_no_request_is_refused_at_the_door(wrong):
-    with pytest.raises((OutOfRange, NotANumber)):
-        read(**wrong)
+    with pytest.raises((OutOfRange, NotANumber, WrongKind)):
+        replace(REQUEST, **wrong)
 
 
-def test_a_release_is_its_own_dataset_unless_it_says_another():
-    assert (read().dataset, read(dataset="d").dataset) == ("r", "d")
+def test_a_release_is_its_own_dataset_unless_it_says_another(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", {"n": [1]}, Promise(**WORDS), epsilon=1)
+        ledger.publish("s", {"n": [2]}, Promise(**WORDS), epsilon=1, dataset="d")
+        assert [release.dataset for release in ledger.releases] == ["r", "d"]
+
+
+@pytest.mark.parametrize("changes", [{}, {"version": 3, "request": "q", "dataset": "d", "independent": True}])
+def test_a_request_is_read_from_its_json_as_it_was(changes):
+    """Each field is among the facts, and what one is missing is refused."""
+    request = replace(REQUEST, **changes)
+    facts = json.loads(json.dumps(request.facts()))
+    assert PublishRequest.of_facts(facts) == request
+    assert set(facts) == {field.name for field in fields(PublishRequest)}
+    for name in facts:
+        with pytest.raises(KeyError):
+            PublishRequest.of_facts({other: fact for other, fact in facts.items() if other != name})
+
+
+def test_an_event_holds_all_of_a_request_but_what_may_tell_of_other_data(tmp_path):
+    """Data are declared independent where equal values are in another dataset: that is not written down."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        words = {"epsilon": "1/3", "dataset": "d", "request": "q"}
+        ledger.publish("r", {"n": [1]}, REQUEST.promise, **words)
+        ledger.publish("s", {"n": [1]}, REQUEST.promise, **words | {"dataset": "e", "request": "p"}, independent=True)
+        one, other = (event.facts for event in ledger.history() if event.kind == "published")
+        kept = ledger.release("r").request
+    assert set(REQUEST.facts()) - set(one) == {"independent"} == set(REQUEST.facts()) - set(other)
+    assert kept == replace(REQUEST, dataset="d", request="q", version=1)
 
 
 def test_both_doors_write_the_same_facts(tmp_path):
     """What the ledger keeps and what an engine answers differ in the kind and in what is kept, and in nothing else."""
-    table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "unit": Unit(1, 1), "epsilon": 1}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish(
-            "kept", table, **asked(**promise, drop="id", id_column="id", noise="items", dataset="d", request="q")
+            "kept", table, **asked(**promise, drop="id", id_column="id", keyed_by_id=True, dataset="d", request="q")
         )
-        key = ledger.items.commitment_key("answered", Promise(columns="n", sensitivity=1, cells=1))
+        key = ledger.items.commitment_key("answered", Promise(columns="n", unit=Unit(1, 1)))
         committed = key.committed([Identifiers.of(["a", "b"])], {"n": [1, 2]})
         ledger.items.publish("answered", committed, **asked(**promise, id_column="id", dataset="d", request="p"))
         facts = [event.facts for event in ledger.history() if event.kind == "published"]
     differ = {name for name in facts[0] if facts[0][name] != facts[1][name]}
-    assert differ == {"name", "commitment", "kind", "request", "values", "items", "parts", "root"}
+    assert differ == {"name", "commitment", "kind", "request", "values", "items", "promise", "parts", "root"}
+    assert {name for name, fact in facts[0]["promise"].items() if fact != facts[1]["promise"].get(name)} == {
+        "drop",
+        "keyed_by_id",
+    }
 
 
-WORDS = {"columns": "n", "sensitivity": 1, "cells": 1}
+WORDS = {"columns": "n", "unit": Unit(1, 1)}
 CALLS = {
     "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, **asked(epsilon=1, **WORDS, **words)),
     "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words),
@@ -97,7 +137,7 @@ def test_a_release_about_to_be_is_bound_to_what_is_read_again(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", {"n": [1], "ward": ["a"]}, Promise(public="ward", **WORDS), epsilon=1)
         facts, stored = ledger.history()[-1].facts, ledger.release("r")
-        before = release_of_facts(facts, stored.noise)
+        before = release_of_facts(facts)
         assert replace(stored, responses={}) == before
         assert (before.path, before.levels, before.bound) == ((), (), stored.bound)
     with Ledger.open(tmp_path / "l.db", key=KEY) as again:

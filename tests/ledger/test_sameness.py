@@ -15,7 +15,7 @@ from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "n": [30, 10, 20], "m": [7, 7, 7]}
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
 
 
 def published(ledger, name, table, **options):
@@ -68,7 +68,7 @@ def _of_engines(values):
     relation = pytest.importorskip("duckdb").from_arrow(frame.to_arrow())
     return {
         "rows": ({"n": values}, {}),
-        "rows by item": (shuffled, {**by_id, "noise": "items"}),
+        "rows by item": (shuffled, {**by_id, "keyed_by_id": True}),
         "Polars": (frame.lazy(), by_id),
         "DuckDB": (relation, by_id),
         "reals in Polars": (reals.lazy(), {**by_id, "numbers": "reals", "grid": "1/8"}),
@@ -104,7 +104,7 @@ def test_the_same_coordinates_are_told_as_numbers_and_as_points(ledger, first, s
     kinds = {
         "integers": {"sensitivity": 1, "cells": 2},
         "reals": {"sensitivity": 1, "cells": 2, "numbers": "reals", "grid": "1/8"},
-        "points": {"per": 1},
+        "points": {"noise": ut.PointNoise(1)},
     }
     tables = [{"x": [1, 2, 5], "y": [3, 4, 9]}]
     if "integers" not in (first, second):
@@ -119,7 +119,7 @@ def test_the_same_coordinates_are_told_as_numbers_and_as_points(ledger, first, s
 
 def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
     """Nothing of an engine is an untyped error; and equal cells are those that are released, not those that came."""
-    by_id = {"columns": "v", "id_column": "id", "drop": "id", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    by_id = {"columns": "v", "id_column": "id", "drop": "id", "unit": ut.Unit(1, 1), "epsilon": 1}
     for schema in ({"id": pl.String, "v": pl.Int64}, {"id": pl.Int64, "v": pl.Float64}):
         say = by_id if schema["v"] == pl.Int64 else by_id | {"numbers": "reals", "grid": 1}
         with pytest.raises(BadTable):
@@ -127,11 +127,11 @@ def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
     reals = by_id | {"numbers": "reals", "grid": 1}
     ledger.publish("a", pl.LazyFrame({"id": [1, 2], "v": [0.1, 0.2]}), **asked(**reals))
     ledger.publish("b", pl.LazyFrame({"id": [1, 2], "v": [0.3, 0.4]}), **asked(**reals))
-    key = ledger.items.commitment_key("c", ut.Promise(columns="v", sensitivity=1, cells=1))
+    key = ledger.items.commitment_key("c", ut.Promise(columns="v", unit=ut.Unit(1, 1)))
     for name in ("c", "d"):
-        made = ledger.items.commitment_key(name, ut.Promise(columns="v", sensitivity=1, cells=1))
+        made = ledger.items.commitment_key(name, ut.Promise(columns="v", unit=ut.Unit(1, 1)))
         one = made.committed([Identifiers.of(["a"])], {"v": [5]})
-        ledger.items.publish(name, one, ut.Promise(columns="v", id_column="id", sensitivity=1, cells=1), epsilon=1)
+        ledger.items.publish(name, one, ut.Promise(columns="v", id_column="id", unit=ut.Unit(1, 1)), epsilon=1)
     assert key.likeness is not None
 
 

@@ -30,7 +30,7 @@ KEPT = Path(__file__).parents[1] / "documents" / "formats" / "0.2.0"
 KEY = bytes(range(32))
 WORDS = ["Haematology", "Nephrology ward é", "Zoë Quintessa"]
 TABLE = {"ward": WORDS, "visits": [12, 7, 31]}
-PROMISE = {"columns": "visits", "public": "ward", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "visits", "public": "ward", "unit": ut.Unit(1, 1)}
 
 
 def spellings(word):

@@ -2,20 +2,15 @@
 
 import json
 import warnings
-from functools import partial
 
 import pytest
 
 import utmost as ut
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
+from utmost.ledger import AnswerRequest
+from utmost.publish.ledger import publishing, relaxing
 from utmost.publish.ledger.book import Book, Page
-from utmost.publish.ledger.publishing import ToPublish
-from utmost.publish.ledger.relaxing import ToRelax
-from utmost.publish.ledger.requests import Brought
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.workload_files import check_workload
-from utmost.tables.files.atomic import write_together
-from utmost.tables.files.json_files import write_json
+from utmost.statements import check_workload
 
 ONE_STORE = True
 
@@ -95,7 +90,7 @@ def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_whatever_fails_before_the_last_is_drawn_leaves_nothing(place, tables, shared, cut, monkeypatch):
     with ut.Ledger.open(place, create=True) as ledger:
-        draw, calls = ToPublish.drawn, []
+        draw, calls = publishing.draw_publication, []
 
         def failing(*words):
             calls.append(words)
@@ -103,11 +98,11 @@ def test_whatever_fails_before_the_last_is_drawn_leaves_nothing(place, tables, s
                 raise MemoryError("cut off")
             return draw(*words)
 
-        monkeypatch.setattr(ToPublish, "drawn", failing)
+        monkeypatch.setattr(publishing, "draw_publication", failing)
         with pytest.raises(MemoryError):
             ledger.publish_shared(tables, shared, dataset="sales")
         assert (ledger.releases, ledger.spent(dataset="sales")) == ((), None)
-        monkeypatch.setattr(ToPublish, "drawn", draw)
+        monkeypatch.setattr(publishing, "draw_publication", draw)
         assert set(ledger.publish_shared(tables, shared, dataset="sales")) == set(tables)
 
 
@@ -115,7 +110,7 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
     with ut.Ledger.open(place, create=True) as ledger, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ledger.budget("sales", "9/10")
-        monkeypatch.setattr(ToPublish, "drawn", None)
+        monkeypatch.setattr(publishing, "draw_publication", None)
         with pytest.raises(BudgetExceeded):
             ledger.publish_shared(tables, shared, dataset="sales")
         monkeypatch.undo()
@@ -129,10 +124,10 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
         assert ledger.spent(dataset="sales").epsilon == 2
         first, second, _ = tables
         looser, stricter = ledger.release(first).spent.scaled("101/100"), ledger.release(second).spent.scaled("1/3")
-        measures = {first: Brought(tables[first], looser), second: Brought(tables[second], stricter)}
-        monkeypatch.setattr(ToRelax, "drawn", None)  # a stricter level beside costs no less than it did
+        requests = [AnswerRequest(first, looser, None), AnswerRequest(second, stricter, None)]
+        monkeypatch.setattr(relaxing, "draw_relaxation", None)  # a stricter level beside costs no less than it did
         with pytest.raises(BudgetExceeded):
-            ledger.relax_measures(measures)
+            ledger.relax_measures(requests, tables)
 
 
 def test_what_is_stored_of_all_is_given_without_the_lock_of_writers(place, tables, shared, monkeypatch):
@@ -151,7 +146,7 @@ def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         own = shared.levels(ut.level(1))["visits"]
         alone = ledger.publish(
-            "visits", tables["visits"], ut.Promise(strategy=shared.strategies["visits"]), epsilon=own, dataset="sales"
+            "visits", tables["visits"], ut.Promise(noise=shared.strategies["visits"]), epsilon=own, dataset="sales"
         ).table
         together = ledger.publish_shared(tables, shared, dataset="sales")
         assert together["visits"].statement == alone.statement
@@ -187,7 +182,7 @@ def test_shares_by_which_a_measure_has_spent_more_are_refused(place, tables, sha
 def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, table in tables.items():
-        write_together({tmp_path / f"counted-{name}.json": partial(write_json, COUNTED_FORM.document(table))})
+        table.save(tmp_path / f"counted-{name}.json")
         assert run("plan", f"counted-{name}.json", "--want", "shop", "--epsilon", 1, "--out", f"{name}.json")[0] == 0
     plans = [f"{name}.json" for name in tables]
     kept = ["--up-to", 2, "--ledger", "releases.db"]
@@ -262,7 +257,7 @@ def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, sh
     with ut.Ledger.open(place) as ledger:
         assert ledger.releases == ()
         with monkeypatch.context() as patch:
-            patch.setattr(ToPublish, "drawn", None)
+            patch.setattr(publishing, "draw_publication", None)
             releases = ledger.publish_shared(tables, shared, dataset="sales")
         assert len(ledger.releases) == 3
         assert ledger.verify().events == 4

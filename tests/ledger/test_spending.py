@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.exact import level
-from utmost.interfaces.testing.strategies import levels
 from utmost.publish.ledger.spending import Spending
+from utmost.testing import strategies
 
 
-@given(st.lists(levels, max_size=5))
+@given(st.lists(strategies.levels, max_size=5))
 def test_a_sum_does_not_hang_on_the_order(some):
     assert Spending.of(some) == Spending.of(reversed(some))
     assert Spending.of(some[:2]) + Spending.of(some[2:]) == Spending.of(some)
 
 
-@given(levels, levels)
+@given(strategies.levels, strategies.levels)
 def test_a_sum_exceeds_each_of_its_parts(one, other):
     both = Spending.of([one, other])
     assert both.exceeds(one)

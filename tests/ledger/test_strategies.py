@@ -9,6 +9,7 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
@@ -17,7 +18,6 @@ from utmost.ledger import Ledger, read_sealed
 from utmost.noise import Geometric, costs
 from utmost.privacy import Unit
 from utmost.publish.ledger.spending import together
-from utmost.publish.promises.sum_noise import sum_noise
 from utmost.testing import seeded_ledger
 from utmost.workloads import Domain, Strategy, hierarchy
 
@@ -41,7 +41,7 @@ def measured(release):
 
 
 def test_a_strategy_is_published_viewed_and_relaxed_without_loss(ledger, reopened):
-    first = ledger.publish("census", counted(), ut.Promise(strategy=strategy()), epsilon="1/4").table
+    first = ledger.publish("census", counted(), ut.Promise(noise=strategy()), epsilon="1/4").table
     strict = ledger.view("census", epsilon="1/8")
     loose = ledger.relax("census", counted(), epsilon=1)
     assert [list(one.measured) for one in (first, strict, loose)] == [list(strategy().shares)] * 3
@@ -50,7 +50,7 @@ def test_a_strategy_is_published_viewed_and_relaxed_without_loss(ledger, reopene
     for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
         assert measured(again.view("census", epsilon=at)) == measured(said)
     assert measured(
-        again.publish("census", counted(), ut.Promise(strategy=strategy()), epsilon="1/4").at("1/4")
+        again.publish("census", counted(), ut.Promise(noise=strategy()), epsilon="1/4").at("1/4")
     ) == measured(first)
     assert again.verify().responses == 3
 
@@ -60,7 +60,7 @@ def test_axes_and_branches_keep_their_order(ledger, reopened):
     domain = Domain(sex=["w", "m"], place=hierarchy({"S": ["d", "c"], "N": ["b", "a"]}, names=["region", "district"]))
     table = CountedTable(domain, np.array([[60, 7, 1, 0], [3, 40, 2, 5]]), ONE)
     plan = Strategy(domain, ONE, {"sex": "1/2", "region": "1/2"})
-    first = ledger.publish("census", table, ut.Promise(strategy=plan), epsilon=1).table
+    first = ledger.publish("census", table, ut.Promise(noise=plan), epsilon=1).table
     again = reopened()
     assert again.view("census", epsilon=1).domain.same_as(domain)
     assert measured(again.view("census", epsilon=1)) == measured(first)
@@ -74,7 +74,7 @@ def test_axes_and_branches_keep_their_order(ledger, reopened):
 def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
     """So each stands in its place, family by family."""
     with pytest.warns(UserWarning, match="protects practically nobody"):
-        released = ledger.publish("census", counted(), ut.Promise(strategy=strategy(Unit(1, 1))), epsilon=800).table
+        released = ledger.publish("census", counted(), ut.Promise(noise=strategy(Unit(1, 1))), epsilon=800).table
     true = {family: sums.ravel().tolist() for family, sums in strategy().sums(CELLS).items()}
     assert measured(released) == true
 
@@ -85,7 +85,7 @@ def test_each_family_has_the_noise_of_its_share(tmp_path):
     plan = Strategy(domain, Unit(2, 1), {"cell side": "2/3", "cell": "1/3"})
     zero = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(2, 1))
     with seeded_ledger(tmp_path / "l.db", "strategy", create=True) as ledger:
-        ledger.publish("z", zero, ut.Promise(strategy=plan), epsilon="1/4")
+        ledger.publish("z", zero, ut.Promise(noise=plan), epsilon="1/4")
         released = ledger.relax("z", zero, epsilon=3)
         for at in ("1/4", 3):
             for family, sums in ledger.view("z", epsilon=at).measured.items():
@@ -102,7 +102,7 @@ def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
     plan = Strategy(domain, Unit(1, 1), {"cell": "1/2", "cell side": "1/4", "side": "1/4"})
     table = CountedTable(domain, np.arange(10_000).reshape(domain.shape), Unit(1, 1))
     with Ledger.open(tmp_path / "l.db", create=True, derived=derived) as ledger:
-        first = ledger.publish("r", table, ut.Promise(strategy=plan), epsilon=1).table
+        first = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=1).table
         assert measured(ledger.view("r", epsilon=1)) == measured(first)
         noise = first.measured[domain.family("cell side")] - table.cells
         assert 0 < np.abs(noise).mean() < 20
@@ -114,7 +114,7 @@ def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
     plan = Strategy(domain, Unit(1, 1), {"one other": "1/2", "one": "1/2"})
     table = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(1, 1))
     with Ledger.open(tmp_path / "l.db", create=True, derived=True) as ledger:
-        fine, coarse = ledger.publish("r", table, ut.Promise(strategy=plan), epsilon=1).table.measured.values()
+        fine, coarse = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=1).table.measured.values()
     assert (fine.ravel() != coarse.ravel()).any()
 
 
@@ -149,7 +149,7 @@ def test_all_responses_of_all_families_cost_what_the_loosest_level_costs():
 
 
 def test_a_strategy_is_read_back_from_its_facts():
-    promise = sum_noise(strategy(Unit(3, 2, "change-one")))
+    promise = SumNoise(strategy(Unit(3, 2, "change-one")))
     again = type(promise).of_facts(promise.facts())
     assert again.facts() == promise.facts()
     assert again.runs == promise.runs
@@ -159,21 +159,21 @@ def test_a_strategy_is_read_back_from_its_facts():
 
 def test_what_does_not_fit_a_strategy_is_refused(ledger):
     """And nothing is spent."""
-    good = {"strategy": strategy(), "epsilon": 1}
+    good = {"noise": strategy(), "epsilon": 1}
     with pytest.raises(WrongKind, match="counted table"):
         ledger.publish("r", {"n": [1]}, **asked(**good))
     with pytest.raises(OutOfRange, match="columns beside it"):
         ledger.publish("r", counted(), **asked(columns="n", **good))
-    with pytest.raises(OutOfRange, match="sensitivity beside it"):
+    with pytest.raises(OutOfRange, match="unit= beside noise="):
         ledger.publish("r", counted(), **asked(**good, sensitivity=1, cells=1))
-    with pytest.raises(OutOfRange, match="numbers beside it"):
-        ledger.publish("r", counted(), **asked(**good, numbers="reals"))
+    with pytest.raises(OutOfRange, match="public= beside it"):
+        ledger.publish("r", counted(), **asked(**good, public="sex"))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         ledger.publish("r", counted(unit=Unit(1, 2)), **asked(**good))
     with pytest.raises(OutOfRange, match="must have one domain"):
         ledger.publish("r", CountedTable(Domain(sex=["men", "women"]), np.array([1, 2]), ONE), **asked(**good))
     with pytest.raises(OutOfRange, match="columns must name"):
-        ledger.publish("r", {"n": [1]}, ut.Promise(sensitivity=1, cells=1), epsilon=1)
+        ledger.publish("r", {"n": [1]}, ut.Promise(unit=ut.Unit(1, 1)), epsilon=1)
     assert ledger.releases == ()
 
 
@@ -181,21 +181,21 @@ def test_what_cannot_be_reconstructed_is_refused_before_anything_is_spent(ledger
     uneven = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c"]}, names=["region", "district"]), sex=["men", "women"])
     table = CountedTable(uneven, np.zeros((3, 2), dtype=np.int64), ONE)
     with pytest.raises(Unsupported, match="groups"):
-        ledger.publish("r", table, ut.Promise(strategy=Strategy(uneven, ONE, {"region sex": 1})), epsilon=1)
+        ledger.publish("r", table, ut.Promise(noise=Strategy(uneven, ONE, {"region sex": 1})), epsilon=1)
     assert ledger.releases == ()
 
 
 def test_other_counts_and_other_shares_are_another_release(ledger):
-    ledger.publish("r", counted(), ut.Promise(strategy=strategy()), epsilon="1/2")
+    ledger.publish("r", counted(), ut.Promise(noise=strategy()), epsilon="1/2")
     with pytest.raises(DataChanged):
         ledger.relax("r", counted(CELLS + 1), epsilon=1)
     with pytest.raises(AlreadyPublished, match="keep its columns, promise"):
-        ledger.publish("r", counted(), ut.Promise(strategy=Strategy(DOMAIN, Unit(1, 1), {"sex": 1})), epsilon="1/2")
+        ledger.publish("r", counted(), ut.Promise(noise=Strategy(DOMAIN, Unit(1, 1), {"sex": 1})), epsilon="1/2")
 
 
 def test_a_level_key_opens_a_strategy_and_nothing_that_was_changed(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        said = ledger.publish("r", counted(), ut.Promise(strategy=strategy()), epsilon=1).table
+        said = ledger.publish("r", counted(), ut.Promise(noise=strategy()), epsilon=1).table
         key = ledger.level_key("r", epsilon=1)
     assert measured(read_sealed(tmp_path / "l.db", "r", key)) == measured(said)
 
@@ -208,27 +208,27 @@ def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
     """Country A at 1.1 and B at 0.2 cost 1.1; what is about all adds up, and so does another partition."""
     ledger.budget("editors", limit="3/2")
     ledger.publish(
-        "a", part("A"), ut.Promise(strategy=strategy(), part=("by country", "A")), epsilon="1.1", dataset="editors"
+        "a", part("A"), ut.Promise(noise=strategy(), part=("by country", "A")), epsilon="1.1", dataset="editors"
     )
     ledger.publish(
-        "b", part("B"), ut.Promise(strategy=strategy(), part=("by country", "B")), epsilon="0.2", dataset="editors"
+        "b", part("B"), ut.Promise(noise=strategy(), part=("by country", "B")), epsilon="0.2", dataset="editors"
     )
     assert ledger.budget("editors").spent == Fraction(11, 10)
     ledger.relax("b", part("B"), epsilon=1)
     assert ledger.budget("editors").spent == Fraction(11, 10)
     with pytest.raises(BudgetExceeded):
-        ledger.publish("all", counted(CELLS + 1), ut.Promise(strategy=strategy()), epsilon="1/2", dataset="editors")
+        ledger.publish("all", counted(CELLS + 1), ut.Promise(noise=strategy()), epsilon="1/2", dataset="editors")
     with pytest.raises(BudgetExceeded):
         ledger.relax("b", part("B"), epsilon=2)
     with pytest.raises(BudgetExceeded):
         ledger.publish(
             "c",
             part("A", "by year"),
-            ut.Promise(strategy=strategy(), part=("by year", "A")),
+            ut.Promise(noise=strategy(), part=("by year", "A")),
             epsilon="1/2",
             dataset="editors",
         )
-    ledger.publish("all", counted(CELLS + 1), ut.Promise(strategy=strategy()), epsilon="2/5", dataset="editors")
+    ledger.publish("all", counted(CELLS + 1), ut.Promise(noise=strategy()), epsilon="2/5", dataset="editors")
     assert ledger.budget("editors").spent == Fraction(3, 2)
     assert ledger.verify().spent["editors"].epsilon == Fraction(3, 2)
 

@@ -15,7 +15,7 @@ from utmost.ledger import Ledger
 from utmost.tables.files import files
 
 KEY = bytes(range(32))
-PROMISE = {"columns": ["n", "m"], "public": ["who"], "sensitivity": 1, "cells": 2, "epsilon": 1}
+PROMISE = {"columns": ["n", "m"], "public": ["who"], "unit": ut.Unit(1, 2), "epsilon": 1}
 PLAIN = {"who": ["a", "b", "c"], "n": [10, 20, 30], "m": [1, 2, 3]}
 
 
@@ -71,9 +71,7 @@ def test_csv_and_parquet_files_come_through(ledger, tmp_path):
 def test_identifiers_are_committed_to_with_the_rows(ledger):
     """Equal values under other names are another table: a response would go to another row."""
     table = {"who": ["a", "b"], "n": [5, 5]}
-    ledger.publish(
-        "r", table, ut.Promise(columns="n", public="who", sensitivity=1, cells=1, id_column="who"), epsilon=1
-    )
+    ledger.publish("r", table, ut.Promise(columns="n", public="who", unit=ut.Unit(1, 1), id_column="who"), epsilon=1)
     assert ledger.relax("r", table, epsilon=2)
     with pytest.raises(DataChanged, match="identifiers"):
         ledger.relax("r", {"who": ["b", "a"], "n": [5, 5]}, epsilon=3)
@@ -81,7 +79,7 @@ def test_identifiers_are_committed_to_with_the_rows(ledger):
         ledger.publish(
             "s",
             {"who": ["a", "a"], "n": [5, 5]},
-            ut.Promise(columns="n", drop="who", sensitivity=1, cells=1, id_column="who"),
+            ut.Promise(columns="n", drop="who", unit=ut.Unit(1, 1), id_column="who"),
             epsilon=1,
         )
     with pytest.raises(BadTable, match="'who'"):
@@ -91,7 +89,7 @@ def test_identifiers_are_committed_to_with_the_rows(ledger):
 def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
     """Beyond 1024 rows a digest covers several; the first run that differs is found."""
     values = np.arange(5000)
-    ledger.publish("r", {"n": values}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
+    ledger.publish("r", {"n": values}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     values[1236] += 1
     with pytest.raises(DataChanged, match="got others"):
         ledger.relax("r", {"n": values}, epsilon=2)
@@ -131,20 +129,20 @@ def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
 def test_bad_input_spends_nothing(ledger, table, wrong, error):
     """Every argument is checked before anything is drawn or written."""
     with pytest.raises(error):
-        ledger.publish("r", table, **asked(**({"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1} | wrong)))
+        ledger.publish("r", table, **asked(**({"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1} | wrong)))
     assert len(ledger.history()) == 1
     assert ledger.releases == ()
 
 
 def test_tables_without_rows_are_refused(ledger):
     with pytest.raises(BadTable, match="at least one row"):
-        ledger.publish("r", {"n": []}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
+        ledger.publish("r", {"n": []}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     assert len(ledger.history()) == 1
 
 
 def test_a_column_that_nobody_declared_is_refused_by_name(ledger):
     """Neither released nor declared public nor dropped: it was published exactly beside noise."""
-    unit = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    unit = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
     with pytest.raises(NotDeclared, match="got 'who', 'm'"):
         ledger.publish("r", PLAIN, **asked(**unit))
     with pytest.raises(BadTable, match="must not repeat the released column 'n'"):
@@ -156,17 +154,17 @@ def test_a_column_that_nobody_declared_is_refused_by_name(ledger):
 
 def test_relaxing_publishes_no_column_that_was_not_public(ledger):
     """The ledger remembers which columns were declared public, and where the rows come from."""
-    unit = {"columns": "n", "sensitivity": 1, "cells": 1}
+    unit = {"columns": "n", "unit": ut.Unit(1, 1)}
     with pytest.warns(RowsObserved):
         released = ledger.publish("r", PLAIN, **asked(public="who", drop="m", rows="observed", epsilon=1, **unit)).table
     relaxed = ledger.relax("r", PLAIN | {"diagnosis": ["x", "y", "z"]}, epsilon=2)
     assert list(released) == list(relaxed) == ["who", "n", "n_margin"]
     (kept,) = ledger.releases
-    assert (kept.public, kept.rows_from) == (("who",), "observed")
+    assert (kept.public, kept.promise.rows) == (("who",), "observed")
 
 
 def test_a_level_that_protects_nobody_is_warned_of(ledger):
-    unit = {"columns": "n", "sensitivity": 1, "cells": 1}
+    unit = {"columns": "n", "unit": ut.Unit(1, 1)}
     with pytest.warns(LittleProtection):
         ledger.publish("r", {"n": [1]}, **asked(epsilon=11, **unit))
     with pytest.warns(LittleProtection):
@@ -195,16 +193,20 @@ def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
 
     table = {"n": [10, 20, 30, 40]}
     for name, unit in {
-        "one": {"sensitivity": 1, "cells": 1},
-        "many": {"sensitivity": 3, "cells": 4},
-        "changed": {"sensitivity": 1, "cells": 2, "neighbours": "change-one"},
+        "one": ut.Unit(1, 1),
+        "many": ut.Unit(3, 4),
+        "changed": ut.Unit(1, 2, "change-one"),
     }.items():
-        ledger.publish(name, table, **asked(columns="n", epsilon=1, independent=True, **unit))
-        plan = plan_release(1, **unit, relaxable=True)
+        ledger.publish(name, table, ut.Promise("n", unit=unit), epsilon=1, independent=True)
+        plan = plan_release(1, unit=unit, relaxable=True)
         half = name == "many" and "Staircase" in repr(plan.law)
         if not half:
             assert ledger.margin(name, epsilon=1) == plan.margin
     ledger.publish(
-        "half", table, ut.Promise(columns="n", sensitivity=3, cells=4, half_step=True), epsilon=1, independent=True
+        "half",
+        table,
+        ut.Promise(columns="n", noise=ut.CellNoise(ut.Unit(3, 4), half_step=True)),
+        epsilon=1,
+        independent=True,
     )
     assert ledger.margin("half", epsilon=1) <= ledger.margin("many", epsilon=1)

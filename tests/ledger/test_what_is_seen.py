@@ -11,11 +11,10 @@ import pyarrow as pa
 import pytest
 
 import utmost as ut
-from asking import asked
+from asking import asked, promised
 from postgres import fresh_database
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.ledger import Ledger, read_sealed
-from utmost.publish.promises.cell_noise import cell_noise
 from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
@@ -81,7 +80,7 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
     folder.mkdir()
     place = place or folder / "l.db"
     with Ledger.open(place, create=True, key=KEY, witness=folder / "w", sealed=sealed) as ledger:
-        given = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/100"} | promise
+        given = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": "1/100"} | promise
         said = [
             said_shape(ledger.publish("r", table, **asked(**given)).table),
             said_shape(ledger.relax("r", table, epsilon=12)),
@@ -107,7 +106,7 @@ def test_the_lengths_of_blocks_tell_nothing_of_looser_responses(tmp_path):
         for seed in range(10):
             place = tmp_path / f"{truth}-{seed}.db"
             with seeded_ledger(place, f"{truth} {seed}") as ledger:
-                ledger.publish("r", {"n": [truth]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/100")
+                ledger.publish("r", {"n": [truth]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/100")
                 ledger.relax("r", {"n": [truth]}, epsilon=12)
             found.add(str(rows_seen(place)))
     assert len(lengths[127] | lengths[128]) == 1
@@ -163,7 +162,7 @@ def test_equal_columns_are_not_seen_to_be_equal(tmp_path):
             ledger.publish(
                 "r",
                 {"n": values},
-                ut.Promise(columns="n", sensitivity=1, cells=1),
+                ut.Promise(columns="n", unit=ut.Unit(1, 1)),
                 epsilon=1,
                 version=version,
                 dataset="d",
@@ -181,7 +180,7 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
     for independent in (True, False):
         with Ledger.open(tmp_path / f"{independent}.db", create=True, key=KEY) as ledger:
             ledger.publish(
-                "r", {"n": [1, 2]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, independent=independent
+                "r", {"n": [1, 2]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, independent=independent
             )
         found.append(rows_seen(tmp_path / f"{independent}.db"))
     assert found[0] == found[1]
@@ -190,7 +189,7 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
 def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tmp_path):
     """With its place and without the value; the bound is public, and beyond 409 cells there is one in any case."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+        promise = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
         with pytest.raises(BadTable, match=r"row 2 .index 1., column 'n': no value may be larger than 100") as caught:
             ledger.publish("r", {"n": [100, 8128]}, **asked(largest=100, **promise))
         assert "8128" not in str(caught.value)
@@ -210,7 +209,7 @@ def test_words_are_as_long_as_public_facts_make_them():
     from utmost.exact import level
 
     def word(epsilon, cells=1, **promise):
-        return cell_noise(**{"sensitivity": 1, "cells": 1} | promise).word(level(epsilon), cells)
+        return promised(**{"unit": ut.Unit(1, 1)} | promise).lasting_noise.word(level(epsilon), cells)
 
     assert [word(1, cells) for cells in (0, 1, 409, 410, 1024, 4096, 10**7)] == [160, 160, 160, 152, 64, 16, 16]
     assert [word(1, largest=n) for n in (1, 10**4, 10**6, 10**12, 10**20)] == [2, 2, 4, 8, 16]

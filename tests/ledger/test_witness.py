@@ -20,7 +20,7 @@ from utmost.spaces import discrete
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
-PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 COIN = read_mechanism(Channel([["2/3", "1/3"], ["1/3", "2/3"]]), discrete(2))
 
 
@@ -317,12 +317,12 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
     """Its nodes depend on the order of the levels: 0.1, 0.3 lost, and 0.1, 0.2, 0.3 would be two continuations of 0.1,
     which cost 0.3 + 0.3 + 0.1, where the books would say 0.5."""
     options = {"derived": True} | ({} if watched else {"witness": False})
-    table, items = TABLE | {"id": ["a", "b", "c"]}, {"public": "id", "id_column": "id", "noise": "items"}
+    table, items = TABLE | {"id": ["a", "b", "c"]}, {"public": "id", "id_column": "id", "keyed_by_id": True}
     ids, committed = [Identifiers.of(["a", "b", "c"])], {"n": [10, 20, 30]}
     with opened(here, **options) as ledger:
         ledger.publish("rows", TABLE, ut.Promise(**PROMISE), epsilon="0.1", dataset="d")
         ledger.publish("kept", table, ut.Promise(**PROMISE, **items), epsilon="0.1", dataset="d")
-        sums = ledger.items.commitment_key("engine", ut.Promise(columns="n", sensitivity=1, cells=1)).committed(
+        sums = ledger.items.commitment_key("engine", ut.Promise(columns="n", unit=ut.Unit(1, 1))).committed(
             ids, committed
         )
         ledger.items.publish("engine", sums, ut.Promise(id_column="id", **PROMISE), epsilon="0.1", dataset="d")
@@ -437,7 +437,7 @@ def test_a_witness_leaves_no_response_that_can_be_read(tmp_path, sealed):
     table = {"n": [123456789] * 4000}
     with Ledger.open(tmp_path / "l.db", create=True, sealed=sealed) as ledger:
         assert ledger._book.witness.is_sealed is sealed
-        ledger.publish("r", table, ut.Promise(columns="n", sensitivity=1, cells=1, largest=10**9), epsilon=5)
+        ledger.publish("r", table, ut.Promise(columns="n", noise=ut.CellNoise(ut.Unit(1, 1), largest=10**9)), epsilon=5)
         parts = [content for _, part, content in _parts_of(tmp_path / "l.db") if part]
     held = (tmp_path / "l.db.witness").read_bytes()
     assert parts

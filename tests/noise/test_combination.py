@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.inversion import OnIntegers, Smoothed
 from utmost.errors import NotALevel, NotANumber, OutOfRange, WrongKind
 from utmost.exact import Level, level

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.powers import Doubled
 
 rationals = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)

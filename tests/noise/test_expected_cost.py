@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from utmost.core.noise.costs import absolute, moment, read_cost, squared
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.folded import Folded
 from utmost.core.noise.quadrature import integer_sum, integral
 from utmost.errors import NotALoss, NotMonotone, Unsupported
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 5, 20, 50])
 widths = st.sampled_from([1, 5, 1000, 10**9])
@@ -102,9 +102,9 @@ def test_a_cost_with_very_many_jumps_is_summed_to_what_is_promised():
 
 def test_rational_laws_keep_named_costs_exact():
     law = Geometric(alpha="1/2")
-    assert law.expected_cost(absolute) == Fraction(4, 3)
-    assert law.expected_cost(squared) == law.variance() == 4
-    assert law.expected_cost(moment(3)) == law.moment(3)
+    assert law.expected_cost(costs.absolute) == Fraction(4, 3)
+    assert law.expected_cost(costs.squared) == law.variance() == 4
+    assert law.expected_cost(costs.moment(3)) == law.moment(3)
     assert isinstance(law.moment(1.5), float)
 
 
@@ -213,11 +213,11 @@ def test_the_folded_cost_never_falls(epsilon, u, v):
 
 
 def test_reading_a_cost_finds_out_how_to_ask_it():
-    assert read_cost(lambda x: np.abs(x), 5.0, integers=True).vectorised
-    assert read_cost(abs, 5.0, integers=True).vectorised
-    assert not read_cost(lambda x: min(abs(x), 3), 5.0, integers=True).vectorised
-    assert not read_cost(lambda x: abs(x) if np.isscalar(x) else 7.0, 5.0, integers=True).vectorised
-    assert read_cost(moment(3), 5.0, integers=True).vectorised
+    assert costs.read_cost(lambda x: np.abs(x), 5.0, integers=True).vectorised
+    assert costs.read_cost(abs, 5.0, integers=True).vectorised
+    assert not costs.read_cost(lambda x: min(abs(x), 3), 5.0, integers=True).vectorised
+    assert not costs.read_cost(lambda x: abs(x) if np.isscalar(x) else 7.0, 5.0, integers=True).vectorised
+    assert costs.read_cost(costs.moment(3), 5.0, integers=True).vectorised
 
 
 @pytest.mark.parametrize("law", [Geometric(1, 3), Staircase("1/3", "1e-3"), Laplace(5, "1e-3")])
@@ -242,7 +242,7 @@ def test_a_cost_that_falls_far_out_is_seen_when_gamma_is_searched():
 def test_a_period_too_short_for_int64_is_refused():
     with pytest.raises(Unsupported, match="each period"):
         Geometric("1e-6", 10**12).expected_cost(np.abs)
-    assert Geometric("1e-6", 10**12).expected_cost(absolute) == pytest.approx(1e18)
+    assert Geometric("1e-6", 10**12).expected_cost(costs.absolute) == pytest.approx(1e18)
 
 
 def test_no_cost_at_all_is_a_cost():

@@ -7,12 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from utmost.core.noise.costs import moment
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.few_periods import FewPeriods
-from utmost.core.noise.staircase import gamma_bracket, optimal_gamma
+from utmost.core.noise.staircase import gamma_bracket
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Level
-from utmost.noise import Staircase
+from utmost.noise import Staircase, costs, optimal_gamma
 
 # Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
 STEPS = [
@@ -100,7 +100,7 @@ def test_both_routes_find_one_gamma(m, epsilon):
     """Period by period and all periods folded, and for integer orders the roots of polynomials, agree."""
     cost = lambda x: np.abs(x) ** float(m)  # noqa: E731
     found = FewPeriods.of(Level.of_epsilon(epsilon), Fraction(5, 2), cost).crossing()[0]
-    low, high = gamma_bracket(epsilon, cost=moment(m))
+    low, high = gamma_bracket(epsilon, cost=costs.moment(m))
     assert low * (1 - 1e-9) <= found <= high * (1 + 1e-9)
 
 

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from utmost.core.noise.optimal import gain_curve
-from utmost.noise import costs
+from utmost.noise import costs, gain_curve
 
 
 def test_figure_2():

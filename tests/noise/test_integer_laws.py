@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from utmost.core.noise.costs import absolute, squared
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, Law
+from utmost.noise import DiscreteStaircase, Geometric, Law, costs
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
 epsilons = st.sampled_from(["1e-6", "0.0123", "1/3", 1, "2.5", 11, 50])
@@ -271,7 +270,7 @@ def test_levels_and_parameters_are_kept():
         Geometric(1),
         Geometric(alpha="1/3", sensitivity=7),
         DiscreteStaircase("0.3", 5),
-        DiscreteStaircase(1, 6, squared),
+        DiscreteStaircase(1, 6, costs.squared),
         DiscreteStaircase(alpha="1/3", sensitivity=4, step=4),
         DiscreteStaircase(level(alpha="1/2").scaled("1/3"), 4),
     ],
@@ -287,7 +286,7 @@ def test_laws_are_values(law):
 
 
 def test_equal_laws_are_equal_distributions():
-    assert DiscreteStaircase(1, 5, absolute) == DiscreteStaircase(1, 5, step=2)
+    assert DiscreteStaircase(1, 5, costs.absolute) == DiscreteStaircase(1, 5, step=2)
     assert DiscreteStaircase(1, 5, step=1) != DiscreteStaircase(1, 5, step=2)
     assert Geometric(alpha="1/4") == Geometric(level(alpha="1/2").scaled(2))
 

@@ -7,12 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from utmost.core.noise.costs import absolute, moment, tabled
-from utmost.core.noise.discrete_staircase import optimal_step, step_bracket
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
+from utmost.core.noise.discrete_staircase import step_bracket
 from utmost.core.noise.integer_periods import IntegerPeriods
 from utmost.errors import NotALoss, Unsupported
 from utmost.exact import Level
-from utmost.noise import DiscreteStaircase, Geometric
+from utmost.noise import DiscreteStaircase, Geometric, costs, optimal_step
 
 # Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
 STEPS = [
@@ -53,12 +53,12 @@ def test_no_step_costs_less_in_hundreds_of_digits(epsilon, steps):
     """A full scan of all steps, with b = exp(-epsilon) to 9000 digits and more."""
     for D in (1, 3, 30):
         with mpmath.workdps(int(60 + (26 // D + 3) * epsilon / 2.3)):
-            costs = costs_of_steps(steps, mpmath.exp(-epsilon), D)
-            least = min(costs)
+            prices = costs_of_steps(steps, mpmath.exp(-epsilon), D)
+            least = min(prices)
             law = DiscreteStaircase(epsilon, D, function_of(steps))
-            assert costs[law.step - 1] <= least * (1 + mpmath.mpf(10) ** -12)
+            assert prices[law.step - 1] <= least * (1 + mpmath.mpf(10) ** -12)
             low, high = step_bracket(epsilon, D, function_of(steps))
-            assert low <= costs.index(least) + 1 <= high
+            assert low <= prices.index(least) + 1 <= high
             found = law.expected_cost(function_of(steps))
             assert abs(found - least) <= least * mpmath.mpf(10) ** -11 + 5e-324
 
@@ -69,8 +69,8 @@ def test_rational_levels_agree_with_fractions(exponent, D):
     """alpha = 10^-exponent, exact: the least step of least cost, ties included; epsilon is up to 6908."""
     b = Fraction(1, 10**exponent)
     for steps in STEPS[:4]:
-        costs = costs_of_steps(steps, b, D)
-        assert optimal_step(alpha=b, sensitivity=D, cost=function_of(steps)) == 1 + costs.index(min(costs))
+        prices = costs_of_steps(steps, b, D)
+        assert optimal_step(alpha=b, sensitivity=D, cost=function_of(steps)) == 1 + prices.index(min(prices))
 
 
 def test_ties_go_to_the_least_step():
@@ -83,8 +83,8 @@ def test_ties_go_to_the_least_step():
     # 2 c_1 = 2 (phi_1 - psi_0) = 0: step 2 gains b^2 psi_1 on step 1, and so is taken, at levels whose b is no float
     steps = ((2, 1), (4, 1), (5, 5))
     with mpmath.workdps(9000):
-        costs = costs_of_steps(steps, mpmath.exp(-3000), 3)
-        assert optimal_step(3000, 3, function_of(steps)) == 1 + costs.index(min(costs))
+        prices = costs_of_steps(steps, mpmath.exp(-3000), 3)
+        assert optimal_step(3000, 3, function_of(steps)) == 1 + prices.index(min(prices))
 
 
 @pytest.mark.parametrize("epsilon", ["10", "1e20", *longer("11", "30", "300", "720", "1e4")])
@@ -93,7 +93,7 @@ def test_functions_find_the_step_of_the_moment_they_are_at_every_epsilon(epsilon
     """|x| and x^4 as functions, and by the exact signs of polynomials; and the cost in closed form."""
     for m in (1, 4):
         cost = lambda x, m=m: np.abs(x) ** float(m)  # noqa: E731
-        law, best = DiscreteStaircase(epsilon, D, cost), optimal_step(epsilon, D, moment(m))
+        law, best = DiscreteStaircase(epsilon, D, cost), optimal_step(epsilon, D, costs.moment(m))
         low, high = step_bracket(epsilon, D, cost)
         assert low <= best <= high
         assert abs(law.step - best) <= (0 if D <= 4096 else 1 + 1e-9 * D)
@@ -119,15 +119,15 @@ def test_the_geometric_law_costs_what_its_sum_says():
         with mpmath.workdps(50):
             b = mpmath.exp(-mpmath.mpf(epsilon))
             wanted = float(2 * b**3 / (1 + b)), float(2 * b / (1 - b) * (1 - b**3) / (1 + b))
-        costs = lambda x: 1.0 * (abs(x) > 2), lambda x: np.minimum(np.abs(x), 3.0)
-        for cost, value in zip(costs, wanted, strict=True):
+        prices = lambda x: 1.0 * (abs(x) > 2), lambda x: np.minimum(np.abs(x), 3.0)
+        for cost, value in zip(prices, wanted, strict=True):
             assert Geometric(epsilon).expected_cost(cost) == pytest.approx(value, rel=1e-12, abs=5e-324)
 
 
 def test_tables_of_costs_are_served_beyond_708():
-    cost = tabled({0: 0, 2: 0, 3: 1, 100: "1e6"})
+    cost = costs.tabled({0: 0, 2: 0, 3: 1, 100: "1e6"})
     assert optimal_step(900, 5, cost) == 3
-    assert DiscreteStaircase(900, 5, cost).expected_cost(absolute) > 0
+    assert DiscreteStaircase(900, 5, cost).expected_cost(costs.absolute) > 0
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "5", "50"])

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.noise.joint_cells import RotatedPair
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.noise import Geometric, JointCells
+from utmost.noise import Geometric, JointCells, RotatedPair
 
 ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)
 

@@ -5,10 +5,17 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.core.noise.lipschitz import is_lipschitz_private
 from utmost.errors import UtmostError
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, lipschitz_level, optimal_noise
+from utmost.noise import (
+    DiscreteStaircase,
+    Geometric,
+    Laplace,
+    Staircase,
+    is_lipschitz_private,
+    lipschitz_level,
+    optimal_noise,
+)
 
 
 @pytest.mark.parametrize(

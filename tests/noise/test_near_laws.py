@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.near_laws import NearLaw, Spread, heights_at, reaches, spreads
 from utmost.noise import Combination
 

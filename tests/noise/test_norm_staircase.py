@@ -10,11 +10,11 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.noise.costs import absolute
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.norm_staircase import NormStaircase, moment_of, norm_of, points_at, points_beyond, points_of
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
-from utmost.noise import JointCells, optimal_noise
+from utmost.noise import JointCells, costs, optimal_noise
 
 norms = st.sampled_from(["max", "range"])
 ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)
@@ -142,7 +142,7 @@ def test_one_cell_is_the_staircase_of_one_number(s, epsilon):
     """k = 1, either norm: Geng and Viswanath's law on the integers, with its optimal step."""
     for norm in ("max", "range"):
         law = NormStaircase.optimal(level(epsilon), 1, s, norm)
-        least = optimal_noise(epsilon, s, absolute).moment(1)
+        least = optimal_noise(epsilon, s, costs.absolute).moment(1)
         assert float(law.mean_size) == pytest.approx(float(least), rel=1e-12)
 
 

@@ -8,21 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.noise.costs import absolute, moment, squared
 from utmost.errors import NotALoss, NotANumber, OutOfRange
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, gain, optimal_noise, relaxable_noise
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs, gain, optimal_noise, relaxable_noise
 
 
 def test_figure_2_at_epsilon_10():
     """15-fold and 23-fold, the latter 23.6."""
     assert gain(optimal_noise(10, numbers="reals")) == pytest.approx(14.8406421, abs=5e-8)
-    assert gain(optimal_noise(10, cost=squared, numbers="reals")) == pytest.approx(23.6068930, abs=5e-8)
+    assert gain(optimal_noise(10, cost=costs.squared, numbers="reals")) == pytest.approx(23.6068930, abs=5e-8)
 
 
 def test_the_domain_and_the_sensitivity_decide_the_law():
     assert optimal_noise(1) == Geometric(1)
-    assert optimal_noise(1, 5, squared) == DiscreteStaircase(1, 5, squared)
-    assert optimal_noise(1, "5/2", squared, "reals") == Staircase(1, "5/2", squared)
+    assert optimal_noise(1, 5, costs.squared) == DiscreteStaircase(1, 5, costs.squared)
+    assert optimal_noise(1, "5/2", costs.squared, "reals") == Staircase(1, "5/2", costs.squared)
     assert optimal_noise(alpha="1/2", sensitivity=1) == Geometric(alpha="1/2")
     assert "Theorem 11" in optimal_noise(1).theorem
     assert "Theorem 12" in optimal_noise(1, 5).theorem
@@ -32,12 +31,12 @@ def test_the_domain_and_the_sensitivity_decide_the_law():
 @given(st.sampled_from(["1e-6", "0.1", 1, 5, 50]), st.sampled_from([1, 3, 10**9]), st.integers(1, 3))
 def test_the_optimum_gains_over_everything(epsilon, D, m):
     """No gain is below 1, over Laplace, geometric and half-step noise, on either domain."""
-    integers, reals = optimal_noise(epsilon, D, moment(m)), optimal_noise(epsilon, D, moment(m), "reals")
-    assert gain(integers, "geometric", moment(m)) >= 1
+    integers, reals = optimal_noise(epsilon, D, costs.moment(m)), optimal_noise(epsilon, D, costs.moment(m), "reals")
+    assert gain(integers, "geometric", costs.moment(m)) >= 1
     assert gain(reals, "laplace") >= 1
     assert gain(reals, Staircase.half_step(epsilon, D)) >= 1
     if D % 2:
-        assert gain(integers, DiscreteStaircase.half_step(epsilon, D), moment(m)) >= 1
+        assert gain(integers, DiscreteStaircase.half_step(epsilon, D), costs.moment(m)) >= 1
 
 
 def test_gains_survive_small_epsilon():
@@ -47,12 +46,12 @@ def test_gains_survive_small_epsilon():
 
 
 def test_the_cost_is_the_laws_own_unless_another_is_named():
-    law = Staircase(2, 1, squared)
-    assert gain(law) == gain(law, cost=squared) != gain(law, cost=absolute)
-    assert gain(Geometric(1)) == gain(Geometric(1), cost=absolute)
+    law = Staircase(2, 1, costs.squared)
+    assert gain(law) == gain(law, cost=costs.squared) != gain(law, cost=costs.absolute)
+    assert gain(Geometric(1)) == gain(Geometric(1), cost=costs.absolute)
     assert gain(law, Laplace(1)) == pytest.approx(float(Laplace(1).variance() / law.variance()))
     assert gain(law, cost=lambda x: np.abs(x) ** 2.0) == pytest.approx(gain(law), rel=1e-11)
-    assert gain(Geometric(alpha="1/2"), Geometric(alpha="3/4"), squared) == 24 / 4
+    assert gain(Geometric(alpha="1/2"), Geometric(alpha="3/4"), costs.squared) == 24 / 4
     assert Geometric(alpha=Fraction(3, 4)).variance() == 24
 
 
@@ -61,10 +60,10 @@ def test_half_step_overheads():
     for epsilon, in_absolute, in_squared in ((0.5, 0.0005, 0.0002), (1, 0.0072, 0.0034), (2, 0.096, 0.054)):
         half = Staircase.half_step(epsilon)
         assert gain(Staircase(epsilon), half) - 1 == pytest.approx(in_absolute, rel=0.06)
-        assert gain(Staircase(epsilon, cost=squared), half) - 1 == pytest.approx(in_squared, rel=0.15)
+        assert gain(Staircase(epsilon, cost=costs.squared), half) - 1 == pytest.approx(in_squared, rel=0.15)
 
 
-@pytest.mark.parametrize("cost", [absolute, squared])
+@pytest.mark.parametrize("cost", [costs.absolute, costs.squared])
 def test_what_lossless_noise_costs_on_the_integers(cost):
     """Up to epsilon = 1: the half step at most 1 % more for odd sensitivities, geometric noise at most 4.3 % for any.
 
@@ -79,7 +78,7 @@ def test_what_lossless_noise_costs_on_the_integers(cost):
     assert gain(DiscreteStaircase("1/2", 2), DiscreteStaircase.half_step("1/2", 3)) == pytest.approx(1.5, abs=0.01)
     for D in (3, 7, 101):
         assert gain(DiscreteStaircase.half_step("5/2", D), Geometric("5/2", D), cost) > 1
-    assert gain(DiscreteStaircase.half_step("2.6", 3), Geometric("2.6", 3), absolute) < 1
+    assert gain(DiscreteStaircase.half_step("2.6", 3), Geometric("2.6", 3), costs.absolute) < 1
 
 
 @pytest.mark.parametrize("law", [optimal_noise, relaxable_noise])
@@ -105,7 +104,9 @@ def test_misuse_is_refused():
         gain(Geometric(1), cost=lambda x: 0)
 
 
-@given(st.sampled_from(["1e-6", "0.1", 1, 3, 6, 50]), st.integers(1, 60), st.sampled_from([absolute, squared]))
+@given(
+    st.sampled_from(["1e-6", "0.1", 1, 3, 6, 50]), st.integers(1, 60), st.sampled_from([costs.absolute, costs.squared])
+)
 def test_relaxable_noise_is_the_cheapest_of_the_lossless_laws(epsilon, D, cost):
     """And it keeps the level for the sensitivity asked, which an even one rounded up still does."""
     law = relaxable_noise(epsilon, D, cost)

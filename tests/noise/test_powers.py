@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers
 from utmost.errors import Unsupported
 from utmost.exact import level

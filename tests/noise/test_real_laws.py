@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from utmost.core.noise.costs import moment, squared
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Law, Staircase
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Law, Staircase, costs
 
 epsilons = st.sampled_from(["1e-6", "0.0123", "1/3", 1, "2.5", 11, 50])
 widths = st.sampled_from([1, "2.5", "1/3", "1e-3", 10**9])
@@ -233,7 +232,7 @@ def test_probabilities_are_numbers(p):
         Laplace(1),
         Laplace(alpha="1/3", sensitivity="5/2"),
         Staircase(2, 3),
-        Staircase("0.3", "0.1", squared),
+        Staircase("0.3", "0.1", costs.squared),
         Staircase.half_step(1, 2),
         Staircase(alpha="1/3", gamma="1/3"),
     ],
@@ -294,7 +293,7 @@ def test_a_first_step_too_narrow_for_floats_is_refused():
 
 def test_theorems_are_named_where_they_hold():
     assert Staircase(1).theorem.startswith("least expected cost (absolute)")
-    assert Staircase(1, 1, moment(3)).theorem.startswith("least expected cost (moment(3))")
+    assert Staircase(1, 1, costs.moment(3)).theorem.startswith("least expected cost (moment(3))")
     assert "Theorem 3" in Staircase(1).theorem
     assert Staircase(1, gamma=0.2).theorem == "a given gamma, not claimed optimal"
     assert "lossless" in Staircase.half_step(1).theorem

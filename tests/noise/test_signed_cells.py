@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.signed_cells import changes_of_rows, charge_of_rows
 from utmost.errors import NotANumber, OutOfRange
 from utmost.noise import Combination, Geometric, SignedCells

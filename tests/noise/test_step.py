@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from utmost.core.noise.costs import absolute, moment, squared
-from utmost.core.noise.discrete_staircase import optimal_step, step_bracket
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
+from utmost.core.noise.discrete_staircase import step_bracket
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Staircase
+from utmost.noise import DiscreteStaircase, Staircase, costs, optimal_step
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
@@ -32,7 +32,7 @@ def three_halves(x):
     return np.abs(x) ** 1.5
 
 
-FIVE_COSTS = [absolute, squared, clipped, beyond_two, three_halves]
+FIVE_COSTS = [costs.absolute, costs.squared, clipped, beyond_two, three_halves]
 
 
 # The theorem
@@ -41,8 +41,8 @@ FIVE_COSTS = [absolute, squared, clipped, beyond_two, three_halves]
 @given(alphas, st.integers(1, 60), st.integers(1, 4))
 def test_no_step_costs_less_and_ties_go_to_the_least(alpha, D, m):
     """A full scan in fractions."""
-    costs = [DiscreteStaircase(alpha=alpha, sensitivity=D, step=r).moment(m) for r in range(1, D + 1)]
-    assert optimal_step(alpha=alpha, sensitivity=D, cost=moment(m)) == 1 + costs.index(min(costs))
+    prices = [DiscreteStaircase(alpha=alpha, sensitivity=D, step=r).moment(m) for r in range(1, D + 1)]
+    assert optimal_step(alpha=alpha, sensitivity=D, cost=costs.moment(m)) == 1 + prices.index(min(prices))
 
 
 @given(epsilons, st.integers(1, 10**9))
@@ -67,13 +67,13 @@ def test_a_tie_is_seen():
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "0.01", "0.5", 1, 3, 10, 50])
 def test_sensitivity_two_always_takes_the_first_step(epsilon):
-    assert optimal_step(epsilon, 2, absolute) == optimal_step(epsilon, 2, squared) == 1
+    assert optimal_step(epsilon, 2, costs.absolute) == optimal_step(epsilon, 2, costs.squared) == 1
 
 
 @given(epsilons, st.integers(2, 10**9), st.integers(1, 4))
 def test_neighbouring_steps_cost_no_less_at_any_sensitivity(epsilon, D, m):
     """By intervals of the closed forms: V(r) <= V(r - 1) and V(r) <= V(r + 1)."""
-    best = DiscreteStaircase(epsilon, D, moment(m))
+    best = DiscreteStaircase(epsilon, D, costs.moment(m))
     for r in (best.step - 1, best.step + 1):
         if 1 <= r <= D:
             here, there = (_moment_interval(DiscreteStaircase(epsilon, D, step=s), m) for s in (best.step, r))
@@ -88,9 +88,9 @@ def _moment_interval(law, m):
 
 def test_the_step_follows_gamma():
     """(r - 1/2)/D approaches gamma* of the same cost as D grows."""
-    from utmost.core.noise.staircase import optimal_gamma
+    from utmost.noise import optimal_gamma
 
-    for cost in (absolute, squared, moment(3)):
+    for cost in (costs.absolute, costs.squared, costs.moment(3)):
         r = optimal_step(2, 10**9, cost)
         assert (r - 0.5) / 1e9 == pytest.approx(optimal_gamma(2, cost=cost), abs=1e-8)
 
@@ -103,13 +103,13 @@ def test_functions_find_the_least_of_a_full_scan(epsilon, D, cost):
     """Every step's expected cost summed term by term."""
     x = np.arange(math.ceil(45 / epsilon) * D)
     values = np.array([float(cost(int(i))) for i in x])
-    costs = []
+    prices = []
     for r in range(1, D + 1):
         p = DiscreteStaircase(epsilon, D, step=r).pmf(x)
-        costs.append(2 * np.sum(p[1:] * values[1:]) + p[0] * values[0])
+        prices.append(2 * np.sum(p[1:] * values[1:]) + p[0] * values[0])
     best = optimal_step(epsilon, D, cost)
-    assert costs[best - 1] <= min(costs) * (1 + 1e-12)
-    assert DiscreteStaircase(epsilon, D, cost).expected_cost(cost) == pytest.approx(costs[best - 1], rel=1e-12)
+    assert prices[best - 1] <= min(prices) * (1 + 1e-12)
+    assert DiscreteStaircase(epsilon, D, cost).expected_cost(cost) == pytest.approx(prices[best - 1], rel=1e-12)
     low, high = step_bracket(epsilon, D, cost)
     assert low <= best <= high
 
@@ -120,17 +120,17 @@ def test_a_constant_added_to_the_cost_changes_nothing(epsilon, D, constant):
     best = optimal_step(epsilon, D)
     low, high = step_bracket(epsilon, D, lambda x: np.abs(x) + constant)
     assert low <= best <= high
-    costs = [DiscreteStaircase(epsilon, D, step=r).moment(1) for r in (low, best, high)]
-    assert max(costs) <= (costs[1] + constant) * (1 + 1e-9) - constant
+    prices = [DiscreteStaircase(epsilon, D, step=r).moment(1) for r in (low, best, high)]
+    assert max(prices) <= (prices[1] + constant) * (1 + 1e-9) - constant
 
 
 @given(st.sampled_from(["0.01", 1, 10, 50]), st.sampled_from([1000, 10**6, 10**9]), st.sampled_from([1, 2, 4]))
 def test_functions_find_the_step_of_the_moment_they_are(epsilon, D, m):
     """Up to steps whose costs agree to one part in 10^12."""
-    found, best = optimal_step(epsilon, D, lambda x: np.abs(x) ** float(m)), optimal_step(epsilon, D, moment(m))
+    found, best = optimal_step(epsilon, D, lambda x: np.abs(x) ** float(m)), optimal_step(epsilon, D, costs.moment(m))
     assert abs(found - best) <= 1 + 1e-9 * D
-    costs = [DiscreteStaircase(epsilon, D, step=r).moment(m) for r in (found, best)]
-    assert costs[0] <= costs[1] * (1 + 1e-12)
+    prices = [DiscreteStaircase(epsilon, D, step=r).moment(m) for r in (found, best)]
+    assert prices[0] <= prices[1] * (1 + 1e-12)
 
 
 def test_large_sensitivities_take_bounded_time_and_close_bounds():

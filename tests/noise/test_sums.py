@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Two routes to one number are compared; a public law takes whichever suits its parameters.
 from utmost.core.noise.polynomials import (
     eulerian,
     geometric_moment,

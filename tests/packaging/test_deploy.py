@@ -94,7 +94,7 @@ def test_the_proxy_alone_is_believed_about_who_asks():
 
 def test_the_command_line_takes_what_the_service_is_started_with(monkeypatch):
     """The options that compose and systemd pass are ones that `utmost serve` knows."""
-    from utmost.interfaces.cli.main import command_named
+    from running import command_named
 
     known = {option for one in command_named("serve").params for option in (*one.opts, *one.secondary_opts)}
     unit = (DEPLOY / "utmost.service").read_text(encoding="utf-8")
@@ -151,7 +151,7 @@ def test_secrets_reach_the_user_that_serves_and_no_other(tmp_path):
 
 def test_the_settings_that_are_deployed_are_settings(tmp_path):
     """Those of the file, and those in the manifest, are read as `utmost serve --check` reads them."""
-    from utmost.interfaces.service.settings import Settings
+    from utmost.service import Settings
 
     assert Settings.of_environment({}, file=DEPLOY / "serve.toml").behind_proxy
     (tmp_path / "serve.toml").write_text(KUBERNETES["ConfigMap"]["data"]["serve.toml"], encoding="utf-8")

@@ -8,9 +8,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from utmost.interfaces.cli.main import main
+from running import main
 from utmost.interfaces.figures.koufogiannis_pictures import layout
 from utmost.interfaces.figures.paper_pictures import pictures
+
+# The comparisons with the papers are run by a command and have no public name.
 from utmost.interfaces.papers import koufogiannis_applications
 from utmost.interfaces.papers.comparison import Comparison
 from utmost.interfaces.papers.contents import PAPERS

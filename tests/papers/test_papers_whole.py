@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from utmost.interfaces.figures.papers_page import papers_page
+
+# The comparisons with the papers are run by a command and have no public name.
 from utmost.interfaces.papers import contents, fernandes_duality, geng_lemmas, ghosh_lemmas, koufogiannis_market
 from utmost.interfaces.papers.comparison import Comparison, equal
 from utmost.interfaces.papers.contents import PAPERS, papers_named

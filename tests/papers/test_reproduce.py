@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from running import called
-from utmost.interfaces.cli.main import main
+from running import called, main
+
+# The comparisons with the papers are run by a command and have no public name.
 from utmost.interfaces.papers import fernandes as tables
 from utmost.interfaces.papers import ghosh as ghosh_module
 from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended

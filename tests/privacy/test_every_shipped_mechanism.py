@@ -14,9 +14,10 @@ from utmost.channels import (
     geometric_channel,
     laplace_channel,
     randomized_response,
+    renormalised_epsilon,
+    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
 from utmost.exact import is_exact, level
 from utmost.gradual import Tightening
 from utmost.noise import DiscreteStaircase, Geometric

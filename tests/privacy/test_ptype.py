@@ -15,13 +15,13 @@ from utmost.channels import (
     geometric_channel,
     laplace_channel,
     randomized_response,
+    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.design.channels.on_counts import renormalised_geometric_channel
 from utmost.errors import NotAChannel, NotALevel, OutOfRange
 from utmost.exact import Level, Surd, level
-from utmost.interfaces.testing.strategies import alphas, channels, levels, metrics, private_channels
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
+from utmost.testing import strategies
 from utmost.types import PrivacyType, smallest_epsilon
 
 LADDER = ["1/10", "1/2", "2/3", "9/10"]
@@ -35,15 +35,15 @@ def in_type_by_definition(c, d, alpha):
     )
 
 
-@given(st.data(), st.integers(1, 5), st.integers(1, 4), alphas)
+@given(st.data(), st.integers(1, 5), st.integers(1, 4), strategies.alphas)
 def test_membership_means_all_pairs_and_outcomes(data, n, m, alpha):
     """Looking along essential edges only is looking everywhere."""
-    d = data.draw(metrics(n))
-    c = data.draw(channels(n, m))
+    d = data.draw(strategies.metrics(n))
+    c = data.draw(strategies.channels(n, m))
     assert PrivacyType(Space(d), alpha=alpha).contains(c) == in_type_by_definition(c, d, alpha)
 
 
-@given(st.integers(1, 6), alphas)
+@given(st.integers(1, 6), strategies.alphas)
 def test_the_geometric_mechanism_is_private_at_its_level_and_no_other(n, alpha):
     """G is in the type of alpha, and in no stricter one."""
     g, space = geometric_channel(n + 1, alpha=alpha), counts(n)
@@ -52,21 +52,21 @@ def test_the_geometric_mechanism_is_private_at_its_level_and_no_other(n, alpha):
     assert smallest_epsilon(g, space).level == level(alpha=alpha)
 
 
-@given(st.data(), st.integers(0, 5), alphas)
+@given(st.data(), st.integers(0, 5), strategies.alphas)
 def test_post_processing_stays_in_the_type(data, n, alpha):
     """G followed by any remap keeps the level."""
     at = level(alpha=alpha)
-    c = data.draw(private_channels(n + 1, at))
+    c = data.draw(strategies.private_channels(n + 1, at))
     assert PrivacyType(counts(n), at).contains(c)
     found = smallest_epsilon(c, counts(n))
     assert found.level is None or found.level <= at
 
 
-@given(st.data(), st.integers(1, 5), alphas, st.fractions(min_value=0, max_value=1, max_denominator=9))
+@given(st.data(), st.integers(1, 5), strategies.alphas, st.fractions(min_value=0, max_value=1, max_denominator=9))
 def test_a_type_is_closed_under_mixing_choosing_and_restriction(data, n, alpha, p):
     """[fernandes2022] IV-C: choice and restriction stay within the type."""
     at, space = level(alpha=alpha), counts(n)
-    c, d = data.draw(private_channels(n + 1, at)), geometric_channel(n + 1, at)
+    c, d = data.draw(strategies.private_channels(n + 1, at)), geometric_channel(n + 1, at)
     kept = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=n + 1, unique=True))
     assert PrivacyType(space, at).contains(c.choose(d, p))
     assert PrivacyType(space, at).contains(d.mix(d, p))
@@ -77,7 +77,7 @@ def test_a_type_is_closed_under_mixing_choosing_and_restriction(data, n, alpha, 
 @given(st.data(), st.integers(2, 5), st.integers(1, 4), st.booleans())
 def test_smallest_epsilon_is_the_threshold_of_membership(data, n, m, positive):
     """A channel is in the type of its smallest epsilon, and in none below it; the pair and outcome attain it."""
-    space, c = Space(data.draw(metrics(n))), data.draw(channels(n, m))
+    space, c = Space(data.draw(strategies.metrics(n))), data.draw(strategies.channels(n, m))
     if positive:  # an entry that is zero in one row alone makes epsilon infinite
         c = Channel((4 * c.matrix + Fraction(1, m)) / 5)
     found = smallest_epsilon(c, space)
@@ -97,7 +97,7 @@ def test_smallest_epsilon_is_the_threshold_of_membership(data, n, m, positive):
     assert found.level.epsilon <= found.value <= found.level.epsilon * (1 + 1e-15)
 
 
-@given(st.integers(1, 6), levels)
+@given(st.integers(1, 6), strategies.levels)
 def test_float_channels_are_in_their_type_up_to_rounding(n, at):
     """The float64 geometric and Laplace channels are members with the default tolerance, and not far below."""
     space = counts(n)
@@ -151,10 +151,10 @@ def test_randomised_response_and_its_dual_are_tight_on_discrete_secrets(alpha, k
             assert not PrivacyType(discrete(k), alpha=Fraction(alpha) + Fraction(1, 10**9)).contains(c.to_floats())
 
 
-@given(st.data(), st.integers(2, 5), st.integers(1, 4), alphas)
+@given(st.data(), st.integers(2, 5), st.integers(1, 4), strategies.alphas)
 def test_the_discrete_shortcut_agrees_with_all_pairs(data, n, m, alpha):
     """Extremes of columns decide for equal distances, as the table of the same metric does edge by edge."""
-    c = data.draw(channels(n, m))
+    c = data.draw(strategies.channels(n, m))
     table = Space(discrete(n).distances)
     assert PrivacyType(discrete(n), alpha=alpha).contains(c) == PrivacyType(table, alpha=alpha).contains(c)
     one, other = smallest_epsilon(c, discrete(n)), smallest_epsilon(c, table)

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from privacy.finite_pairs import integer_pair, real_pair
 from privacy.strategies import alphas, integer_laws, laws, probabilities, staircases
 from utmost.channels import Channel, geometric_channel
-from utmost.design.types.curves import StaircaseCurve
 from utmost.errors import NotAChannel, NotANumber, OutOfRange
-from utmost.exact import Level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.types import delta, frontier, total_variation, tradeoff
 
@@ -122,10 +120,10 @@ def test_cells_of_laplace_noise_come_close_to_its_curve_from_above():
 )
 def test_floats_agree_with_rationals_up_to_rounding_of_the_false_alarm(b, gamma, shift, p):
     """The float answer lies between the exact ones at p (1 +- 2^-50), themselves widened by 2^-50."""
-    curve, unit = StaircaseCurve(Level.of_alpha(b), gamma, shift), Fraction(1, 2**50)
-    found = Fraction(float(curve.missed(np.array([p]))[0]))
-    low = curve.missed_exactly(min(Fraction(p) * (1 + unit), Fraction(1))) * (1 - unit)
-    high = min(curve.missed_exactly(Fraction(p) * (1 - unit)) * (1 + unit), Fraction(1))
+    law, unit = Staircase(alpha=b, gamma=gamma), Fraction(1, 2**50)
+    found = Fraction(float(tradeoff(law, p, shift)))
+    low = tradeoff(law, min(Fraction(p) * (1 + unit), Fraction(1)), shift) * (1 - unit)
+    high = min(tradeoff(law, Fraction(p) * (1 - unit), shift) * (1 + unit), Fraction(1))
     assert low <= found <= high
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# Two routes of one program are compared; a public call takes the quicker one.
 from utmost.core.programs.field_tableau import FieldTableau
 from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.errors import Infeasible, SolverFailed

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+# Two routes of one program are compared; a public call takes the quicker one.
 from utmost.core.programs.exact_optima import exact_vertex
 from utmost.core.programs.highs import solve_by_columns, solve_by_rows
 from utmost.errors import NotANumber, OutOfRange, SolverFailed

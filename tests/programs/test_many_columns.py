@@ -8,6 +8,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from utmost.core.exact.one_thread import one_blas_thread
+
+# Two routes of one program are compared; a public call takes the quicker one.
 from utmost.core.programs import many_columns
 from utmost.core.programs.many_columns import central_shares, exact_sums
 from utmost.errors import SolverFailed

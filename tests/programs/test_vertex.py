@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from utmost.core.exact.linear_algebra import solve_sparse
+# Two routes of one program are compared; a public call takes the quicker one.
 from utmost.core.programs.exact_optima import exact_vertex, farkas_ray
 from utmost.core.programs.linear_program import AT_LOWER, BASIC, Basis
 from utmost.errors import SolverFailed
-from utmost.exact import objects
+from utmost.exact import objects, solve_sparse
 from utmost.programs import InfeasibleProgram, LinearProgram, farkas_gap, solve, solve_exactly
 
 

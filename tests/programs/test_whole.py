@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+# The arithmetic that every room stands on is proved by itself.
 from utmost.core.exact.arrays import as_integers
 from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.errors import Infeasible, SolverFailed

@@ -14,9 +14,8 @@ from utmost.gradual import Bridge, Tightening
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.privacy import Unit
 from utmost.publish.counting import contribution_selection as kept_pairs
-from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.sampling import Thresholds
-from utmost.workloads import Domain
+from utmost.workloads import Domain, charge_of
 
 ROOT = Path(__file__).parents[2]
 PROOFS = ROOT / "proofs"

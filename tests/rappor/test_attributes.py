@@ -6,10 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from utmost.design.local.attributes import AttributeReports
 from utmost.errors import OutOfRange
 from utmost.exact import level
-from utmost.local import SubsetSelection, best_attributes, best_report
+from utmost.local import AttributeReports, SubsetSelection, best_attributes, best_report
 from utmost.testing import SeededRandomness
 
 

@@ -7,15 +7,17 @@ from math import comb
 import numpy as np
 import pytest
 
-from utmost.design.local.block_families import BlockFamily
-from utmost.design.local.category_reports import CategoryCoupling, coupling_of
+# The law of one step is compared with the law of the whole, in rationals.
+from utmost.design.local.category_reports import coupling_of
 from utmost.design.local.common_members import CommonMembers
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
 from utmost.geometry import refines
 from utmost.local import (
+    BlockFamily,
     BlockSelection,
     CategoryCounts,
+    CategoryCoupling,
     SubsetSelection,
     balanced_family,
     best_report,

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.channels import Channel
-from utmost.design.local.category_reports import CategoryCoupling
 from utmost.errors import OutOfRange, UtmostError
 from utmost.exact import level
 from utmost.geometry import refines, vertices
 from utmost.local import (
     CategoryCounts,
+    CategoryCoupling,
     SubsetSelection,
     best_report,
     is_lossless,

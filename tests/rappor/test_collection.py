@@ -11,9 +11,10 @@ import pytest
 from scipy.optimize import nnls
 from scipy.stats import chisquare
 
+# The law of one step is compared with the law of the whole, in rationals.
 from utmost.design.local import bits as bit_responses
 from utmost.design.local.bits import draw_bits
-from utmost.design.local.decoding import Found, nonnegative_least_squares
+from utmost.design.local.decoding import nonnegative_least_squares
 from utmost.design.local.thresholded import relax_thresholded
 from utmost.errors import NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
@@ -21,6 +22,7 @@ from utmost.local import (
     BitResponse,
     Bloom,
     Coupling,
+    Found,
     PermanentResponses,
     Tally,
     ThresholdedLaplace,

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+# The law of one step is compared with the law of the whole, in rationals.
 from utmost.design.local.permanent_categories import _Between
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost import Unit
 from utmost.errors import Infeasible, NotANumber, OutOfRange, UtmostError
 from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.publish.promises.accuracy import _decimal, _lower_bound, _place
@@ -20,10 +21,10 @@ confidences = st.sampled_from(["0.5", "0.8", "0.95", "0.999"])
 @given(st.integers(0, 40), confidences, st.integers(1, 6), st.integers(1, 3))
 def test_no_smaller_decimal_meets_the_wanted_margin(margin, confidence, sensitivity, cells):
     """The answer is met; of two digits, every decimal below it down to half of it is tried, and none is."""
-    found = epsilon_for(margin, confidence, sensitivity=sensitivity, cells=cells, digits=2)
+    found = epsilon_for(margin, confidence, unit=Unit(sensitivity, cells), digits=2)
 
     def reached(epsilon):
-        return plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence).margin
+        return plan_release(epsilon, unit=Unit(sensitivity, cells), confidence=confidence).margin
 
     assert reached(found) <= margin
     place = _place(float(found), 2) + 1
@@ -43,15 +44,15 @@ def test_no_noise_concentrates_more_than_the_lower_bound_allows(epsilon, sensiti
 
 @pytest.mark.parametrize(("margin", "sensitivity"), [(0, 1), (10, 1), (3, 7), (1000, 10**9)])
 def test_the_search_starts_below_the_answer(margin, sensitivity):
-    plan = plan_release(1, sensitivity=sensitivity, cells=2)
-    assert _lower_bound(plan, Fraction(margin)) <= epsilon_for(margin, sensitivity=sensitivity, cells=2)
+    plan = plan_release(1, unit=Unit(sensitivity, 2))
+    assert _lower_bound(plan, Fraction(margin)) <= epsilon_for(margin, unit=Unit(sensitivity, 2))
 
 
 def test_an_error_bar_that_jumps_up_is_not_jumped_over():
     """For five units at confidence 0.8, margin 1 is met at 2.7 by a step of 2, not at 3.4 by a step of 1: a gap."""
-    plans = {e: plan_release(e, sensitivity=5, cells=1, confidence="0.8") for e in ("2.7", "3.4", "3.5")}
+    plans = {e: plan_release(e, unit=Unit(5, 1), confidence="0.8") for e in ("2.7", "3.4", "3.5")}
     assert [(plan.law.step, plan.margin) for plan in plans.values()] == [(2, 1), (1, 2), (1, 1)]
-    assert epsilon_for(1, "0.8", sensitivity=5, digits=2) == Fraction("2.7")
+    assert epsilon_for(1, "0.8", unit=Unit(5, 1), digits=2) == Fraction("2.7")
 
 
 @pytest.mark.parametrize(
@@ -62,13 +63,13 @@ def test_an_error_bar_that_jumps_up_is_not_jumped_over():
         {"numbers": "reals", "grid": "1/4"},
         {"cost": "squared"},
         {"relaxable": True},
-        {"neighbours": "change-one"},
+        {"unit": Unit(5, 2, "change-one")},
     ],
     ids=str,
 )
 def test_the_promise_is_searched_as_it_will_be_kept(promise):
-    found = epsilon_for(12, 0.9, sensitivity=5, cells=2, **promise)
-    arguments = {"sensitivity": 5, "cells": 2, "confidence": 0.9, **promise}
+    arguments = {"unit": Unit(5, 2), "confidence": 0.9, **promise}
+    found = epsilon_for(12, **arguments)
     assert plan_release(found, **arguments).margin <= 12 < plan_release(found * Fraction(98, 100), **arguments).margin
 
 
@@ -86,22 +87,20 @@ def test_decimals_and_their_places_are_inverse(place, digits):
         ({"margin": 0, "numbers": "reals"}, OutOfRange),
         ({"margin": "wide"}, NotANumber),
         ({"confidence": 1}, OutOfRange),
-        ({"sensitivity": 0}, OutOfRange),
-        ({"cells": 0}, OutOfRange),
         ({"digits": 0}, OutOfRange),
         ({"margin": "1/4", "numbers": "reals", "grid": 1}, Infeasible),
-        ({"margin": 0, "sensitivity": 3, "confidence": 1 - Fraction(1, 10**900)}, Infeasible),
+        ({"margin": 0, "unit": Unit(3, 1), "confidence": 1 - Fraction(1, 10**900)}, Infeasible),
     ],
     ids=lambda value: getattr(value, "__name__", None) or "-".join(value),
 )
 def test_what_cannot_be_solved_is_refused(arguments, error):
     with pytest.raises(error):
-        epsilon_for(**({"margin": 10, "sensitivity": 1} | arguments))
+        epsilon_for(**({"margin": 10, "unit": Unit(1, 1)} | arguments))
 
 
 def test_a_confidence_whose_odds_are_a_fraction():
     """Odds of 5/2: the least epsilon that meets the margin is found, and not one above it."""
-    found = epsilon_for(margin=5, sensitivity=1, cells=1, confidence="3/7")
+    found = epsilon_for(margin=5, unit=Unit(1, 1), confidence="3/7")
     assert Geometric(found).margin("3/7") <= 5 < Geometric(found * Fraction(99, 100)).margin("3/7")
 
 
@@ -111,18 +110,18 @@ BY_STEPS = [(10, 7, 2, "absolute"), (3, 13, 2, "absolute"), (25, 6, 2, "squared"
 @pytest.mark.parametrize(("margin", "sensitivity", "digits", "cost"), BY_STEPS)
 def test_bisection_within_steps_finds_what_trying_every_decimal_does(margin, sensitivity, digits, cost):
     """The error bar jumps up where the step changes; the least decimal is found all the same."""
-    chosen = {"cost": getattr(costs, cost), "sensitivity": sensitivity}
-    first = _place(_lower_bound(plan_release(1, cells=1, **chosen), Fraction(margin)), digits)
+    chosen = {"cost": getattr(costs, cost), "unit": Unit(sensitivity, 1)}
+    first = _place(_lower_bound(plan_release(1, **chosen), Fraction(margin)), digits)
     tried = (_decimal(place, digits) for place in range(first, first + 900))
-    least = next(e for e in tried if plan_release(e, cells=1, **chosen).margin <= margin)
+    least = next(e for e in tried if plan_release(e, **chosen).margin <= margin)
     assert epsilon_for(margin, digits=digits, **chosen) == least
 
 
 def test_five_digits_take_no_longer_than_a_moment():
     """The next smaller decimal of five digits is too short of it."""
-    found = epsilon_for(10, sensitivity=7, digits=5)
-    assert plan_release(found, sensitivity=7, cells=1).margin <= 10
-    assert plan_release(found - Fraction(1, 10_000), sensitivity=7, cells=1).margin > 10
+    found = epsilon_for(10, unit=Unit(7, 1), digits=5)
+    assert plan_release(found, unit=Unit(7, 1)).margin <= 10
+    assert plan_release(found - Fraction(1, 10_000), unit=Unit(7, 1)).margin > 10
 
 
 @pytest.mark.parametrize("promise", [{}, {"numbers": "reals"}, {"relaxable": True}])
@@ -130,4 +129,4 @@ def test_a_confidence_near_zero_has_an_epsilon_or_a_typed_refusal(promise):
     for confidence in ("1e-17", "1e-20", "1e-300", "1e-400"):
         for margin in (1, "1e50", "1e99"):
             with suppress(UtmostError):
-                assert epsilon_for(margin, confidence, sensitivity=1, **promise) > 0
+                assert epsilon_for(margin, confidence, unit=Unit(1, 1), **promise) > 0

@@ -18,10 +18,9 @@ from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.releases.detailed_release import DetailedSums, detailed_unit, rehearse_detailed
-from utmost.publish.statements.clean_check import check_clean
-from utmost.publish.statements.detailed_check import check_detailed
-from utmost.releases import DetailRule, release_detailed
+from utmost.publish.releases.detailed_release import detailed_unit, rehearse_detailed
+from utmost.releases import DetailedSums, DetailRule, release_detailed
+from utmost.statements import check_clean, check_detailed
 from utmost.workloads import Domain, Strategy, edges
 
 DOMAIN = Domain(county=["A", "B", "C"], age=edges([0, 15, 65, None], groups={"broad": [0, 15, None]}), sex=["m", "w"])
@@ -279,11 +278,11 @@ def test_in_a_ledger_both_are_published_and_relaxed_and_their_levels_add_up(tmp_
     coarse = Strategy(DOMAIN, table.unit, {"county": 1})
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.budget("people", 3)
-        ledger.publish("counties", table, ut.Promise(strategy=coarse), epsilon="1/2", dataset="people")
+        ledger.publish("counties", table, ut.Promise(noise=coarse), epsilon="1/2", dataset="people")
         first = ledger.view("counties", epsilon="1/2")
         fine = rule.counted(table, first)
         plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
-        ledger.publish("details", fine, ut.Promise(strategy=plan), epsilon=1, dataset="people")
+        ledger.publish("details", fine, ut.Promise(noise=plan), epsilon=1, dataset="people")
         assert ledger.spent(dataset="people").epsilon == Fraction(3, 2)
         ledger.relax("details", fine, epsilon=2)
         ledger.relax("counties", table, epsilon=1)

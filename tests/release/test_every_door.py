@@ -19,9 +19,8 @@ from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.publish.promises.key_distribution import naming_law
 from utmost.publish.promises.lattice import Lattice, lattice_of
-from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.releases import item_release
-from utmost.releases import GradualRelease, ItemResponder, TrustRelease, release_table
+from utmost.releases import GradualRelease, ItemResponder, KeySelection, TrustRelease, release_table
 from utmost.sampling import Identifiers
 from utmost.tables.files import csv_table, files
 from utmost.tables.files.csv_table import CsvPieces

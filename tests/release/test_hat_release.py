@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost import SumNoise
 from utmost.core.noise.near_laws import NearLaw, spreads
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
@@ -15,7 +16,6 @@ from utmost.exact import level
 from utmost.noise import Combination
 from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.sum_noise import SumNoise, sum_noise
 from utmost.publish.releases.table_bars import FEW
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
@@ -176,7 +176,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
     that of the loosest."""
     table = CountedTable(AGES, COUNTS, ONE)
     with seeded_ledger(tmp_path / "l.db", "hat functions", create=True) as ledger:
-        first = ledger.publish("ages", table, ut.Promise(strategy=CHOSEN), epsilon="1/4").table
+        first = ledger.publish("ages", table, ut.Promise(noise=CHOSEN), epsilon="1/4").table
         strict = ledger.view("ages", epsilon="1/8")
         loose = ledger.relax("ages", table, epsilon=1)
         assert ledger.spent("ages") == level(1)
@@ -187,12 +187,12 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
             assert seen.facts() == said.facts()
         alone = Strategy(AGES, ONE, {"age~5": 1})
         with pytest.raises(Unsupported):
-            again.publish("other", table, ut.Promise(strategy=alone), epsilon=1)
+            again.publish("other", table, ut.Promise(noise=alone), epsilon=1)
 
 
 def test_a_promise_keeps_its_hats():
     """Stored facts give the same strategy and the same noise: of hat functions of spacing s, 1/s of the share."""
-    promise = sum_noise(CHOSEN)
+    promise = SumNoise(CHOSEN)
     again = noise_of_facts(promise.facts())
     assert isinstance(again, SumNoise)
     assert again.strategy.shares == CHOSEN.shares

@@ -19,9 +19,9 @@ from utmost.counting import count_keys
 from utmost.exact import exp_interval, level
 from utmost.programs import LinearProgram, solve
 from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law
-from utmost.publish.promises.partition_selection import KeySelection, selected
+from utmost.publish.promises.partition_selection import selected
 from utmost.publish.statements.stated_choices import check_keys, keys_in_words
-from utmost.releases import Texts, name_cells, select_keys
+from utmost.releases import KeySelection, Texts, name_cells, select_keys
 from utmost.testing import SeededRandomness
 
 RATIOS = [Fraction(2), Fraction(3), Fraction(11, 10), Fraction(3, 2), Fraction(22026)]

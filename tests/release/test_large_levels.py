@@ -7,11 +7,10 @@ import pytest
 import utmost as ut
 from surface import processor_time
 from utmost.core.exact.written_levels import factor_text
-from utmost.core.noise.costs import absolute
 from utmost.errors import OutOfRange
 from utmost.exact import level
 from utmost.interfaces.documents.reports import law_report
-from utmost.noise import Staircase, optimal_noise, relaxable_noise
+from utmost.noise import Staircase, costs, optimal_noise, relaxable_noise
 from utmost.releases import GradualRelease, relax, release_table, tighten
 
 TABLE = {"n": [3, 4]}
@@ -28,7 +27,7 @@ def at_once():
 @pytest.mark.parametrize("epsilon", [*LARGE, "1e-6", "50"])
 @pytest.mark.parametrize("relaxable", [False, True])
 def test_a_release_at_any_level_is_stated(epsilon, relaxable):
-    made = release_table(TABLE, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=epsilon, relaxable=relaxable)
+    made = release_table(TABLE, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon, relaxable=relaxable)
     stated = json.loads(json.dumps(made.sidecar, allow_nan=False))
     assert stated["epsilon_rounded_up"] >= float(epsilon)
     assert epsilon not in LARGE or list(made.table["n"]) == [3, 4]
@@ -39,7 +38,7 @@ def test_a_release_at_any_level_is_stated(epsilon, relaxable):
 def test_the_noise_is_described(epsilon, sensitivity):
     """Where all of the noise but one draw in 10^300 is zero, so is what it costs, to the nearest float."""
     for law in (optimal_noise(epsilon, sensitivity), relaxable_noise(epsilon, sensitivity)):
-        report = json.loads(json.dumps(law_report(law, absolute), allow_nan=False))
+        report = json.loads(json.dumps(law_report(law, costs.absolute), allow_nan=False))
         assert report["epsilon"] == str(level(epsilon).power)
         assert report["expected_cost"] >= 0
 
@@ -52,7 +51,10 @@ def test_a_staircase_too_steep_for_floats_is_refused_by_name(epsilon):
 
 def test_reals_are_released_with_laplace_noise_at_any_level():
     made = release_table(
-        {"x": [0.5]}, ut.Promise(columns="x", sensitivity=3, cells=1, numbers="reals"), epsilon="1e6", relaxable=True
+        {"x": [0.5]},
+        ut.Promise(columns="x", noise=ut.CellNoise(ut.Unit(3, 1), numbers="reals")),
+        epsilon="1e6",
+        relaxable=True,
     )
     assert abs(made.table["x"][0] - 0.5) < 0.01
 

@@ -36,10 +36,10 @@ def test_no_ledger_spends_for_it(tmp_path):
     plan = strategy(Workload(domain, {name: 1}), counted.unit, epsilon=1)
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(OutOfRange, match="Rename it"):
-            ledger.publish("r", counted, ut.Promise(strategy=plan), epsilon=1)
+            ledger.publish("r", counted, ut.Promise(noise=plan), epsilon=1)
         assert (ledger.status().releases, ledger.status().events) == (0, 1)
     with pytest.raises(OutOfRange, match="Rename it"):
-        release(counted, ut.Promise(strategy=plan), epsilon=1)
+        release(counted, ut.Promise(noise=plan), epsilon=1)
 
 
 @pytest.mark.parametrize("name", ["count", "count_margin", "paid_margin"])

@@ -8,10 +8,9 @@ from scipy import stats
 
 import utmost as ut
 from goodness import LEVEL
-from utmost.core.gradual.laplace_steps import LaplaceRelaxing, LaplaceTightening
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.exact import level
-from utmost.gradual import Bridge, Relaxing, Tightening
+from utmost.gradual import Bridge, LaplaceRelaxing, LaplaceTightening, Relaxing, Tightening
 from utmost.publish.promises import level_steps
 from utmost.publish.releases import gradual_release
 from utmost.releases import bridge, path, relax, tighten

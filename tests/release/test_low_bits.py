@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.core.sampling.draw import on_grid
 from utmost.noise import Laplace, Staircase
 from utmost.releases import add_noise
+from utmost.sampling import on_grid
 
 REALS = Laplace(epsilon=1, sensitivity=2.5)
 

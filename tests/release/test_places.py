@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from utmost.core.gradual.euclidean_noise import EuclideanLaplace
+from utmost import PointNoise
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
 from utmost.exact import level
+from utmost.gradual import EuclideanLaplace
 from utmost.promises import Promise
 from utmost.publish.statements.places_check import stated_places
 from utmost.releases import rehearse_table, release_table
@@ -22,10 +23,11 @@ PROMISE = {"columns": ["x", "y"], "public": "name", "drop": "size", "epsilon": 1
 CALL = ("epsilon", "alpha", "confidence", "randomness")
 
 
-def release_places(table, *, per=1, release=release_table, **words):
+def release_places(table, *, per=1, grid=None, release=release_table, **words):
     """Points released once: the words of the promise, and those of the call."""
     call = {name: words.pop(name) for name in CALL if name in words}
-    return release(table, Promise(per=per, **words), **call)
+    noise = PointNoise(per, grid=grid, dimensions=len(words["columns"]) or 1)
+    return release(table, Promise(noise=noise, **words), **call)
 
 
 def rehearse_places(table, **words):

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from utmost.core.gradual.euclidean_noise import EuclideanLaplace
 from utmost.errors import Infeasible, NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
+from utmost.gradual import EuclideanLaplace
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.releases import PlanarRelease, planar_epsilon_for
 from utmost.testing import SeededRandomness, seeded_planar_release

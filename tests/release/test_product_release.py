@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.sum_noise import sum_noise
-from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
 from utmost.releases import WorkloadRelease, release_workload
+from utmost.statements import check_workload
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Domain, Strategy, Workload, bins
+from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, values_alone
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(18))
@@ -142,7 +141,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
     counts = np.random.default_rng(5).poisson(8, chosen.domain.shape)
     table = CountedTable(chosen.domain, counts, chosen.unit)
     with seeded_ledger(tmp_path / "l.db", "rows", create=True) as ledger:
-        first = ledger.publish("ages", table, ut.Promise(strategy=chosen), epsilon="1/4").table
+        first = ledger.publish("ages", table, ut.Promise(noise=chosen), epsilon="1/4").table
         strict = ledger.view("ages", epsilon="1/8")
         loose = ledger.relax("ages", table, epsilon=1)
         assert ledger.spent("ages") == level(1)
@@ -155,7 +154,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
 
 
 def test_a_promise_keeps_its_rows():
-    promise = sum_noise(CHOSEN)
+    promise = SumNoise(CHOSEN)
     again = noise_of_facts(promise.facts())
     assert again.strategy.rows.facts() == LISTED.facts()
     assert [lattice.share for _, lattice in again.runs] == list(CHOSEN.shares.values())

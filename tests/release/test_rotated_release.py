@@ -9,19 +9,16 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
-from utmost.core.noise.joint_cells import RotatedPair
-from utmost.counting import CountedTable
+from utmost.counting import CountedTable, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
-from utmost.noise import Geometric
+from utmost.noise import Geometric, RotatedPair
 from utmost.privacy import Unit
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.releases import WorkloadRelease, release_workload
+from utmost.statements import check_workload
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Domain, Strategy, Workload, strategy
+from utmost.workloads import Domain, Strategy, Workload, read_plan, save_plan, strategy
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
@@ -118,7 +115,7 @@ def test_clean_cells_are_the_nearest_where_the_weights_allow():
 def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
     """Published at 1/4, viewed at 1/8, relaxed to 2: byte-equal views, one budget, the statement with the promise."""
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=3) as ledger:
-        first = ledger.publish("stays", TABLE, ut.Promise(strategy=ROTATED), epsilon="1/4").table
+        first = ledger.publish("stays", TABLE, ut.Promise(noise=ROTATED), epsilon="1/4").table
         strict = ledger.view("stays", epsilon="1/8")
         loose = ledger.relax("stays", TABLE, epsilon=2)
         for at, said in (("1/4", first), ("1/8", strict), (2, loose)):
@@ -128,7 +125,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
         assert ledger.spent("stays") == level(2)
         assert ledger.verify().responses == 3
         with pytest.raises(OutOfRange, match="proved to be whole rows"):
-            ledger.publish("others", CountedTable(PLACES, CELLS, Unit(1, 2)), ut.Promise(strategy=ROTATED), epsilon=1)
+            ledger.publish("others", CountedTable(PLACES, CELLS, Unit(1, 2)), ut.Promise(noise=ROTATED), epsilon=1)
 
 
 def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
@@ -137,7 +134,7 @@ def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
     made = Strategy(domain, Unit(1, 2), {"row column": 1, "row": 1}, together="column")
     table = CountedTable(domain, np.zeros(domain.shape, dtype=int), Unit(1, 2), together="column")
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=4) as ledger:
-        ledger.publish("zeros", table, ut.Promise(strategy=made), epsilon="1/2")
+        ledger.publish("zeros", table, ut.Promise(noise=made), epsilon="1/2")
         loose = ledger.relax("zeros", table, epsilon=1)
     sums, differences = loose.measured[(0, 1)].ravel(), loose.measured[(0, 0)].ravel()
     for noise in (sums, differences):
@@ -187,13 +184,15 @@ def test_counting_by_rows_keeps_both_cells_or_neither():
         counted_with(events, **{**asked, "at_most": 3})
 
 
-def test_documents_keep_what_is_together():
+def test_documents_keep_what_is_together(tmp_path):
     """A counted table and a plan, written and read again; a table without the promise reads as before."""
-    again = COUNTED_FORM.of(json.loads(json.dumps(COUNTED_FORM.document(TABLE))), "counted")
+    TABLE.save(tmp_path / "counted.json")
+    again = read_counted(tmp_path / "counted.json")
     assert again.together == "column"
-    assert "together" not in COUNTED_FORM.document(CountedTable(PLACES, CELLS, Unit(1, 2)))
+    assert "together" not in CountedTable(PLACES, CELLS, Unit(1, 2)).facts()
     plan = strategy(WANTED, Unit(1, 2), epsilon=1, together="column")
-    read = PLAN_FORM.of(json.loads(json.dumps(PLAN_FORM.document(plan))), "plan")
+    save_plan(plan, tmp_path / "plan.json")
+    read = read_plan(tmp_path / "plan.json")
     assert (read.together, read.shares) == ("column", plan.shares)
 
 

@@ -10,20 +10,18 @@ import pytest
 import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
-from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.publish.statements.together_check import check_together
-from utmost.publish.statements.workload_files import check_workload_table
 from utmost.releases import (
     GradualRelease,
+    GradualTogether,
+    KeySelection,
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,
     release_workload,
     select_keys,
 )
-from utmost.statements import check_statement, read_workload, stated_release
+from utmost.statements import check_statement, check_together, check_workload_table, read_workload, stated_release
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Strategy
@@ -32,7 +30,7 @@ TOGETHER = ut.Promise(["n", "m"], public="ward", noise=ut.promises.once_together
 
 WARDS = ["Köln", 'a "b", c', "North"]
 TABLE = {"ward": WARDS, "n": [7, 9, 12], "m": [1, 2, 3]}
-UNIT = {"sensitivity": 1, "cells": 2}
+UNIT = {"unit": ut.Unit(1, 2)}
 DOMAIN = ut.Domain(department=list("AB"), sex=["men", "women"])
 LABELS = {"public": {"ward": WARDS}}
 
@@ -59,7 +57,9 @@ KINDS = {
         epsilon=1,
     ).save(at, **how),
     "places": lambda at, folder, **how: ut.release_table(
-        {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]}, ut.Promise(["x", "y"], per=1, public="ward"), epsilon=1
+        {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]},
+        ut.Promise(["x", "y"], noise=ut.PointNoise(1), public="ward"),
+        epsilon=1,
     ).save(at, **how),
     "gradual": lambda at, folder, **how: GradualRelease({"n": [7, 9, 12]}, 1).save(at, epsilon=1, **LABELS, **how),
     "gradual staircase": lambda at, folder, **how: GradualRelease(np.arange(6).reshape(2, 3), 5, half_step=True).save(
@@ -67,7 +67,7 @@ KINDS = {
     ),
     "gradual reals": lambda at, folder, **how: GradualRelease(2.5, "5/2", numbers="reals").save(at, epsilon=1, **how),
     "gradual together": lambda at, folder, **how: GradualTogether(
-        {"n": [7, 9, 12], "m": [1, 2, 3]}, sensitivity=1
+        {"n": [7, 9, 12], "m": [1, 2, 3]}, unit=ut.Unit(1, 2)
     ).save(at, epsilon=1, **LABELS, **how),
     "points": lambda at, folder, **how: PlanarRelease([[1, 2], [3, 4], [5, 6.5]], per=200).save(
         at, epsilon=1, **LABELS, **how
@@ -192,7 +192,7 @@ def test_a_reading_has_no_error_bars_of_any_confidence(tmp_path):
 @pytest.mark.parametrize("public", UNFIT.values(), ids=UNFIT)
 def test_public_columns_that_are_none_are_refused_before_anything_is_spent(public, tmp_path):
     reading = ProcessedRelease([1, 2], before=list, sensitivity=1, after=lambda y, _: y)
-    together = GradualTogether({"a": [1, 2], "b": [3, 4]}, sensitivity=1)
+    together = GradualTogether({"a": [1, 2], "b": [3, 4]}, unit=ut.Unit(1, 2))
     for release in (GradualRelease([1, 2], 1), reading, together, PlanarRelease([[1, 2], [3, 4]])):
         with pytest.raises(BadTable):
             release.save(tmp_path / "t.csv", epsilon=1, public=public)
@@ -279,7 +279,7 @@ def test_true_counts_are_for_their_owner_alone(tmp_path):
 
 
 def test_standard_output_has_the_table_and_the_caller_the_statement(capfdbinary):
-    said = ut.release_table({"n": [7]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1).save(
+    said = ut.release_table({"n": [7]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).save(
         "-", format="jsonl"
     )
     line = json.loads(capfdbinary.readouterr().out)
@@ -291,7 +291,7 @@ def test_a_failure_brings_back_what_was_there(tmp_path, monkeypatch):
     """The second rename fails: the table of before and its statement stand as they were."""
     import os
 
-    release = ut.release_table({"n": [7]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
+    release = ut.release_table({"n": [7]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     release.save(tmp_path / "t.csv")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     real, calls = os.replace, []

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import asked
+from utmost import CellNoise, Unit
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.ledger import Ledger
@@ -116,8 +117,8 @@ def test_every_leaf_changed_is_refused(kind, dose):
 @pytest.mark.parametrize("grid", ["1/4", 1])
 def test_half_step_reals_are_released_once_and_stated(grid, dose):
     """Their cells were read as integers, and their statement was taken for one of integers, which have no grid."""
-    words = {"sensitivity": 3, "cells": 1, "numbers": "reals", "grid": grid, "half_step": True}
-    promise = Promise("admitted", public="department", drop="seen", **words)
+    noise = CellNoise(Unit(3, 1), "reals", grid=grid, half_step=True)
+    promise = Promise("admitted", public="department", drop="seen", noise=noise)
     counts = {**TABLE, "admitted": [60_000_001.5, 370.25]}
     release = release_table(counts, promise, epsilon=8)
     assert rehearse_table(counts, promise, epsilon=8).law == release.law
@@ -134,7 +135,7 @@ def test_half_step_reals_are_released_once_and_stated(grid, dose):
 
 def test_a_promised_largest_value_is_not_passed_over():
     """A ledger refuses what is larger; a release without one took the promise and released it."""
-    promise = Promise("admitted", public="department", drop="seen", sensitivity=1, cells=1, largest=10)
+    promise = Promise("admitted", public="department", drop="seen", noise=CellNoise(Unit(1, 1), largest=10))
     for release in (release_table, rehearse_table):
         with pytest.raises(OutOfRange, match="largest"):
             release(TABLE, promise, epsilon=1)
@@ -235,7 +236,7 @@ def test_a_cost_without_a_name_cannot_be_computed_again():
     def cost(x):
         return abs(x) ** 1.5
 
-    said = json.loads(json.dumps(statement(plan_release(1, sensitivity=5, cells=1, cost=cost), ["n"], [], 3)))
+    said = json.loads(json.dumps(statement(plan_release(1, unit=Unit(5, 1), cost=cost), ["n"], [], 3)))
     with pytest.raises((BadTable, Unsupported)):
         stated_plan(said)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost import Unit
 from utmost.core.exact.written_levels import level_facts
 from utmost.exact import level
 from utmost.releases import guarantee, plan_release, statement
@@ -37,7 +38,7 @@ def test_a_rational_alpha_is_stated_as_a_fraction():
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "1/3", 1, 7, 50, 700, 1000])
 def test_the_factor_is_rounded_up(epsilon):
-    said = guarantee(plan_release(epsilon, sensitivity=1, cells=1))
+    said = guarantee(plan_release(epsilon, unit=Unit(1, 1)))
     factor = Fraction(re.search(r"at most (\S+) times", said).group(1))
     around = level(epsilon=epsilon).alpha_interval(4000)
     assert factor >= 1 / around.upper
@@ -45,10 +46,10 @@ def test_the_factor_is_rounded_up(epsilon):
 
 
 @pytest.mark.parametrize(
-    "promise", [{}, {"numbers": "reals"}, {"relaxable": True}, {"neighbours": "change-one"}], ids=str
+    "promise", [{}, {"numbers": "reals"}, {"relaxable": True}, {"unit": Unit(3, 2, "change-one")}], ids=str
 )
 def test_a_statement_is_plain_data(promise):
-    plan = plan_release(1, sensitivity=3, cells=2, **promise)
+    plan = plan_release(1, **{"unit": Unit(3, 2)} | promise)
     said = statement(plan, ["n"], ["id"], 7)
     assert json.loads(json.dumps(said)) == said
     assert (said["utmost"], said["rows"], said["released"], said["public"]) == (__version__, 7, ["n"], ["id"])
@@ -57,17 +58,15 @@ def test_a_statement_is_plain_data(promise):
 
 
 def test_a_level_given_as_alpha_is_named_with_the_decimal_above_its_epsilon():
-    said = guarantee(plan_release(alpha="1/3", sensitivity=1, cells=1))
+    said = guarantee(plan_release(alpha="1/3", unit=Unit(1, 1)))
     assert "at most 3 times" in said
     assert "(epsilon = -log(1/3), below 1.099)" in said
-    part = guarantee(plan_release(level(alpha="1/2").scaled("1/3"), sensitivity=1, cells=1))
+    part = guarantee(plan_release(level(alpha="1/2").scaled("1/3"), unit=Unit(1, 1)))
     assert "at most 1.26 times" in part
     assert "(epsilon = -1/3 log(1/2), below 0.2311)" in part
 
 
 def test_the_promise_names_the_relation_it_is_about():
-    added, replaced = (
-        guarantee(plan_release(1, sensitivity=1, cells=2, neighbours=name)) for name in ("add-remove", "change-one")
-    )
+    added, replaced = (guarantee(plan_release(1, unit=Unit(1, 2, name))) for name in ("add-remove", "change-one"))
     assert "left out of the data or added to it" in added
     assert "record had been any other" in replaced

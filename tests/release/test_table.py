@@ -29,7 +29,7 @@ from utmost.releases import plan_release, rehearse_table, release_table
 from utmost.testing import SeededRandomness
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
-SILENT = {"epsilon": 100, "sensitivity": 1, "cells": 1}
+SILENT = {"epsilon": 100, "unit": ut.Unit(1, 1)}
 OTHERS = {"public": "department", "drop": "applicants"}
 TABLE = {"department": ["A", "B", "C"], "applicants": [933, 585, 918], "admitted": [601, 370, 322]}
 
@@ -51,7 +51,7 @@ def test_what_came_in_is_not_changed():
     before = copy.deepcopy(TABLE)
     release_table(
         TABLE,
-        ut.Promise(columns=["applicants", "admitted"], public="department", sensitivity=1, cells=2),
+        ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2)),
         epsilon="1/10",
     )
     assert before == TABLE
@@ -60,15 +60,13 @@ def test_what_came_in_is_not_changed():
 def test_every_cell_gets_its_share_of_the_level():
     """k cells at epsilon/k each cost epsilon together; under change-one each record costs twice."""
     release = release_table(
-        TABLE, ut.Promise(columns=["applicants", "admitted"], public="department", sensitivity=1, cells=2), epsilon=1
+        TABLE, ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2)), epsilon=1
     )
     assert release.law == Geometric("1/2")
     assert release.spent.epsilon == 1
     replaced = release_table(
         TABLE,
-        ut.Promise(
-            columns=["applicants", "admitted"], public="department", sensitivity=1, cells=2, neighbours="change-one"
-        ),
+        ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2, "change-one")),
         epsilon=1,
     )
     assert replaced.law == Geometric("1/4")
@@ -76,7 +74,7 @@ def test_every_cell_gets_its_share_of_the_level():
 
 
 def test_a_level_given_as_alpha_stays_exact():
-    release = release_table(TABLE, ut.Promise(columns="admitted", **OTHERS, sensitivity=1, cells=2), alpha="1/4")
+    release = release_table(TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(1, 2)), alpha="1/4")
     assert release.law.alpha == Fraction(1, 2)
 
 
@@ -84,7 +82,7 @@ def test_the_noise_of_a_column_has_the_stated_spread():
     """The mean of |noise| over 1e5 cells is within seven standard errors of E|X|, in both of two columns."""
     rows = 100_000
     table = {"a": np.zeros(rows, dtype=np.int64), "b": np.arange(rows)}
-    release = release_table(table, ut.Promise(columns=["a", "b"], sensitivity=3, cells=2), epsilon=1)
+    release = release_table(table, ut.Promise(columns=["a", "b"], unit=ut.Unit(3, 2)), epsilon=1)
     mean, square = (float(release.law.moment(m)) for m in (1, 2))
     for name in ("a", "b"):
         noise = release.table[name] - table[name]
@@ -99,7 +97,7 @@ def test_the_noise_of_a_column_has_the_stated_spread():
 )
 def test_the_law_is_the_optimal_one(sensitivity, law):
     assert (
-        release_table(TABLE, ut.Promise(columns="admitted", **OTHERS, sensitivity=sensitivity, cells=1), epsilon=1).law
+        release_table(TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(sensitivity, 1)), epsilon=1).law
         == law
     )
 
@@ -108,27 +106,27 @@ def test_reals_are_released_on_a_grid():
     """Every released value is a multiple of the grid's width, and the margin covers the snapping."""
     table = {"income": [1234.5, Decimal("0.1"), Fraction(1, 3), 7]}
     release = release_table(
-        table, ut.Promise(columns="income", sensitivity=10, cells=1, numbers="reals", grid="1/8"), epsilon=1
+        table, ut.Promise(columns="income", noise=ut.CellNoise(ut.Unit(10, 1), numbers="reals", grid="1/8")), epsilon=1
     )
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.plan.grid == Fraction(1, 8)
     assert release.margin == (release.plan.drawn.margin("0.95") + 0.5) / 8
     silent = release_table(
-        table, ut.Promise(columns="income", sensitivity=1, cells=1, numbers="reals", grid="1/8"), epsilon=200
+        table, ut.Promise(columns="income", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/8")), epsilon=200
     )
     assert silent.table["income"] == [1234.5, 0.125, 0.375, 7.0]
 
 
 def test_a_table_of_no_rows_is_refused():
     with pytest.raises(BadTable, match="at least one row"):
-        release_table({"n": []}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/2")
+        release_table({"n": []}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/2")
 
 
 @pytest.mark.parametrize("do", [release_table, rehearse_table])
 def test_a_column_that_nobody_declared_is_refused_by_name(do):
     """Neither released nor declared public nor dropped: it was published exactly under a promise of privacy."""
-    promise = {"columns": "admitted", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    promise = {"columns": "admitted", "epsilon": 1, "unit": ut.Unit(1, 1)}
     with pytest.raises(NotDeclared, match=r"got 'department', 'applicants'\. Name it in drop= .* or in public="):
         do(TABLE, **asked(**promise))
     with pytest.raises(NotDeclared, match="got 'applicants'"):
@@ -144,7 +142,7 @@ def test_a_column_that_nobody_declared_is_refused_by_name(do):
 
 
 def test_a_dropped_column_is_nowhere_in_the_release():
-    release = release_table(TABLE, ut.Promise(columns="admitted", sensitivity=1, cells=1, **OTHERS), epsilon=1)
+    release = release_table(TABLE, ut.Promise(columns="admitted", unit=ut.Unit(1, 1), **OTHERS), epsilon=1)
     assert list(release.table) == ["department", "admitted", "admitted_margin"]
     assert "applicants" not in str(release.sidecar)
 
@@ -157,7 +155,7 @@ def test_an_identifier_is_published_only_where_it_is_declared():
 
 
 def test_the_statement_says_where_the_rows_come_from():
-    promise = {"columns": "n", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    promise = {"columns": "n", "epsilon": 1, "unit": ut.Unit(1, 1)}
     said = release_table({"n": [1, 2]}, **asked(**promise)).sidecar
     assert said["rows_from"] == "declared"
     assert said["guarantee"].endswith("It takes for granted that the list of rows depends on no individual.")
@@ -184,9 +182,9 @@ def test_a_public_copy_of_a_released_column_is_refused(copy):
     """Under another name it would reveal every true value, whatever the noise beside it."""
     table = {"admitted": [601, 370, 322], "n": copy}
     with pytest.raises(BadTable, match="column 'n': a public column must not repeat the released column 'admitted'"):
-        release_table(table, ut.Promise(columns="admitted", public="n", sensitivity=1, cells=1), epsilon=1)
+        release_table(table, ut.Promise(columns="admitted", public="n", unit=ut.Unit(1, 1)), epsilon=1)
     release_table(
-        table | {"n": [601, 370, 323]}, ut.Promise(columns="admitted", public="n", sensitivity=1, cells=1), epsilon=1
+        table | {"n": [601, 370, 323]}, ut.Promise(columns="admitted", public="n", unit=ut.Unit(1, 1)), epsilon=1
     )
 
 
@@ -202,9 +200,7 @@ def test_a_public_column_that_differs_in_one_row_is_no_copy(row):
 
 def test_nobody_changes_more_cells_than_there_are():
     with pytest.raises(OutOfRange, match="cells must be at most 6, the number of released cells; got 7"):
-        release_table(
-            {"a": [1, 2, 3], "b": [4, 5, 6]}, ut.Promise(columns=["a", "b"], sensitivity=1, cells=7), epsilon=1
-        )
+        release_table({"a": [1, 2, 3], "b": [4, 5, 6]}, ut.Promise(columns=["a", "b"], unit=ut.Unit(1, 7)), epsilon=1)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +209,7 @@ def test_nobody_changes_more_cells_than_there_are():
 def test_a_level_that_protects_nobody_is_warned_of_before_anything_is_drawn(epsilon, why):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        rehearse_table({"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=epsilon)
+        rehearse_table({"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon)
     assert [one.category for one in said] == ([] if why is None else [LittleProtection])
     assert all(why in str(one.message) for one in said)
 
@@ -225,7 +221,7 @@ def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_ch
     """With cells=2 a joint law has mean error 1.43 at alpha where independent noise has 1.92."""
     said = rehearse_table(
         {"a": [1, 2], "b": [3, 4]},
-        ut.Promise(columns=["a", "b"], sensitivity=1, cells=cells, neighbours=neighbours),
+        ut.Promise(columns=["a", "b"], unit=ut.Unit(1, cells, neighbours)),
         epsilon=1,
     ).sidecar
     together = "for all cells together, since one individual changes only one: least expected cost"
@@ -237,7 +233,7 @@ def test_integers_of_any_size_keep_their_value():
     release = release_table({"n": [2**70, -(2**80), 0]}, **asked(columns="n", **SILENT))
     assert release.table["n"] == [2**70, -(2**80), 0]
     edge = release_table(
-        {"n": np.array([2**63 - 1] * 200)}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/100"
+        {"n": np.array([2**63 - 1] * 200)}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/100"
     )
     assert max(edge.table["n"]) > 2**63 - 1
 
@@ -256,7 +252,7 @@ def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity
     """The geometric law always can, and the half-step staircase of an odd sensitivity, at least as large."""
     plan = rehearse_table(
         TABLE,
-        ut.Promise(columns="admitted", **OTHERS, sensitivity=sensitivity, cells=1),
+        ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(sensitivity, 1)),
         epsilon=epsilon,
         relaxable=True,
     ).plan
@@ -273,7 +269,10 @@ def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity
 def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
     """Whichever is cheaper; on the grid either is a law on the integers that is lossless to relax."""
     plan = rehearse_table(
-        {"x": [1.5]}, ut.Promise(columns="x", sensitivity=2, cells=1, numbers="reals"), epsilon=epsilon, relaxable=True
+        {"x": [1.5]},
+        ut.Promise(columns="x", noise=ut.CellNoise(ut.Unit(2, 1), numbers="reals")),
+        epsilon=epsilon,
+        relaxable=True,
     ).plan
     assert plan.law == law
     if isinstance(law, Staircase):
@@ -283,7 +282,7 @@ def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
 
 
 def test_a_rehearsal_promises_the_same_and_draws_nothing():
-    promise = {"columns": "admitted", "epsilon": 1, "sensitivity": 3, "cells": 2, "cost": "squared"} | OTHERS
+    promise = {"columns": "admitted", "epsilon": 1, "unit": ut.Unit(3, 2), "cost": "squared"} | OTHERS
     rehearsed, released = rehearse_table(TABLE, **asked(**promise)), release_table(TABLE, **asked(**promise))
     assert rehearsed.table is None
     assert rehearsed.sidecar == released.sidecar | {"table": None}
@@ -349,11 +348,11 @@ def test_columns_of_different_lengths_are_no_table():
         release_table({"a": [1], "b": [1, 2]}, **asked(columns="a", **SILENT))
 
 
-@pytest.mark.parametrize("missing", ["sensitivity", "cells", "columns"])
+@pytest.mark.parametrize("missing", ["unit", "columns"])
 def test_the_unit_of_privacy_has_no_default(missing):
     arguments = {"columns": "admitted", **OTHERS, **SILENT}
     del arguments[missing]
-    with pytest.raises(OutOfRange, match=missing):
+    with pytest.raises(OutOfRange, match="columns" if missing == "columns" else "what one individual changes"):
         release_table(TABLE, **asked(**arguments))
 
 
@@ -401,9 +400,9 @@ def test_a_release_travels_whole():
     "id_column", [5, ["row", "n"], np.array(["row", "n"]), object()], ids=lambda value: type(value).__name__
 )
 def test_an_identifier_must_be_named_by_text(id_column):
-    with pytest.raises(OutOfRange, match="named by text"):
+    with pytest.raises(OutOfRange, match=r"named by (text|one column)"):
         release_table(
-            {"row": [1], "n": [2]}, ut.Promise(columns="n", sensitivity=1, cells=1, id_column=id_column), epsilon=1
+            {"row": [1], "n": [2]}, ut.Promise(columns="n", unit=ut.Unit(1, 1), id_column=id_column), epsilon=1
         )
 
 
@@ -411,7 +410,7 @@ def test_an_identifier_must_be_named_by_text(id_column):
 @pytest.mark.parametrize("grid", [8, 1, "1/4", None])
 def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
     """Of all steps of the staircase on the grid, the one drawn has the least cost; cost and error bar are its own."""
-    plan = plan_release(epsilon=2, sensitivity=3, cells=1, cost=cost, numbers="reals", grid=grid)
+    plan = plan_release(epsilon=2, unit=ut.Unit(3, 1), cost=cost, numbers="reals", grid=grid)
     drawn, width = plan.drawn, plan.grid
     steps = -(-3 // width)
     assert (drawn.level, drawn.sensitivity) == (level(2), steps)
@@ -429,12 +428,14 @@ def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
 
 def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
     """The optimum on the reals is .4255; what is drawn at sensitivity 1 on a grid of 8 costs 2.206."""
-    plan = plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8)
+    plan = plan_release(epsilon=2, unit=ut.Unit(1, 1), numbers="reals", grid=8)
     assert plan.law.expected_cost(abs) == pytest.approx(0.4255, abs=1e-4)
     assert plan.expected_cost == pytest.approx(2.2058, abs=1e-4)
     assert "on the reals" not in plan.theorem
     release = release_table(
-        {"x": np.zeros(100_000)}, ut.Promise(columns="x", sensitivity=1, cells=1, numbers="reals", grid=8), epsilon=2
+        {"x": np.zeros(100_000)},
+        ut.Promise(columns="x", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid=8)),
+        epsilon=2,
     )
     assert np.abs(release.table["x"]).mean() == pytest.approx(2.2058, rel=0.03)
     assert release.sidecar["theorem"] == plan.theorem
@@ -442,7 +443,7 @@ def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
 
 @pytest.mark.parametrize("grid", [None, 1, 8])
 def test_a_relaxable_law_on_a_grid_is_called_the_least_where_it_is(grid):
-    plan = plan_release(epsilon="1/2", sensitivity=8, cells=1, numbers="reals", grid=grid, relaxable=True)
+    plan = plan_release(epsilon="1/2", unit=ut.Unit(8, 1), numbers="reals", grid=grid, relaxable=True)
     D = -(-8 // plan.grid)
     rivals = [Geometric("1/2", D), *([DiscreteStaircase.half_step("1/2", D | 1)] if D > 1 else [])]
     least = min(float(law.moment(1)) for law in rivals)

@@ -104,8 +104,8 @@ def test_degrees_that_pass_for_lengths_are_told(tmp_path):
         PlanarRelease([[651_300.0, 6_861_200.5]], per=200)
     table = {"lat": [48.86, 48.87], "lng": [2.33, 2.34]}
     with pytest.raises(OutOfRange, match="named 'lat'"):
-        release_table(table, ut.Promise(["lat", "lng"], per=200), epsilon=1)
+        release_table(table, ut.Promise(["lat", "lng"], noise=ut.PointNoise(200)), epsilon=1)
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(OutOfRange, match="must be lengths"):
-            ledger.publish("homes", table, ut.Promise(columns=["lat", "lng"], per=200), epsilon=1)
+            ledger.publish("homes", table, ut.Promise(columns=["lat", "lng"], noise=ut.PointNoise(200)), epsilon=1)
         assert ledger.releases == ()

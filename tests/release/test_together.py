@@ -22,8 +22,7 @@ from utmost.privacy import Unit
 from utmost.promises import Promise, once_together
 from utmost.publish.promises.rotated_sums import read_off, signed_sums, turned, turned_back
 from utmost.publish.promises.together_plan import plan_together
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.releases import relax
+from utmost.releases import GradualTogether, relax
 from utmost.testing import SeededRandomness
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
@@ -61,7 +60,7 @@ def test_halves_are_kept_exactly_or_rounded_by_a_fair_coin():
 @pytest.mark.parametrize("alpha", ["1/9", "1/16"])
 def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
     """P(response | counts) over all counts an individual can make of others, in rationals, tossed coins included."""
-    plan = plan_together(["a", "b"], alpha=alpha, sensitivity=1, noise="rotated")
+    plan = plan_together(["a", "b"], alpha=alpha, unit=Unit(1, 2), noise="rotated")
     pmf = cache(Geometric(plan.way.laws[0].ratio).pmf)
     reach = range(-14, 15)
 
@@ -96,7 +95,7 @@ def test_what_is_drawn_has_the_law_stated(noise, columns):
     names = [f"c{i}" for i in range(columns)]
     rows = 20_000
     table = {name: np.full(rows, 10 * i) for i, name in enumerate(names)}
-    release = released(table, columns=names, epsilon="3/2", sensitivity=1, noise=noise, halves="keep")
+    release = released(table, columns=names, epsilon="3/2", unit=Unit(1, columns), noise=noise, halves="keep")
     plan = release.plan
     laws = [law for law, n in zip(plan.way.laws, plan.way.groups, strict=True) for _ in range(n)]
     for i, (name, law, margin) in enumerate(zip(names, laws, plan.margins, strict=True)):
@@ -114,7 +113,7 @@ def test_tossed_halves_are_integers_of_the_same_mean_error():
     """E|x| stays; the margin is that of the halves rounded up."""
     rows = 50_000
     table = {"a": np.zeros(rows, int), "b": np.zeros(rows, int)}
-    release = released(table, columns=["a", "b"], epsilon=1, sensitivity=1, noise="rotated")
+    release = released(table, columns=["a", "b"], epsilon=1, unit=Unit(1, 2), noise="rotated")
     law, errors = release.plan.way.laws[0], release.table["a"]
     assert errors.dtype == np.int64
     assert np.abs(errors).mean() == pytest.approx(float(law.mean_size), abs=0.04)
@@ -127,20 +126,20 @@ def test_the_choice_of_noise():
     """The joint law once and for all; the rotated pair with its halves kept, where it is to be relaxed."""
     for e, k in product(("1/10", "1/2", 1, 3), (2, 3, 4)):
         names = [str(i) for i in range(k)]
-        assert plan_together(names, e, sensitivity=1).way.kind == "joint"
-        plan = plan_together(names, e, sensitivity=1, relaxable=True)
+        assert plan_together(names, e, unit=Unit(1, len(names))).way.kind == "joint"
+        plan = plan_together(names, e, unit=Unit(1, len(names)), relaxable=True)
         assert (plan.way.kind, plan.halves, plan.is_relaxable) == ("rotated", "keep", True)
-    assert not plan_together(BOTH, 1, sensitivity=1, noise="rotated").is_relaxable
+    assert not plan_together(BOTH, 1, unit=Unit(1, 2), noise="rotated").is_relaxable
     with pytest.raises(OutOfRange, match="relaxable"):
-        plan_together(BOTH, 3, sensitivity=1, relaxable=True, noise="joint")
+        plan_together(BOTH, 3, unit=Unit(1, 2), relaxable=True, noise="joint")
     with pytest.raises(OutOfRange, match="halves must be kept"):
-        plan_together(BOTH, 3, sensitivity=1, relaxable=True, halves="toss")
+        plan_together(BOTH, 3, unit=Unit(1, 2), relaxable=True, halves="toss")
 
 
 def test_kept_halves_can_be_relaxed_from_response_and_value():
     """The noise of sum and difference is theirs minus the true ones; `relax` takes it to a larger level."""
     table = {"a": np.full(20_000, 5), "b": np.full(20_000, 3)}
-    release = released(table, columns=["a", "b"], epsilon="1/2", sensitivity=1, relaxable=True)
+    release = released(table, columns=["a", "b"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
     one, two = release.table["a"], release.table["b"]
     noise = np.rint(one + two).astype(int) - 8
     later = relax(noise, level("1/2"), level(2), unit=Unit(1, 2))
@@ -156,7 +155,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     assert (said["noise"], said["relaxable"], said["charged"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["drawn"]
     assert JointCells(1, 2) == joint.plan.way.laws[0]
-    rotated = released(TABLE, columns=BOTH, public="department", alpha="1/2", sensitivity=1, relaxable=True)
+    rotated = released(TABLE, columns=BOTH, public="department", alpha="1/2", unit=Unit(1, 2), relaxable=True)
     assert "applicants with admitted" in rotated.sidecar["drawn"]
     assert rotated.sidecar["relaxable"]
     assert "933" not in json.dumps(rotated.sidecar["guarantee"])
@@ -164,7 +163,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
 
 def test_three_columns_are_a_pair_and_one():
     """The third by itself, and said so."""
-    plan = plan_together(["a", "b", "c"], "1/2", sensitivity=1, relaxable=True)
+    plan = plan_together(["a", "b", "c"], "1/2", unit=Unit(1, 3), relaxable=True)
     assert plan.way.groups == (2, 1)
     assert "a with b" in plan.drawn
     assert "c by itself" in plan.drawn
@@ -174,19 +173,19 @@ def test_three_columns_are_a_pair_and_one():
 def test_refusals():
     """Cells that are not the columns, no level, a seeded source, undeclared columns, cells that are no integers."""
     with pytest.raises(OutOfRange, match="as many as there are columns"):
-        plan_together(["a"], 1, sensitivity=1)
+        plan_together(["a"], 1, unit=Unit(1, 1))
     with pytest.raises(OutOfRange, match="as many as there are columns"):
         plan_together(BOTH, 1, unit=Unit(1, 3))
     with pytest.raises(NotALevel):
-        plan_together(BOTH, sensitivity=1)
+        plan_together(BOTH, unit=Unit(1, 2))
     with pytest.raises(OutOfRange, match="noise"):
-        plan_together(BOTH, 1, sensitivity=1, noise="gaussian")
+        plan_together(BOTH, 1, unit=Unit(1, 2), noise="gaussian")
     with pytest.raises(NotDeclared):
-        released(TABLE, columns=BOTH, epsilon=1, sensitivity=1)
+        released(TABLE, columns=BOTH, epsilon=1, unit=Unit(1, 2))
     with pytest.raises(PromiseBroken):
-        released(TABLE, columns=BOTH, public="department", epsilon=1, sensitivity=1, randomness=SeededRandomness(1))
+        released(TABLE, columns=BOTH, public="department", epsilon=1, unit=Unit(1, 2), randomness=SeededRandomness(1))
     with pytest.raises(BadTable):
-        released({"a": [1], "b": [0.5]}, columns=["a", "b"], epsilon=1, sensitivity=1)
+        released({"a": [1], "b": [0.5]}, columns=["a", "b"], epsilon=1, unit=Unit(1, 2))
     with pytest.raises(OutOfRange, match="one length"):
         turned([1, 2], [3])
     with pytest.raises(OutOfRange, match="integers"):
@@ -195,7 +194,7 @@ def test_refusals():
 
 def test_answers_at_several_levels():
     """The same answer again; the largest level spent; sums and differences as of one release."""
-    answer = GradualTogether({"a": [5, 2**70], "b": [3, -1]}, sensitivity=2)
+    answer = GradualTogether({"a": [5, 2**70], "b": [3, -1]}, unit=Unit(2, 2))
     first = answer.at(epsilon="1/2")
     loose, strict = answer.at(epsilon=40), answer.at(alpha="9/10")
     assert (answer.at(epsilon="1/2")["a"] == first["a"]).all()
@@ -211,7 +210,7 @@ def test_answers_at_several_levels():
 def test_two_levels_have_the_joint_law_of_the_process(order):
     """Sum and difference are geometric noise at half the level each, whatever the order of the questions."""
     rows = 40_000
-    answer = GradualTogether({"a": np.zeros(rows, int), "b": np.zeros(rows, int)}, sensitivity=1, halves="keep")
+    answer = GradualTogether({"a": np.zeros(rows, int), "b": np.zeros(rows, int)}, unit=Unit(1, 2), halves="keep")
     found = {e: answer.at(epsilon=e) for e in order}
     strict, loose = found["1/2"], found["3/2"]
     for sign in (1, -1):
@@ -224,7 +223,7 @@ def test_two_levels_have_the_joint_law_of_the_process(order):
 
 def test_three_columns_and_change_one_in_several_levels():
     """The levels of the series: 7/11 of half the level to the pair, divided in two, and 4/11 to the third."""
-    answer = GradualTogether({"a": [1], "b": [2], "c": [3]}, sensitivity=1, neighbours="change-one")
+    answer = GradualTogether({"a": [1], "b": [2], "c": [3]}, unit=Unit(1, 3, "change-one"))
     levels = answer._levels(level(22))
     assert {key: of.epsilon for key, of in levels.items()} == {
         ("a", 0): Fraction(7, 2),
@@ -236,7 +235,7 @@ def test_three_columns_and_change_one_in_several_levels():
 
 def test_one_answer_for_many_threads_and_no_copies():
     """Coins are tossed once for each level; a copy would draw noise of its own."""
-    answer = GradualTogether({"a": [1] * 200, "b": [2] * 200}, sensitivity=1)
+    answer = GradualTogether({"a": [1] * 200, "b": [2] * 200}, unit=Unit(1, 2))
     found = []
     threads = [threading.Thread(target=lambda: found.append(answer.at(epsilon=1)["a"].tolist())) for _ in range(8)]
     for thread in threads:
@@ -247,9 +246,9 @@ def test_one_answer_for_many_threads_and_no_copies():
     with pytest.raises(Unsupported):
         copy.deepcopy(answer)
     with pytest.raises(BadTable, match="one length"):
-        GradualTogether({"a": [1, 2], "b": [3]}, sensitivity=1)
+        GradualTogether({"a": [1, 2], "b": [3]}, unit=Unit(1, 2))
     with pytest.raises(PromiseBroken):
-        GradualTogether({"a": [1], "b": [3]}, sensitivity=1, randomness=SeededRandomness(1))
+        GradualTogether({"a": [1], "b": [3]}, unit=Unit(1, 2), randomness=SeededRandomness(1))
 
 
 COUNTS = {"q1": [9, 3, 0], "q2": [4, 1, 0], "q3": [5, 2, 1]}
@@ -359,7 +358,7 @@ def test_staircases_are_refused_where_they_do_not_protect_or_are_to_be_relaxed()
 
 def test_a_promise_of_columns_changed_together_names_those_of_its_noise():
     """Other columns are refused by type when the promise is made; left out, they are those of the noise."""
-    noise = once_together(["a", "b"], sensitivity=1)
+    noise = once_together(["a", "b"], unit=Unit(1, 2))
     assert Promise(noise=noise).columns == ("a", "b")
     with pytest.raises(OutOfRange, match="those of the noise: a, b"):
         Promise(["a", "c"], noise=noise)

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
 from utmost.core.sampling import draw
-from utmost.core.sampling.draw import on_grid
 from utmost.errors import OutOfRange
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.publish.promises import values as values_file
 from utmost.releases import add_noise
-from utmost.sampling import sample
+from utmost.sampling import on_grid, sample
 from utmost.testing import SeededRandomness, seeded_release
 
 COUNTS = Geometric(epsilon=1)

@@ -7,8 +7,8 @@ import pytest
 
 from utmost import errors
 from utmost.exact import level
-from utmost.publish.promises.vast_domains import Tuples, least_threshold, named_cells, names_of_nobody, tail
-from utmost.releases import Texts, name_cells
+from utmost.publish.promises.vast_domains import least_threshold, named_cells, names_of_nobody, tail
+from utmost.releases import Texts, Tuples, name_cells
 from utmost.testing import SeededRandomness
 
 HALF = level(alpha="1/2")

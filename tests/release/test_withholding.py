@@ -12,7 +12,8 @@ from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKi
 from utmost.exact import independent
 from utmost.noise import Combination, DiscreteStaircase, Geometric
 from utmost.publish.releases.complementary import Relations, complementary
-from utmost.publish.releases.withholding import NoiseTails, WithholdingRule, bias_words, shown_bias
+from utmost.publish.releases.withholding import NoiseTails, bias_words, shown_bias
+from utmost.releases import WithholdingRule
 from utmost.sampling import sample
 from utmost.workloads import Domain, Strategy, hierarchy
 
@@ -69,11 +70,11 @@ def test_what_is_no_rule_is_refused():
         release.withhold(below=90, complementary=1)
     with pytest.raises(Unsupported):
         ut.publish.releases.table.rehearse_table(
-            TABLE, ut.Promise(columns="n", public="place", sensitivity=1, cells=1), epsilon=1
+            TABLE, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1
         ).withhold(below=9)
     named = ut.release_table(
         {"n_mark": list("abcd"), "n": [1, 2, 3, 4]},
-        ut.Promise(columns="n", public="n_mark", sensitivity=1, cells=1),
+        ut.Promise(columns="n", public="n_mark", unit=ut.Unit(1, 1)),
         epsilon=1,
     )
     with pytest.raises(BadTable, match="n_mark"):
@@ -268,7 +269,7 @@ def test_too_many_cells_that_hang_together_are_refused(monkeypatch):
 def test_a_frame_stays_a_frame_and_integers_beside_blanks_stay_integers(kind):
     library = pytest.importorskip(kind)
     frame = library.table(TABLE) if kind == "pyarrow" else library.DataFrame(TABLE)
-    release = ut.release_table(frame, ut.Promise(columns="n", public="place", sensitivity=1, cells=1), epsilon=1)
+    release = ut.release_table(frame, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1)
     withheld = release.withhold(below=90).table
     assert type(withheld) is type(release.table)
     cells = withheld["n"].to_pylist() if kind == "pyarrow" else list(withheld["n"])
@@ -280,7 +281,7 @@ def test_a_frame_stays_a_frame_and_integers_beside_blanks_stay_integers(kind):
 def test_reals_on_a_grid_are_withheld_too():
     release = ut.release_table(
         {"w": [3.5, 120.25, 99.75]},
-        ut.Promise(columns="w", numbers="reals", grid="1/8", sensitivity=1, cells=1),
+        ut.Promise(columns="w", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/8")),
         epsilon=5,
     )
     table = release.withhold(below="99.5").table

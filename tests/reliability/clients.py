@@ -35,7 +35,7 @@ def publish(ledger, item):
     return ledger.publish(
         f"item {item}",
         table(item),
-        ut.Promise(columns=["n"], public=["row"], sensitivity=1, cells=1),
+        ut.Promise(columns=["n"], public=["row"], unit=ut.Unit(1, 1)),
         epsilon=first_level(item),
         dataset="all",
     ).at(first_level(item))

@@ -21,7 +21,7 @@ from utmost.errors import BadTable, UtmostError
 from utmost.ledger import Ledger
 
 GOOD = {"row": ["a", "b", "c"], "n": [5, 6, 7], "x": [0.5, 1.5, 2.5]}
-CALL = {"table": GOOD, "columns": ["n"], "public": ["row"], "drop": ["x"], "sensitivity": 1, "cells": 1, "epsilon": 1}
+CALL = {"table": GOOD, "columns": ["n"], "public": ["row"], "drop": ["x"], "unit": ut.Unit(1, 1), "epsilon": 1}
 
 NO_NUMBERS = [
     None,
@@ -192,7 +192,7 @@ def test_there_are_two_hundred_of_them():
 def test_empty_tables_are_refused(tmp_path, table):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(BadTable, match="at least one row"):
-            ledger.publish("r", table, ut.Promise(columns=["n"], sensitivity=1, cells=1), epsilon=1)
+            ledger.publish("r", table, ut.Promise(columns=["n"], unit=ut.Unit(1, 1)), epsilon=1)
         assert len(ledger.history()) == 1
 
 
@@ -297,7 +297,7 @@ WORDS = ["", "0", "-1", "1/0", "nan", "1e999", "one", "½", "--", "-", "\x00", "
 
 def run_quietly(arguments, monkeypatch):
     """The exit code of a command and all it printed."""
-    from utmost.interfaces.cli.main import main
+    from running import main
 
     out, err = io.StringIO(), io.StringIO()
     out.buffer = io.BytesIO()

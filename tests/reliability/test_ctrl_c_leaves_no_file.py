@@ -19,7 +19,7 @@ from utmost.tables.files import csv_blocks, files
 from utmost.tables.files.spill_file import SetAside
 
 ROWS = 20_000
-SAY = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+SAY = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
 DOMAIN = ut.Domain(page=list(range(5)))
 
 
@@ -95,7 +95,7 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("noise", [{"noise": "items"}, {}], ids=["items", "cells"])
+@pytest.mark.parametrize("noise", [{"keyed_by_id": True}, {}], ids=["items", "cells"])
 @pytest.mark.parametrize("step", STEPS)
 def test_publishing_in_a_ledger(here, monkeypatch, noise, step):
     """What no witness has heard of is gone; what one has is carried out, once: the same call then gives it."""

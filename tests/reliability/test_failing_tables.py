@@ -17,7 +17,7 @@ from utmost.tables.files.files import read
 from utmost.tables.frames.adapters import TableAdapter, adapter_of
 
 COLUMNS = {"ward": ["a", "b", "c"], "visits": [30, 10, 20]}
-SAY = {"columns": "visits", "public": "ward", "sensitivity": 1, "cells": 1}
+SAY = {"columns": "visits", "public": "ward", "unit": ut.Unit(1, 1)}
 
 
 class Broken(Exception):

@@ -140,7 +140,7 @@ def folder(tmp_path, monkeypatch):
 
 def run_in_process(words, monkeypatch):
     """The exit code of a command and what it printed, or the name of what it raised."""
-    from utmost.interfaces.cli.main import main
+    from running import main
 
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)

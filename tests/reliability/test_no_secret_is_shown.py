@@ -19,7 +19,7 @@ SECRET = b"tell-nobody-" * 3
 SHOWN = [SECRET.hex(), SECRET.decode(), SECRET.hex().upper(), repr(SECRET)[2:-1]]
 PASSWORD = "swordfish-of-the-curator"
 TABLE = {"row": ["a", "b", "c"], "n": [5, 6, 7]}
-UNIT = {"columns": ["n"], "public": ["row"], "sensitivity": 1, "cells": 1}
+UNIT = {"columns": ["n"], "public": ["row"], "unit": ut.Unit(1, 1)}
 
 
 def shown(error):
@@ -59,7 +59,7 @@ MISTAKES = {
     "no level": lambda ledger: ledger.relax("r", TABLE, epsilon=0),
     "a bad cell": lambda ledger: ledger.publish("s", {"row": ["a"], "n": [None]}, ut.Promise(**UNIT), epsilon=1).table,
     "another promise": lambda ledger: (
-        ledger.publish("r", TABLE, ut.Promise(**{**UNIT, "sensitivity": 2}), epsilon="1/2").table
+        ledger.publish("r", TABLE, ut.Promise(**{**UNIT, "unit": ut.Unit(2, 1)}), epsilon="1/2").table
     ),
     "a receipt of another": lambda ledger: ledger.check("utmost-receipt:" + "0" * 200),
     "a needless resume": lambda ledger: ledger.resume("why"),
@@ -190,7 +190,7 @@ COMMANDS = [
 
 def test_commands(tmp_path, monkeypatch):
     """With the key in the environment no command prints it, right or wrong."""
-    from utmost.interfaces.cli.main import main
+    from running import main
 
     monkeypatch.chdir(tmp_path)
     for key in (SECRET.hex(), SECRET.hex()[::-1][:70] + "00", SECRET.hex() + "g"):
@@ -213,7 +213,7 @@ def test_no_option_takes_a_key():
 
     What `utmost respond` answers for is a secret in the sense of the glossary; `-` reads it from standard input.
     """
-    from utmost.interfaces.cli.main import every_command
+    from running import every_command
 
     found = [(words, option) for words, command in every_command() for one in command.params for option in one.opts]
     assert ("ledger verify", "--key-file") in found
@@ -236,7 +236,7 @@ def test_no_option_takes_a_key():
 )
 def test_passwords_on_the_command_line_are_refused_and_not_repeated(capsys, address):
     """The library takes an address with a password; the command line does not, and neither repeats it."""
-    from utmost.interfaces.cli.main import main
+    from running import main
 
     for command in (["ledger", "status"], ["view", "--name", "a", "--epsilon", "1"]):
         with pytest.raises(SystemExit) as ended:

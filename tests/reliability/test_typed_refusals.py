@@ -10,26 +10,21 @@ import pytest
 
 import utmost as ut
 from utmost import leakage, local, losses, optima, priors
-from utmost.design.geometry.power_channels import exact_mechanism
 from utmost.design.local.bits import as_bits
-from utmost.design.local.category_reports import CategoryCoupling
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
-from utmost.geometry import PowerField
+from utmost.geometry import PowerField, exact_mechanism
 from utmost.ledger import Ledger
-from utmost.local import BitResponse, ThresholdedLaplace, ThresholdedPair, balanced_family
+from utmost.local import BitResponse, CategoryCoupling, ThresholdedLaplace, ThresholdedPair, balanced_family
 from utmost.noise import Geometric, Laplace, Staircase
 from utmost.privacy import Amount
 from utmost.promises import key_noise, named_cell_noise
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.rotated_sums import turned
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.publish.releases.released_table import ReleasedTable
-from utmost.publish.releases.withholding import WithholdingRule
-from utmost.releases import DetailRule, PlanarRelease, Texts, TrustRelease
+from utmost.releases import DetailRule, GradualTogether, PlanarRelease, Texts, TrustRelease, WithholdingRule
 from utmost.spaces import Consumer, Policy, counts, places
-from utmost.statements import trend
+from utmost.statements import ReleasedTable, trend
 from utmost.types import PrivacyType
 from utmost.workloads import Strategy, edges
 
@@ -152,11 +147,13 @@ DOMAIN = ut.Domain(a=["p", "q"])
 OF_LONG = {
     "sensitivity": lambda long: repr(ut.Unit(long, 1)),
     "in all": lambda long: repr(ut.Unit(1, 2, in_all=long)),
-    "on the reals": lambda long: ut.Promise("n", sensitivity=long, cells=1, numbers="reals").guarantee(epsilon=1),
-    "a cell": lambda long: (
-        ut.release_table({"n": [long]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1).sidecar
+    "on the reals": lambda long: ut.Promise("n", noise=ut.CellNoise(ut.Unit(long, 1), numbers="reals")).guarantee(
+        epsilon=1
     ),
-    "per": lambda long: ut.Promise(["x", "y"], per=long).guarantee(epsilon=1),
+    "a cell": lambda long: (
+        ut.release_table({"n": [long]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).sidecar
+    ),
+    "per": lambda long: ut.Promise(["x", "y"], noise=ut.PointNoise(long)).guarantee(epsilon=1),
     "delta": lambda long: key_noise(["w", "n"], delta=long),
     "false names": lambda long: named_cell_noise(["w", "n"], Texts("ab", most=3), false_names=long),
     "an edge": lambda long: ut.Domain(a=edges([0, long])),

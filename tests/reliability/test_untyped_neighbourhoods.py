@@ -13,8 +13,7 @@ import pytest
 import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
-from utmost.publish.promises.vast_domains import Tuples
-from utmost.releases import DetailRule, Texts, name_cells, release_detailed
+from utmost.releases import DetailRule, Texts, Tuples, name_cells, release_detailed
 from utmost.spaces import Policy
 from utmost.types import PolicyType
 from utmost.workloads import SharedLevel, edges, share_level

@@ -32,7 +32,7 @@ def test_workers_draw_noise_of_their_own(tmp_path, method):
                 ledger.publish(
                     "mine",
                     workers.VALUES,
-                    ut.Promise(columns=["n"], sensitivity=1, cells=1),
+                    ut.Promise(columns=["n"], unit=ut.Unit(1, 1)),
                     epsilon=workers.WIDE,
                     dataset="all",
                 ).table["n"]
@@ -53,7 +53,7 @@ def test_workers_forked_with_an_open_ledger(store, monkeypatch):
         ledger.publish(
             "first",
             workers.VALUES,
-            ut.Promise(columns=["n"], sensitivity=1, cells=1),
+            ut.Promise(columns=["n"], unit=ut.Unit(1, 1)),
             epsilon=workers.WIDE,
             dataset="all",
         )

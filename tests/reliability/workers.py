@@ -17,6 +17,6 @@ def publish(arguments):
     ledger = opened if opened is not None else Ledger.open(place, create=True, key=bytes(32))
     return list(
         ledger.publish(
-            f"w{number}", VALUES, ut.Promise(columns=["n"], sensitivity=1, cells=1), epsilon=WIDE, dataset="all"
+            f"w{number}", VALUES, ut.Promise(columns=["n"], unit=ut.Unit(1, 1)), epsilon=WIDE, dataset="all"
         ).table["n"]
     )

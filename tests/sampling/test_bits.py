@@ -19,6 +19,8 @@ import pytest
 import utmost
 import utmost as ut
 from streams import drawn_elsewhere, some_words
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling import random_bits
 from utmost.core.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, SystemRandomness, source
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
@@ -248,7 +250,7 @@ def test_no_source_with_a_fixed_key_counts_as_secure():
             lambda bits: path(1, randomness=bits),
             lambda bits: PermanentResponses([1], randomness=bits),
             lambda bits: release_table(
-                {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, randomness=bits
+                {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, randomness=bits
             ),
         ):
             with pytest.raises(PromiseBroken, match="predict"):

@@ -14,7 +14,8 @@ from auditing import epsilon_refuted
 from goodness import LEVEL, Written
 from utmost import losses, priors
 from utmost.channels import GeometricMatrix, geometric_channel, randomized_response
-from utmost.design.channels.channel import stochastic
+
+# The sampler of a channel reads bits that the test wrote.
 from utmost.design.channels.channel_draws import ManyOutcomes
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 from utmost.optima import repair
@@ -194,7 +195,7 @@ def test_designs_on_places_draw_the_private_matrix_and_answer_with_places():
     assert found.draw((1, 2)) in places.labels
     assert set(found.draw([(0, 0), (1, 1)], 9).ravel()) <= set(places.labels)
     one = seeded_draw(found, np.arange(6), 3, 50)
-    assert one.tolist() == seeded_draw(stochastic(found.certificate.matrix), np.arange(6), 3, 50).tolist()
+    assert one.tolist() == seeded_draw(ut.channels.Channel(found.certificate.matrix), np.arange(6), 3, 50).tolist()
     line = points([0, 2, 3])
     consumer = ut.Consumer(priors.uniform(3), losses.distance(line))
     assert ut.optimal_mechanism(ut.PrivacyType(line, alpha="1/2"), consumer).draw(2) in (0, 2, 3)
@@ -224,7 +225,7 @@ def test_black_box_judges_come_near_the_level_and_never_above(mechanism):
         places = grid(2, 2)
         consumer = ut.Consumer(priors.uniform(4), losses.distance(places))
         design = ut.optimal_mechanism(ut.PrivacyType(places, epsilon=1), consumer)
-        channel, level = stochastic(design.certificate.matrix), 1.0
+        channel, level = ut.channels.Channel(design.certificate.matrix), 1.0
     here, there = (seeded_draw(channel, x, 70 + x, 200_000) for x in (0, 1))
     assert 0.9 * level < epsilon_of_draws(here, there) <= level
     assert epsilon_of_draws(there, here) <= level

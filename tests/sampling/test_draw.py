@@ -8,6 +8,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling import draw
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, signs
 from utmost.core.sampling.random_bits import SystemRandomness

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from utmost.core.gradual.process import jump_count_pmf
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling import level_draws
 from utmost.core.sampling.level_draws import bridge_noise, sample_path, tightening_noise
 from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.exact import level
-from utmost.gradual import Bridge, Relaxing, Tightening
+from utmost.gradual import Bridge, Relaxing, Tightening, jump_count_pmf
 from utmost.noise import Geometric
 from utmost.sampling import sample
 from utmost.testing import SeededRandomness

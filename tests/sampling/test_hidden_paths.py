@@ -11,9 +11,12 @@ from scipy import integrate, stats
 from scipy.special import erf, gammaln
 
 from utmost.core.exact.intervals import ball_between, working_precision
-from utmost.core.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
+from utmost.core.gradual.euclidean_noise import joint_characteristic
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits, _prefix, normal_move, start_clock
 from utmost.exact import Level, level
+from utmost.gradual import EuclideanLaplace, EuclideanTightening
 
 FINE = Fraction(1, 1 << 20)
 

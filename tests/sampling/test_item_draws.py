@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goodness import chi_square
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.item_draws import (
     Inversion,
     doublings,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.random_bits import Keystream
 
 # NIST SP 800-38A, F.5.5 CTR-AES256.Encrypt: the key, the first counter block, the first two output blocks.

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import Unsupported
 from utmost.local import PermanentResponses
-from utmost.publish.promises.partition_selection import KeySelection
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.releases import ProcessedRelease
+from utmost.releases import GradualTogether, KeySelection, ProcessedRelease
 
 TREE = Path(ut.__file__).parent
 PAIR = {"men": np.arange(40), "women": np.arange(40)}
@@ -31,7 +31,7 @@ MAKERS = {
         lambda release, k: release.at(epsilon=k).tolist(),
     ),
     "GradualTogether": (
-        lambda: GradualTogether(PAIR, sensitivity=1),
+        lambda: GradualTogether(PAIR, unit=ut.Unit(1, 2)),
         lambda release, k: [column.tolist() for column in release.at(epsilon=k).values()],
     ),
     "PlanarRelease": (

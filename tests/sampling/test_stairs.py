@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.draw import ManyStaircase, Segments
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE
 from utmost.exact import Interval, level

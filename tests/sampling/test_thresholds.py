@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import Written
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.geometric_draws import digits, marked, signs, squared_often
 from utmost.exact import Interval, level
 from utmost.sampling import Thresholds

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square, kolmogorov_smirnov
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, ManyTwoSided, signs
 from utmost.exact import Interval, level
 from utmost.noise import Geometric

@@ -8,6 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
+
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.integers import one_below, uniform_below, uniform_integers
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.testing import SeededRandomness

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.integers import add, joined, minus, narrowed, smallest_type
 
 near = st.one_of(

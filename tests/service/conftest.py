@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 import stores
+from service.publications import Terms, propose_by, publish_by, relax_by
 from utmost.exact import level
-from utmost.interfaces.service.approvals import Proposal, terms_digest, terms_text
-from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.approvals import Proposal, request_digest, request_text
 from utmost.interfaces.service.waiting import note_proposal
 from utmost.ledger import Ledger
 from utmost.service import Grant, Service
@@ -15,7 +15,9 @@ from utmost.service import Grant, Service
 place, pytest_generate_tests = stores.place, stores.pytest_generate_tests
 KEY = bytes(range(32))
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322]}
-TERMS = Terms.read({"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1})
+TERMS = Terms.read(
+    {"columns": "admitted", "public": "department", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
+)
 ALL = (Grant("*"),)
 
 
@@ -81,14 +83,14 @@ def published(service, who):
 
 
 def keep(service, number, verb, facts, release="a"):
-    """Write a proposal into the records as it is, whatever its terms say, as no request could."""
+    """Write a proposal into the records as it is, whatever its request says, as no request could."""
     made = Proposal(
-        f"{number:024}", verb, release, 1, level(1), terms_digest(facts), len(terms_text(facts)), "", "Ada", 1
+        f"{number:024}", verb, release, 1, level(1), request_digest(facts), len(request_text(facts)), "", "Ada", 1
     )
 
     def work(shelf):
         shelf.put("proposal", made.name, made.kept())
-        shelf.put("terms", made.name, facts)
+        shelf.put("publication", made.name, facts)
         for kind in ("proposals", f"proposals {shelf.hidden('proposals', release)}"):
             shelf.put(kind, f"{number:012d}", {"proposal": made.name})
         note_proposal(shelf, made)
@@ -99,14 +101,14 @@ def keep(service, number, verb, facts, release="a"):
 
 def publish(service, who, at, name="admissions", table=TABLE):
     curator, approver = who("Ada", "curator"), who("Grace", "approver")
-    proposal = service.proposals.propose(curator, f"p {name} {at}", "publish", name, at, terms=TERMS)
+    proposal = propose_by(service, curator, f"p {name} {at}", "publish", name, at, terms=TERMS)
     service.proposals.decide(approver, proposal.name, "approved")
-    service.releases.publish(curator, f"k {name} {at}", name, table, at, TERMS, proposal=proposal.name)
+    publish_by(service, curator, f"k {name} {at}", name, table, at, TERMS, proposal=proposal.name)
     return curator
 
 
 def relax(service, who, at, name="admissions", table=TABLE):
     curator, approver = who("Ada", "curator"), who("Grace", "approver")
-    proposal = service.proposals.propose(curator, f"r {name} {at}", "relax", name, at)
+    proposal = propose_by(service, curator, f"r {name} {at}", "relax", name, at)
     service.proposals.decide(approver, proposal.name, "approved")
-    return service.releases.relax(curator, f"x {name} {at}", name, table, at, proposal=proposal.name)
+    return relax_by(service, curator, f"x {name} {at}", name, table, at, proposal=proposal.name)

@@ -8,19 +8,21 @@ from fractions import Fraction
 
 import pytest
 
+from asking import promised as a_promise
 from service.conftest import TABLE, TERMS, keep
+from service.publications import Terms, propose_by, relax_by
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.errors import NotAllowed, OutOfRange, UnknownRecord, Unsupported
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.pages.promise_shown import exact_text, of_release, of_terms, visible
-from utmost.interfaces.service.terms import LONGEST_TERMS, Terms
+from utmost.interfaces.service.pages.promise_shown import exact_text, of_release, of_request, visible
+from utmost.interfaces.service.publish_requests import LONGEST_REQUEST
 from utmost.privacy import Amount, Unit
 from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.releases import Texts
+from utmost.service import application
 from utmost.workloads import Domain, Strategy
 
 ONE_STORE = True
@@ -34,11 +36,11 @@ def plan(unit=None, domain=DOMAIN, shares=None):
 
 
 def promised(**words):
-    return Promise(**{"columns": ["n"], "unit": Unit(2, 3)} | words)
+    return a_promise(**{"columns": ["n"], "unit": Unit(2, 3)} | words)
 
 
 def of_plan(strategy):
-    return promised(columns=None, unit=None, strategy=strategy)
+    return Promise(noise=strategy)
 
 
 REAL = {"numbers": "reals", "grid": "1/4"}
@@ -49,9 +51,9 @@ PROMISES = {
     "public": (promised(public=["town"]), promised(public=["town", "salary"]), "salary"),
     "drop": (promised(), promised(drop=["notes"]), "notes"),
     "rows": (promised(), promised(rows="observed"), "found in the data"),
-    "identifiers": (promised(), promised(id_column="person"), "person"),
-    "by_item": (promised(id_column="person"), promised(id_column="person", noise="items"), "items"),
-    "planned": (promised(), promised(unit=Unit(5, 3)), "5"),
+    "id_column": (promised(), promised(id_column="person"), "person"),
+    "keyed_by_id": (promised(id_column="person"), promised(id_column="person", keyed_by_id=True), "yes"),
+    "noise": (promised(), promised(unit=Unit(5, 3)), "5"),
     "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
 }
 UNITS = {
@@ -69,7 +71,7 @@ AMOUNTS = {
     "between": (Amount("paid"), Amount("paid", between=(0, 40)), "40"),
     "distinct": (Amount("paid"), Amount("paid", distinct=17), "17"),
 }
-PAIRS = together_noise(["n", "m"], sensitivity=1)
+PAIRS = together_noise(["n", "m"], unit=Unit(1, 2))
 NAMED = named_cell_noise(["key", "n"], Texts("ab", most=3))
 KEYS = key_noise(["key", "n"], delta="1e-6")
 NOISES = {
@@ -83,12 +85,12 @@ NOISES = {
     "shares": (KEYS, key_noise(["key", "n"], delta="1e-6", shares=64), "64"),
     "universe": (NAMED, named_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
     "false_names": (NAMED, named_cell_noise(["key", "n"], Texts("ab", most=3), false_names=3), "3"),
-    "columns": (PAIRS, together_noise(["n", "other"], sensitivity=1), "other"),
-    "way": (PAIRS, together_noise(["n", "m"], sensitivity=1, noise="independent"), "independent"),
-    "cost": (PAIRS, together_noise(["n", "m"], sensitivity=1, cost="squared"), "squared"),
+    "columns": (PAIRS, together_noise(["n", "other"], unit=Unit(1, 2)), "other"),
+    "way": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), noise="independent"), "independent"),
+    "cost": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), cost="squared"), "squared"),
 }  # fmt: skip
 # Not promised by themselves: they follow from the others, or are not served.
-FOLLOWS = {"lattice", "per", "declared", "dimensions"}
+FOLLOWS = {"lattice", "per", "dimensions"}
 
 
 def as_promise(promise):
@@ -98,7 +100,7 @@ def as_promise(promise):
 
 def read(promise, **more):
     """What a page shows of a promise as words, without the text letter for letter."""
-    shown = of_terms(Terms(as_promise(promise), **more).facts(), "x", ONE)
+    shown = of_request(Terms(as_promise(promise), **more).request("x", ONE, 1).facts())
     return [shown.guarantee, *(f"{line.of}: {line.words}" for line in shown.first),
             *(f"{listed.of}: {name}" for listed in shown.lists for name in listed.names)]  # fmt: skip
 
@@ -123,7 +125,7 @@ def test_every_field_of_a_unit_is_shown(of):
     """Of a plan, which keeps the unit in its own text; of columns where they keep it."""
     assert UNITS.keys() == {field.name for field in fields(Unit)}
     before, after, word = UNITS[of]
-    check_changed(*(promised(columns=None, unit=None, strategy=plan(unit)) for unit in (before, after)), word)
+    check_changed(*(of_plan(plan(unit)) for unit in (before, after)), word)
     if of in ("sensitivity", "cells", "neighbours", "amount"):
         check_changed(promised(unit=before), promised(unit=after), word)
 
@@ -135,7 +137,7 @@ def test_every_field_of_an_amount_is_shown(of):
     domain = Domain(sex=["men", "women"], paid=["above 0", "below 40"])
     shares = {"sex paid": 1}
     plans = (plan(Unit(40, 2, amount=amount), domain, shares) for amount in (before, after))
-    check_changed(*(promised(columns=None, unit=None, strategy=one) for one in plans), word)
+    check_changed(*(of_plan(one) for one in plans), word)
 
 
 def test_every_field_of_each_kind_of_noise_is_shown():
@@ -170,22 +172,26 @@ def changed(facts, path, to):
     "promise",
     [
         promised(public=["town"], drop=["notes"], id_column=["a", "b"], part=("town", "Bern"), largest=9, **REAL),
-        promised(columns=None, unit=None, strategy=plan(Unit(2, 3, "change-one", Amount("paid"), True, 5, False))),
+        of_plan(plan(Unit(2, 3, "change-one", Amount("paid"), True, 5, False))),
         KEYS, NAMED, PAIRS,
     ],
 )  # fmt: skip
 def test_every_leaf_of_the_terms_is_shown(promise):
     """Whatever stands anywhere in the JSON that is approved: another leaf is another line, and stands in it."""
-    facts = Terms(as_promise(promise)).facts()
-    nested = facts | ({"strategy": json.loads(facts["strategy"])} if facts["strategy"] else {})
+    facts = Terms(as_promise(promise)).request("x", ONE, 1).facts()
+    nested = json.loads(json.dumps(facts))
+    if strategy := nested["promise"]["noise"].get("strategy"):
+        nested["promise"]["noise"]["strategy"] = json.loads(strategy)
     for path, leaf in leaves(nested):
-        other = changed(nested, path, "zq-7")
-        told = other | ({"strategy": json.dumps(other["strategy"])} if isinstance(other["strategy"], dict) else {})
-        shown = of_terms(told, "x", ONE)
+        told = changed(nested, path, "zq-7")
+        noise = told["promise"]["noise"]
+        if isinstance(noise.get("strategy"), dict):
+            noise["strategy"] = json.dumps(noise["strategy"])
+        shown = of_request(told)
         words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
         assert any("zq-7" in line for line in words), (path, leaf)
         assert "zq-7" in exact_text(told)
-        assert shown.digest != of_terms(facts, "x", ONE).digest
+        assert shown.digest != of_request(facts).digest
 
 
 @pytest.fixture
@@ -206,16 +212,17 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     strategy = Strategy(domain, CHANGE, dict.fromkeys(families, Fraction(1, len(families))))
     public = [f"column {number}" for number in range(29)] + ["salary"]
     ada = who("Ada", "curator")
-    of_plan = service.proposals.propose(
-        ada, "1", "publish", "x", ONE, terms=Terms.read({"strategy": strategy, "independent": True})
+    of_plan = propose_by(
+        service, ada, "1", "publish", "x", ONE, terms=Terms.read({"noise": strategy, "independent": True})
     )
-    of_columns = service.proposals.propose(
+    of_columns = propose_by(
+        service,
         ada,
         "2",
         "publish",
         "y",
         ONE,
-        terms=Terms.read({"columns": "n", "public": public, "sensitivity": 1, "cells": 1}),
+        terms=Terms.read({"columns": "n", "public": public, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}),
     )
     seen = page_of(grace, of_plan.name)
     assert all(f"<li>{family}, with" in seen for family in families)
@@ -228,18 +235,18 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     assert all(f"<li>{name}</li>" in seen for name in public)
     caller = Caller(application(service, OPEN), grace.presented)
     told = caller("GET", f"/v1/proposals/{of_columns.name}").json()
-    assert told["terms"]["public"] == public
+    assert told["publication"]["promise"]["public"] == public
     assert ["salary" in listed["names"] for listed in told["promise"]["lists"]][:1] == [True]
 
 
 def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, grace):
     """At its level; and of a release that is not there nothing can be approved."""
     ada = who("Ada", "curator")
-    there = service.proposals.propose(ada, "1", "relax", "admissions", level(3))
+    there = propose_by(service, ada, "1", "relax", "admissions", level(3))
     seen = page_of(grace, there.name)
     for word in ("20.1 times", "<li>department</li>", "<li>admitted</li>", "add-remove", "spends the budget of"):
         assert word in seen, word
-    gone = service.proposals.propose(ada, "2", "relax", "tomorrow", level(100))
+    gone = propose_by(service, ada, "2", "relax", "tomorrow", level(100))
     seen = page_of(grace, gone.name)
     assert "cannot be approved" in seen
     assert ">Approve" not in seen
@@ -251,10 +258,16 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
 
 def test_what_is_not_shown_whole_cannot_be_approved(service, who, grace):
     """Terms that are too long, that are gone, or that cannot be read: refused here, by page, and by the API."""
-    long = TERMS.facts() | {"public": ["x" * 1000] * (LONGEST_TERMS // 1000)}
+    long = TERMS.facts() | {"public": ["x" * 1000] * (LONGEST_REQUEST // 1000)}
     with pytest.raises(OutOfRange, match="shows whole"):
-        service.proposals.propose(who("Ada", "curator"), "l", "publish", "x", ONE, terms=Terms.read(long))
-    names = [keep(service, 1, "publish", long), keep(service, 2, "publish", {"columns": 7})]
+        propose_by(service, who("Ada", "curator"), "l", "publish", "x", ONE, terms=Terms.read(long))
+    kept = TERMS.request("a", ONE, 1).facts()
+    kept = [
+        kept | {"promise": kept["promise"] | {"public": long["public"]}},
+        kept | {"promise": {"columns": 7}},
+        {"columns": 7},
+    ]
+    names = [keep(service, number, "publish", facts) for number, facts in enumerate(kept, 1)]
     app = application(service, OPEN)
     for name in names:
         page = grace.get(f"/proposal?name={name}")
@@ -266,8 +279,8 @@ def test_what_is_not_shown_whole_cannot_be_approved(service, who, grace):
 def test_signs_that_do_not_show_are_written_out(service, who, grace):
     """A column whose name hides something looks like no other column."""
     names = ["sal\u200bary", "\u202eyralas", "salary ", "salary", "a, b"]
-    terms = Terms.read({"columns": "n", "public": names, "sensitivity": 1, "cells": 1})
-    made = service.proposals.propose(who("Ada", "curator"), "1", "publish", "x", ONE, terms=terms)
+    terms = Terms.read({"columns": "n", "public": names, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
+    made = propose_by(service, who("Ada", "curator"), "1", "publish", "x", ONE, terms=terms)
     seen = page_of(grace, made.name)
     items = re.findall("<li>([^<]*)</li>", seen)
     assert items[1:6] == ["sal\\u200bary", "\\u202eyralas", '"salary "', "salary", "a, b"]
@@ -281,15 +294,20 @@ def test_every_field_of_a_release_that_is_relaxed_is_shown(service, who, publish
     words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
     assert {"admitted", "department", "admissions", "3"} <= {*words}
     before = json.dumps([shown.kept()])
-    for field, other in (("columns", ("zq",)), ("public", ("zq",)), ("dataset", "zq"), ("rows", 77),
-                         ("part", ("zq", "b")), ("rows_from", "observed"), ("id_column", "zq")):  # fmt: skip
-        assert json.dumps([of_release(replace(release, **{field: other}), ONE).kept()]) != before, field
+    promise, words = release.promise, {"columns": "admitted", "public": "department", "unit": Unit(1, 1)}
+    promises = [Promise(**words | changes) for changes in (
+        {"columns": "zq"}, {"public": "zq"}, {"rows": "observed"}, {"id_column": "zq"}, {"part": ("zq", "b")},
+    )]  # fmt: skip
+    assert Promise(**words) == promise
+    others = [replace(release.request, promise=other) for other in promises] + [replace(release.request, dataset="zq")]
+    for other in (replace(release, rows=77), *(replace(release, request=request) for request in others)):
+        assert json.dumps([of_release(other, ONE).kept()]) != before, other
 
 
 def test_another_person_withdraws_nothing(service, who, published, grace, bearer):
     """Its proposer does, by API and page, before the table is brought; then nobody can approve or use it."""
     ada, bob, approver = who("Ada", "curator"), who("Bob", "curator"), who("Grace", "approver")
-    made = [service.proposals.propose(ada, f"{k}", "relax", "admissions", level(k)) for k in (2, 3, 4)]
+    made = [propose_by(service, ada, f"{k}", "relax", "admissions", level(k)) for k in (2, 3, 4)]
     for other in (bob, approver, who("Ida", "curator", ("other",))):
         with pytest.raises((NotAllowed, UnknownRecord)):
             service.proposals.withdraw(other, made[0].name)
@@ -300,7 +318,7 @@ def test_another_person_withdraws_nothing(service, who, published, grace, bearer
         with pytest.raises(NotAllowed):
             service.proposals.decide(approver, one.name, "approved")
     with pytest.raises(Exception, match="approved"):
-        service.releases.relax(ada, "k", "admissions", TABLE, level(3), proposal=made[1].name)
+        relax_by(service, ada, "k", "admissions", TABLE, level(3), proposal=made[1].name)
     own = Visitor(application(service, OPEN), bearer("Ada", "curator"))
     page = own.get(f"/proposal?name={made[2].name}")
     assert "Withdrawn." in own.fill(page, "/proposals/withdrawal").text
@@ -311,7 +329,7 @@ def test_another_person_withdraws_nothing(service, who, published, grace, bearer
 
 
 def test_a_refusal_has_a_reason_that_its_proposer_reads(service, who, grace, bearer):
-    made = service.proposals.propose(who("Ada", "curator"), "1", "publish", "x", ONE, terms=TERMS)
+    made = propose_by(service, who("Ada", "curator"), "1", "publish", "x", ONE, terms=TERMS)
     page = grace.get(f"/proposal?name={made.name}")
     assert grace.fill(page, "/proposals/decision", {"state": "refused"}).status_code == 422
     assert "Refused." in grace.fill(page, "/proposals/decision", {"state": "refused"}, reason="epsilon 1/2 does").text
@@ -329,28 +347,28 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
     )  # fmt: skip
     monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_WAITING_OF_ONE", 3)
     terms = replace(TERMS, independent=True)
-    names = [service.proposals.propose(one, f"{k}", "publish", "x", ONE, terms=terms).name
+    names = [propose_by(service, one, f"{k}", "publish", "x", ONE, terms=terms).name
              for k, one in enumerate((ada, same, ada))]  # fmt: skip
     for one in (ada, same):
         with pytest.raises(NotAllowed, match="withdraw some"):
-            service.proposals.propose(one, "more", "publish", "x", ONE, terms=terms)
-    assert service.proposals.propose(ada, "0", "publish", "x", ONE, terms=terms).name == names[0], "asked again"
-    service.proposals.propose(bob, "b", "publish", "x", ONE, terms=terms)
+            propose_by(service, one, "more", "publish", "x", ONE, terms=terms)
+    assert propose_by(service, ada, "0", "publish", "x", ONE, terms=terms).name == names[0], "asked again"
+    propose_by(service, bob, "b", "publish", "x", ONE, terms=terms)
     service.proposals.withdraw(ada, names[0])
     service.proposals.decide(approver, names[1], "refused", "no")
     for key in ("4", "5"):
-        service.proposals.propose(ada, key, "publish", "x", ONE, terms=terms)
+        propose_by(service, ada, key, "publish", "x", ONE, terms=terms)
     monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_WAITING_OF_ONE", 100)
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_TERMS_OF_ONE", 3 * 1000)
+    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_CHARACTERS_OF_ONE", 3 * 1000)
     large = Terms.read(terms.facts() | {"public": ["y" * 2000]})
     with pytest.raises(NotAllowed, match="3000 characters"):
-        service.proposals.propose(ada, "6", "publish", "x", ONE, terms=large)
+        propose_by(service, ada, "6", "publish", "x", ONE, terms=large)
     monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_A_DAY", 6)
-    service.proposals.propose(ada, "7", "relax", "x", ONE)
+    propose_by(service, ada, "7", "relax", "x", ONE)
     with pytest.raises(NotAllowed, match="a day"):
-        service.proposals.propose(ada, "8", "relax", "x", ONE)
+        propose_by(service, ada, "8", "relax", "x", ONE)
     clock.now += 86_400
-    service.proposals.propose(ada, "8", "relax", "x", ONE)
+    propose_by(service, ada, "8", "relax", "x", ONE)
 
 
 def test_a_list_reads_a_page_and_no_terms(service, who, monkeypatch):
@@ -360,14 +378,14 @@ def test_a_list_reads_a_page_and_no_terms(service, who, monkeypatch):
     ada, eve = who("Ada", "curator"), who("Eve", "approver", ("mine",))
     for number in range(30):
         release = "mine" if number in (3, 17) else f"x{number}"
-        service.proposals.propose(ada, f"{number}", "publish", release, ONE, terms=TERMS)
+        propose_by(service, ada, f"{number}", "publish", release, ONE, terms=TERMS)
     everything = [one.name for one in service.proposals.all(ada)]
     read, kinds = Shelf._read, []
     monkeypatch.setattr(Shelf, "_read", lambda shelf, kind, *more: kinds.append(kind) or read(shelf, kind, *more))
     page, following = service.proposals.page(ada, most=1)
     assert ([one.name for one in page], following) == (everything[:1], everything[0])
     assert len(kinds) <= 4
-    assert "terms" not in kinds
+    assert "publication" not in kinds
     page, following = service.proposals.page(ada, following, 5)
     assert [one.name for one in page] == everything[1:6]
     kinds.clear()

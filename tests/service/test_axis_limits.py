@@ -6,14 +6,13 @@ import time
 import numpy as np
 import pytest
 
+from service.publications import Terms
 from utmost.errors import OutOfRange
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
-from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.workers.axis_limits import MOST_VALUES, check_axes, check_listed
 from utmost.privacy import Unit
 from utmost.publish.promises.sum_noise import strategy_text
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, bins
 
 LONG = [
     {"bins": [0, 10**8]},
@@ -30,7 +29,7 @@ def test_a_long_axis_is_refused_before_it_is_made(axis):
     strategy["domain"]["age"] = axis
     start = time.process_time()
     with pytest.raises(OutOfRange, match="over the wire"):
-        Terms.read({"strategy": json.dumps(strategy)})
+        Terms.read(of_plan(json.dumps(strategy)))
     for reads in (brought_counted, planned):
         with pytest.raises(OutOfRange, match="over the wire"):
             reads(json.dumps({"domain": {"age": axis}}).encode())
@@ -59,8 +58,13 @@ def test_many_axes_are_refused_together(domain):
     strategy = {"domain": domain, "shares": [[list(domain), "1"]], "unit": Unit(1, 1).facts()}
     start = time.process_time()
     with pytest.raises(OutOfRange, match="over the wire"):
-        Terms.read({"strategy": json.dumps(strategy)})
+        Terms.read(of_plan(json.dumps(strategy)))
     assert time.process_time() - start < 1
+
+
+def of_plan(text):
+    """The terms of a plan."""
+    return {"noise": {"kind": "sums", "strategy": text}}
 
 
 def listed(rows, parts):
@@ -75,7 +79,7 @@ def test_rows_for_which_least_squares_takes_minutes_are_refused(shape):
     strategy = listed(np.ones(shape, dtype=int), shape[0] + 1)
     start = time.process_time()
     with pytest.raises(OutOfRange, match="rows over the wire"):
-        Terms.read({"strategy": strategy})
+        Terms.read(of_plan(strategy))
     with pytest.raises(OutOfRange, match="rows over the wire"):
         planned(strategy.encode())
     assert time.process_time() - start < 1
@@ -87,7 +91,7 @@ def test_many_classes_of_rows_are_charged_in_no_time():
     """A strategy is charged at the cost of its classes: their square took a minute, for whoever asked."""
     classes = 4000
     start = time.process_time()
-    promise = Terms.read({"strategy": listed([range(1, classes + 1)], 1 << 20)}).promise
+    promise = Terms.read(of_plan(listed([range(1, classes + 1)], 1 << 20))).promise
     assert promise.noise.strategy.charge == 1
     assert time.process_time() - start < 5
 
@@ -99,7 +103,7 @@ def test_the_families_of_a_strategy_are_counted_before_they_are_read():
     check_listed(strategy | {"shares": [[["a0", "a1", "a2"], "1/10000"]] * 10_000})
     start = time.process_time()
     with pytest.raises(OutOfRange, match="at most 32768 axes together"):
-        Terms.read({"strategy": json.dumps(strategy | {"shares": [[["a0", "a1", "a2"], "1"]] * 11_000})})
+        Terms.read(of_plan(json.dumps(strategy | {"shares": [[["a0", "a1", "a2"], "1"]] * 11_000})))
     assert time.process_time() - start < 1
     for strange in (7, [7], [[7]], [["a", [1]]]):
         check_listed(strategy | {"shares": strange})

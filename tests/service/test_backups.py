@@ -74,7 +74,7 @@ def test_one_command_backs_up_and_rehearses(tmp_path):
         service = Service(ledger, approvals=False)
         service.bearers.make(None, "a", "Ada", "admin", (Grant("*"),))
         ledger.publish(
-            "admissions", TABLE, ut.Promise(columns="admitted", public="department", sensitivity=1, cells=1), epsilon=1
+            "admissions", TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), epsilon=1
         )
     saved = called("serve", "--back-up", "copy", cwd=tmp_path)
     assert saved.returncode == 0, saved.stderr

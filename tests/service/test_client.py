@@ -13,6 +13,7 @@ import pytest
 
 from service.conftest import TABLE
 from service.visiting import Visitor
+from utmost import PointNoise
 from utmost.counting import CountedTable
 from utmost.errors import (
     BudgetExceeded,
@@ -26,18 +27,16 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.client import RemoteLedger
-from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.trail import check_lines
 from utmost.privacy import Unit
 from utmost.promises import Promise
-from utmost.service import Grant, connect
+from utmost.service import Grant, Settings, application, connect
 from utmost.workloads import Domain, Workload, strategy
 
 ONE_STORE = True
 
-PROMISE = Promise("admitted", public="department", sensitivity=1, cells=1)
+PROMISE = Promise("admitted", public="department", unit=Unit(1, 1))
 
 
 class Inside(httpx.BaseTransport):
@@ -91,7 +90,7 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
 
 def test_points_are_refused_by_name_before_anything_is_sent(connected):
     """The shape of a request has no distance in it, and said that an extra was forbidden."""
-    curator, points = connected("curator"), Promise(["x", "y"], public="name", per=50)
+    curator, points = connected("curator"), Promise(["x", "y"], public="name", noise=PointNoise(50))
     with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
         curator.publish("homes", {"name": ["a"], "x": [1.5], "y": [2.0]}, points, epsilon=1)
     with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
@@ -115,7 +114,7 @@ def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeyp
     assert first.version == 1
     assert first.table == curator.view("admissions", epsilon=1, version=1)
     assert curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="mine").version == 1
-    assert curator._post("/v1/releases/admissions/relax", None, {"epsilon": "2", "table": changed})["version"] == 2
+    assert curator._post("/v1/releases/admissions/relax", None, {"level": "2", "table": changed})["version"] == 2
 
 
 def test_a_strategy_through_a_service(connected):
@@ -124,12 +123,12 @@ def test_a_strategy_through_a_service(connected):
     plan = strategy(Workload(domain, {"sex": 1, "sex outcome": 1}), Unit(1, 1), epsilon=1)
     counted = CountedTable(domain, [[10, 20], [30, 40]], Unit(1, 1))
     curator = connected("curator")
-    made = curator.publish("applicants", counted, Promise(strategy=plan), epsilon=1).table
+    made = curator.publish("applicants", counted, Promise(noise=plan), epsilon=1).table
     seen = curator.view("applicants", epsilon=1)
     assert seen.total({"sex": "men"}).value == made.total({"sex": "men"}).value
     assert curator.relax("applicants", counted, epsilon=2).level == level(2)
     part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
-    of_bern = Promise(strategy=plan, part=part.part)
+    of_bern = Promise(noise=plan, part=part.part)
     assert curator.publish("in Bern", part, of_bern, epsilon=1).table.part == ("town", "Bern")
     counts = Promise("count", public=("sex", "outcome"), unit=part.unit, part=part.part)
     alone = curator.publish("counts", part, counts, epsilon=1, dataset="in Bern").table
@@ -187,15 +186,15 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
     )
     domain = Domain(sex=["men", "women"])
     plan = strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
-    promise = Promise(strategy=plan, part=("town", "Bern"))
+    promise = Promise(noise=plan, part=("town", "Bern"))
     proposal = ada.propose_publication("in Bern", promise, epsilon=1, dataset="people")
-    assert grace.proposal(proposal["name"])["terms"]["part"] == ["town", "Bern"]
+    assert grace.proposal(proposal["name"])["publication"]["promise"]["part"] == ["town", "Bern"]
     grace.decide(proposal["name"], "approved")
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
     made = ada.publish("in Bern", table, promise, epsilon=1, dataset="people", proposal=proposal["name"]).table
     assert made.part == ("town", "Bern")
     with pytest.raises(WrongKind, match="promise must be a Promise; got dict"):
-        ada.propose_publication("x", {"strategy": plan}, epsilon=1)
+        ada.propose_publication("x", {"noise": plan}, epsilon=1)
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])

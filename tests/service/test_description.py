@@ -8,10 +8,10 @@ import jsonschema
 import pytest
 
 from service.conftest import ALL, TABLE, TERMS
+from service.publications import body
 from service.test_http import Caller
 from utmost.core.sampling.random_bits import entropy
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
+from utmost.service import Settings, application
 
 ONE_STORE = True
 
@@ -66,7 +66,7 @@ def test_every_request_and_answer_has_an_example_that_is_true(described):
 def walk(app):
     """One answer of each operation, from a first publication to the trail, with its method and path."""
     curator, admin, auditor, approver = (Caller(app, bearer(app, role)) for role in ROLES)
-    asked = {"name": "admissions", "epsilon": "1/4", "terms": TERMS.facts(), "table": TABLE}
+    asked = {**body("admissions", "1/4", TERMS.facts()), "table": TABLE}
     one = "/v1/releases/{name}"
 
     def said(caller, method, described, key=None, path=None, **more):
@@ -75,10 +75,10 @@ def walk(app):
         return answer, (method.lower(), described, answer)
 
     yield said(curator, "POST", "/v1/releases", key="p", json=asked)[1]
-    yield said(curator, "POST", f"{one}/relax", key="r", json={"epsilon": "1", "table": TABLE})[1]
-    measures = [asked | {"name": name, "terms": asked["terms"] | {"dataset": "admissions"}} for name in ("one", "two")]
+    yield said(curator, "POST", f"{one}/relax", key="r", json={"level": "1", "table": TABLE})[1]
+    measures = [asked | {"name": name, "dataset": "admissions"} for name in ("one", "two")]
     yield said(curator, "POST", "/v1/publications", key="pm", json={"measures": measures})[1]
-    measures = [{"name": name, "epsilon": "1", "table": TABLE} for name in ("one", "two")]
+    measures = [{"name": name, "level": "1", "table": TABLE} for name in ("one", "two")]
     yield said(curator, "POST", "/v1/relaxations", key="rm", json={"measures": measures})[1]
     for path, query in (
         ("view", "?epsilon=1/8"),
@@ -89,12 +89,14 @@ def walk(app):
         yield said(curator, "GET", f"{one}/{path}", path=f"{one}/{path}{query}")[1]
     for path in ("/v1/me", "/v1/releases", "/v1/waiting", one, "/v1/proposals"):
         yield said(curator, "GET", path)[1]
-    proposed = {"verb": "relax", "release": "admissions", "epsilon": "2", "reason": "so"}
+    proposed = {"relaxation": {"name": "admissions", "level": "2"}, "reason": "so"}
     proposal, shown = said(curator, "POST", "/v1/proposals", key="q", json=proposed)
     yield shown
     one = f"/v1/proposals/{proposal.json()['name']}"
     yield said(approver, "GET", "/v1/proposals/{name}", path=one)[1]
-    other, _ = said(curator, "POST", "/v1/proposals", key="w", json=proposed | {"epsilon": "3"})
+    other, _ = said(
+        curator, "POST", "/v1/proposals", key="w", json=proposed | {"relaxation": {"name": "admissions", "level": "3"}}
+    )
     withdrawn = f"/v1/proposals/{other.json()['name']}/withdrawal"
     yield said(curator, "POST", "/v1/proposals/{name}/withdrawal", path=withdrawn)[1]
     made = f"{one}/decision"

@@ -19,7 +19,7 @@ from utmost.promises import Promise
 from utmost.service import Grant, connect, served
 from utmost.workloads import Domain, Workload, share_level, strategy
 
-PROMISE = Promise("admitted", public="department", sensitivity=1, cells=1)
+PROMISE = Promise("admitted", public="department", unit=Unit(1, 1))
 
 
 def one_call_of_each_verb():

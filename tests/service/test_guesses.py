@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from service.conftest import TABLE, TERMS
+from service.publications import propose_by, publish_by, relax_by
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.errors import NotAllowed, OutOfRange, UtmostError
 from utmost.exact import level
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.held_releases import _COMPARED_BY
+from utmost.service import application
 
 ONE = level(1)
 
@@ -30,28 +31,28 @@ def test_a_burst_of_comparisons_is_told_no_more_than_five_a_day(opened, who):
     """Eighteen wrong guesses at once, of two workers: five are compared, and the table itself is refused, too."""
     alone, other = opened(approvals=False), opened(approvals=False)
     ada = who("Ada", "curator")
-    alone.releases.publish(ada, "k", "admissions", TABLE, ONE, TERMS)
+    publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS)
 
     def guess(number):
         service = (alone, other)[number % 2]
         table = TABLE | {"admitted": [601, 370, number]}
-        return kind_of(lambda: service.releases.relax(ada, f"g{number}", "admissions", table, level(2)))
+        return kind_of(lambda: relax_by(service, ada, f"g{number}", "admissions", table, level(2)))
 
     with ThreadPoolExecutor(18) as threads:
         told = [*threads.map(guess, range(18))]
     assert told.count("DataChanged") == 5
     assert told.count("NotAllowed") == 13
-    assert kind_of(lambda: alone.releases.relax(ada, "own", "admissions", TABLE, level(2))) == "NotAllowed"
+    assert kind_of(lambda: relax_by(alone, ada, "own", "admissions", TABLE, level(2))) == "NotAllowed"
 
 
 def test_a_burst_of_right_tables_is_let_through(opened, who):
     """One after the other, where too many come at once."""
     alone = opened(approvals=False)
     ada = who("Ada", "curator")
-    alone.releases.publish(ada, "k", "admissions", TABLE, ONE, TERMS)
+    publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS)
 
     def right(number):
-        return kind_of(lambda: alone.releases.relax(ada, f"g{number}", "admissions", TABLE, level(2 + number)))
+        return kind_of(lambda: relax_by(alone, ada, f"g{number}", "admissions", TABLE, level(2 + number)))
 
     with ThreadPoolExecutor(9) as threads:
         assert [*threads.map(right, range(9))] == ["done"] * 9
@@ -61,12 +62,12 @@ def test_a_comparison_that_was_cut_off_is_counted(opened, who, clock, monkeypatc
     """Its process was ended, say: it may have been told. The next day begins anew."""
     alone = opened(approvals=False)
     ada = who("Ada", "curator")
-    alone.releases.publish(ada, "k", "admissions", TABLE, ONE, TERMS)
+    publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS)
     monkeypatch.setattr("utmost.interfaces.service.held_releases._TO_COMPARE", 0.0)
     cut_off = [alone.releases._comparing(ada, "admissions") for _ in range(5)]
     for one in cut_off:
         one.__enter__()
-    relaxed = lambda key: kind_of(lambda: alone.releases.relax(ada, key, "admissions", TABLE, level(2)))  # noqa: E731
+    relaxed = lambda key: kind_of(lambda: relax_by(alone, ada, key, "admissions", TABLE, level(2)))  # noqa: E731
     assert relaxed("a") == "LedgerUnavailable"
     clock.now += _COMPARED_BY + 1
     assert relaxed("b") == "NotAllowed"
@@ -81,14 +82,15 @@ def test_before_an_approval_nobody_learns_which_datasets_there_are(service, who,
     with the same table and with a broken one."""
     eve, approver = who("Eve", "curator", ("mine",)), who("Grace", "approver")
     terms = replace(TERMS, dataset=dataset, independent=True)
-    made = service.proposals.propose(eve, dataset, "publish", "mine", ONE, terms=terms)
+    made = propose_by(service, eve, dataset, "publish", "mine", ONE, terms=terms)
     for number, (table, proposal) in enumerate(((TABLE, None), (TABLE, made.name), ({"admitted": ["x"]}, made.name))):
-        call = lambda t=table, p=proposal, n=number: service.releases.publish(  # noqa: E731
-            eve, f"{dataset} {n}", "mine", t, ONE, terms, proposal=p
-        )
+
+        def call(table=table, proposal=proposal, key=f"{dataset} {number}"):
+            return publish_by(service, eve, key, "mine", table, ONE, terms, proposal=proposal)
+
         assert kind_of(call) == "NeedsApproval"
     service.proposals.decide(approver, made.name, "approved")
-    broken = lambda: service.releases.publish(eve, f"{dataset} 9", "mine", {"admitted": ["x"]}, ONE, terms,  # noqa: E731
+    broken = lambda: publish_by(service, eve, f"{dataset} 9", "mine", {"admitted": ["x"]}, ONE, terms,  # noqa: E731
                                               proposal=made.name)  # fmt: skip
     assert kind_of(broken) == "BadTable", "what is wrong with the table is said first"
 
@@ -99,9 +101,9 @@ def test_without_approvals_a_guess_at_a_dataset_is_a_comparison(opened, who, pub
     terms = replace(TERMS, dataset="admissions", independent=True)
     for number in range(5):
         with pytest.raises(NotAllowed, match="their datasets"):
-            alone.releases.publish(eve, f"{number}", "mine", TABLE, ONE, terms)
+            publish_by(alone, eve, f"{number}", "mine", TABLE, ONE, terms)
     with pytest.raises(NotAllowed, match="a day"):
-        alone.releases.publish(eve, "6", "mine", TABLE, ONE, replace(terms, dataset="nothing"))
+        publish_by(alone, eve, "6", "mine", TABLE, ONE, replace(terms, dataset="nothing"))
     lines = [one for _, one in alone.audit.trail(who("Otto", "auditor"))]
     assert sum(one["done"] == "comparison failed" for one in lines) == 5
 

@@ -10,12 +10,11 @@ import httpx
 import pytest
 
 from service.conftest import TABLE, TERMS, relax
+from service.publications import body
 from service.visiting import Visitor
 from utmost.exact import level
 from utmost.interfaces.service.access.rate_limits import CONTENT_SECURITY
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
+from utmost.service import Grant, Settings, application
 
 ONE_STORE = True
 
@@ -56,10 +55,10 @@ def caller(service, app):
 
 def publish_over_http(caller, epsilon="1/4", table=TABLE):
     ada, grace = caller("Ada", "curator"), caller("Grace", "approver")
-    proposed = {"verb": "publish", "release": "admissions", "epsilon": epsilon, "terms": TERMS.facts()}
+    proposed = {"publication": body("admissions", epsilon, TERMS.facts()) | {"version": 1}}
     proposal = ada("POST", "/v1/proposals", key="p", json=proposed).json()["name"]
     grace("POST", f"/v1/proposals/{proposal}/decision", json={"state": "approved"})
-    asked = {"name": "admissions", "epsilon": epsilon, "terms": TERMS.facts(), "table": table, "proposal": proposal}
+    asked = {**body("admissions", epsilon, TERMS.facts()), "table": table, "proposal": proposal}
     return ada, ada("POST", "/v1/releases", key="k", json=asked)
 
 
@@ -84,14 +83,14 @@ def test_errors_are_problem_details_that_quote_no_value(caller):
     ada, _ = publish_over_http(caller)
     bo = caller("Bo", "recipient", ("admissions", QUARTER))
     changed = {"department": ["A", "B", "C"], "admitted": [601, 370, 88888]}
-    bad = {"name": "x", "epsilon": "1", "terms": TERMS.facts(), "table": {"admitted": [88888, "88888x"]}}
+    bad = {**body("x", "1", TERMS.facts()), "table": {"admitted": [88888, "88888x"]}}
     for call, status in (
         (lambda: bo("GET", "/v1/releases/admissions/view?epsilon=1"), 403),
         (lambda: bo("GET", "/v1/releases/none"), 403),
         (lambda: bo("GET", "/v1/tokens"), 403),
         (lambda: ada("GET", "/v1/releases/none"), 404),
         (lambda: ada("GET", "/v1/nothing"), 404),
-        (lambda: ada("POST", "/v1/releases/admissions/relax", key="r", json={"epsilon": "1", "table": changed}), 409),
+        (lambda: ada("POST", "/v1/releases/admissions/relax", key="r", json={"level": "1", "table": changed}), 409),
         (lambda: ada("POST", "/v1/releases", key="b", json=bad), 409),
         (lambda: ada("POST", "/v1/releases", json=bad), 422),
         (lambda: ada("POST", "/v1/releases", key="b", json=bad | {"secret": 88888}), 422),
@@ -112,7 +111,7 @@ def test_the_same_request_gives_the_same_bytes(caller):
     ada, first = publish_over_http(caller)
     asked = json.loads(first.request.content)
     assert ada("POST", "/v1/releases", key="k", json=asked).content == first.content
-    other = ada("POST", "/v1/releases", key="k", json=asked | {"epsilon": "1/8"})
+    other = ada("POST", "/v1/releases", key="k", json=asked | {"level": "1/8"})
     assert (other.status_code, other.json()["title"]) == (422, "RequestReused")
 
 

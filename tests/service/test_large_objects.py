@@ -15,19 +15,18 @@ import numpy as np
 import pytest
 
 from service.conftest import ALL
+from service.publications import Terms, propose_by, publish_by
 from service.test_description import OPEN
 from service.visiting import PAGE, Visitor
 from utmost.counting import CountedTable
 from utmost.errors import BadTable
 from utmost.exact import level
 from utmost.interfaces.service.api.problems import Refused
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.pages import page_downloads as downloads
 from utmost.interfaces.service.pages.page_downloads import KeptFiles
-from utmost.interfaces.service.terms import Terms
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
-from utmost.service import Grant, Service, served
+from utmost.service import Grant, Service, application, served
 from utmost.workloads import Domain, Strategy
 
 ONE_STORE = True
@@ -49,19 +48,21 @@ def large(tmp_path_factory):
         made = {role: service.bearers.make(None, role, f"a {role}", role, ALL) for role in ROLES}
         ada = made["curator"][0]
         columns = {"town": [f"town {number}" for number in range(ROWS)], "n": list(range(ROWS))}
-        terms = Terms.read({"columns": "n", "public": "town", "sensitivity": 1, "cells": 1, "dataset": "d"})
-        service.releases.publish(ada, "t", "long", columns, ONE, terms)
+        terms = Terms.read(
+            {"columns": "n", "public": "town", "dataset": "d", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
+        )
+        publish_by(service, ada, "t", "long", columns, ONE, terms)
         names = [f"axis{number}" for number in range(5)]
         domain = Domain({"town": [f"label {number}" for number in range(LABELS // 4)]} | {n: ["a", "b"] for n in names})
         families = ["town", *names, *(f"{one} {other}" for one in names for other in names if one < other)]
         plan = Strategy(domain, Unit(1, 1), dict.fromkeys(families, Fraction(1, len(families))))
         counted = CountedTable(domain, np.zeros(domain.shape, np.int64), Unit(1, 1))
-        planned = Terms.read({"strategy": plan, "dataset": "d"})
-        service.releases.publish(ada, "s", "sums", counted, ONE, planned)
+        planned = Terms.read({"noise": plan, "dataset": "d"})
+        publish_by(service, ada, "s", "sums", counted, ONE, planned)
         public = [f"a column with a long name {number}" for number in range(LABELS)]
         wide = Terms.read(terms.facts() | {"public": public})
         for number in range(PROPOSALS):
-            service.proposals.propose(ada, f"p{number}", "publish", f"r{number}", ONE, terms=wide, reason="why " * 200)
+            propose_by(service, ada, f"p{number}", "publish", f"r{number}", ONE, terms=wide, reason="why " * 200)
         for number in range(TOKENS):
             service.bearers.make(None, f"t{number}", f"o{number}", "recipient", (Grant("long", level("1/4")),))
         with served(service, OPEN) as address:
@@ -270,8 +271,8 @@ def test_a_formula_is_refused_in_csv_and_kept_as_text_in_excel(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         service = Service(ledger, approvals=False)
         made = {role: service.bearers.make(None, role, role, role, ALL) for role in ("curator", "recipient")}
-        terms = Terms.read({"columns": "n", "public": "town", "sensitivity": 1, "cells": 1})
-        service.releases.publish(made["curator"][0], "t", "x", {"town": [evil, "Bern"], "n": [1, 2]}, ONE, terms)
+        terms = Terms.read({"columns": "n", "public": "town", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
+        publish_by(service, made["curator"][0], "t", "x", {"town": [evil, "Bern"], "n": [1, 2]}, ONE, terms)
         bo = Visitor(application(service, OPEN), made["recipient"][1])
         refused = bo.get("/release/table.csv?name=x&at=1", headers={"Accept": "application/json"})
         assert (refused.status_code, refused.json()["title"]) == (422, "BadTable")

@@ -18,16 +18,16 @@ import httpx
 import pytest
 
 from postgres import fresh_database
+from service.publications import body
 from service.test_serve import PATIENCE, served
-from utmost.interfaces.service.settings import Settings
 from utmost.ledger import Ledger
-from utmost.service import Grant, Service
+from utmost.service import Grant, Service, Settings
 from utmost.service import served as served_here
 
 CLIENTS, ITEMS, LEVELS = 16, 6, ("1/4", "1/2", "1", "2")
 KEY = bytes(range(32)).hex()
 QUICK = {"UTMOST_SERVE_BURST": "1000000", "UTMOST_LEDGER_KEY": KEY}
-TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "dataset": "all"}
+TERMS = {"columns": ["n"], "dataset": "all", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 
 
 def table(item):
@@ -58,17 +58,17 @@ def requests_of(draw, number):
     item, at, how = draw.randrange(ITEMS), draw.choice(LEVELS), draw.choice(("publish", "relax", "view", "view"))
     key = draw.choice((f"{item} {at}", f"own {number} {draw.random()}"))
     if how == "publish":
-        body = {"name": f"i{item}", "epsilon": LEVELS[item % 4], "terms": TERMS, "table": table(item)}
-        return item, LEVELS[item % 4], "POST", "/v1/releases", body, f"p{key}"
+        sent = {**body(f"i{item}", LEVELS[item % 4], TERMS), "table": table(item)}
+        return item, LEVELS[item % 4], "POST", "/v1/releases", sent, f"p{key}"
     if how == "relax":
-        return item, at, "POST", f"/v1/releases/i{item}/relax", {"epsilon": at, "table": table(item)}, f"r{key}"
+        return item, at, "POST", f"/v1/releases/i{item}/relax", {"level": at, "table": table(item)}, f"r{key}"
     return item, at, "GET", f"/v1/releases/i{item}/view?epsilon={at}", None, None
 
 
-def drop(address, token, method, path, body, key):
+def drop(address, token, method, path, sent, key):
     """Send a request and go, before it is answered or even before it is whole."""
     host, port = address.removeprefix("http://").split(":")
-    content = b"" if body is None else json.dumps(body).encode()
+    content = b"" if sent is None else json.dumps(sent).encode()
     head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
     head += f"Content-Length: {len(content)}\r\n" + ("" if key is None else f"Idempotency-Key: {key}\r\n") + "\r\n"
     whole = head.encode() + content
@@ -89,15 +89,15 @@ class Callers:
         headers = {"Authorization": f"Bearer {self.token}"}
         with httpx.Client(base_url=self.address, headers=headers, timeout=60, verify=False) as client:
             for _ in range(requests):
-                item, at, method, path, body, key = requests_of(draw, number)
+                item, at, method, path, asked, key = requests_of(draw, number)
                 if draw.random() < 0.1:
-                    drop(self.address, self.token, method, path, body, key)
+                    drop(self.address, self.token, method, path, asked, key)
                 for _ in range(draw.choice((1, 1, 2))):
                     if self.stopped:
                         return
                     sent = {} if key is None else {"headers": {"Idempotency-Key": key}}
                     with contextlib.suppress(httpx.TransportError):
-                        self.take(item, at, client.request(method, path, json=body, **sent))
+                        self.take(item, at, client.request(method, path, json=asked, **sent))
 
     def take(self, item, at, answer):
         assert answer.status_code in (200, 404, 409, 503), answer.text
@@ -122,10 +122,10 @@ class Callers:
 def check_workers_share(address, tokens):
     """One publication under one key through all workers; a revoked token is so in all at once."""
     headers = {name: {"Authorization": f"Bearer {presented}"} for name, presented in tokens.items()}
-    body = {"name": "one", "epsilon": "1", "terms": TERMS | {"dataset": "one"}, "table": table(ITEMS)}
+    sent = {**body("one", "1", TERMS | {"dataset": "one"}), "table": table(ITEMS)}
 
     def publish(_):
-        return client.post("/v1/releases", json=body, headers=headers["curator"] | {"Idempotency-Key": "the same"})
+        return client.post("/v1/releases", json=sent, headers=headers["curator"] | {"Idempotency-Key": "the same"})
 
     def me(_):
         return client.get("/v1/me", headers=headers["curator"])
@@ -208,7 +208,7 @@ def test_what_has_begun_is_answered_before_the_end(tmp_path):
     """SIGTERM when half a request has come: nobody new is let in, the other half is read, the answer comes, it ends."""
     with running("sqlite", tmp_path, None) as (process, address, tokens):
         host, port = address.removeprefix("http://").split(":")
-        content = json.dumps({"name": "late", "epsilon": "1", "terms": TERMS, "table": table(1)}).encode()
+        content = json.dumps({**body("late", "1", TERMS), "table": table(1)}).encode()
         head = f"POST /v1/releases HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {tokens['curator']}\r\n"
         head += f"Content-Type: application/json\r\nIdempotency-Key: l\r\nContent-Length: {len(content)}\r\n"
         with socket.create_connection((host, int(port)), timeout=PATIENCE) as line:

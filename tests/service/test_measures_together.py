@@ -1,13 +1,13 @@
 """Several measures through a service in one transaction: approvals, levels, tables and answers of all, or of none."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 import utmost as ut
 from counting_words import counted_with
 from service.conftest import ALL, TABLE, TERMS
+from service.publications import Terms, publish_by
 from service.test_client import Inside
 from service.visiting import Visitor
 from utmost.errors import (
@@ -20,15 +20,11 @@ from utmost.errors import (
     RequestReused,
 )
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
-from utmost.interfaces.service.terms import Terms
-from utmost.publish.ledger import shared_measures
-from utmost.publish.ledger.publishing import ToPublish
-from utmost.publish.ledger.requests import Brought
+from utmost.ledger import AnswerRequest, PublishRequest
+from utmost.publish.ledger import publishing
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.service import Grant, connect
+from utmost.service import Grant, Settings, application, connect
 
 ONE_STORE = True
 
@@ -79,7 +75,7 @@ def proposed(curator, tables, shared):
     return {
         name: curator.propose_publication(
             name,
-            shared_measures.shared_measures(tables, shared, None, None)[name].promise,
+            ut.Promise(noise=shared.strategies[name], part=tables[name].part),
             epsilon=levels[name],
             dataset="sales",
         )["name"]
@@ -135,7 +131,7 @@ def test_each_needs_its_approval_and_none_is_said_without_all(connected, tables,
 def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shared, monkeypatch):
     service = opened(approvals=False)
     curator = service.bearers.make(None, "k", "Ada", "curator", ALL)[0]
-    draw, calls = ToPublish.drawn, []
+    draw, calls = publishing.draw_publication, []
 
     def failing(*words):
         calls.append(words)
@@ -143,20 +139,31 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
             raise MemoryError("cut off")
         return draw(*words)
 
-    measures = {
-        name: replace(measure, dataset="sales")
-        for name, measure in shared_measures.shared_measures(tables, shared, None, None).items()
+    levels = shared.levels(shared.level)
+    requests = {
+        name: Terms(ut.Promise(noise=plan), "sales").request(name, levels[name])
+        for name, plan in shared.strategies.items()
     }
-    monkeypatch.setattr(ToPublish, "drawn", failing)
+    monkeypatch.setattr(publishing, "draw_publication", failing)
     with pytest.raises(MemoryError):
-        service.releases.publish_measures(curator, "tonight", measures)
+        service.releases.publish_measures(curator, "tonight", list(requests.values()), tables, {})
     assert (service.ledger.releases, service.ledger.spent(dataset="sales")) == ((), None)
-    monkeypatch.setattr(ToPublish, "drawn", draw)
-    assert set(service.releases.publish_measures(curator, "tonight", measures)) == set(tables)
+    monkeypatch.setattr(publishing, "draw_publication", draw)
+    assert set(service.releases.publish_measures(curator, "tonight", list(requests.values()), tables, {})) == set(
+        tables
+    )
     with pytest.raises(RequestReused):
-        service.releases.publish_measures(curator, "tonight", {"visits": measures["visits"]})
+        service.releases.publish_measures(curator, "tonight", [requests["visits"]], tables, {})
     with pytest.raises(RequestReused):
-        service.releases.publish(curator, "tonight", "visits", tables["visits"], level(1), Terms.of(measures["visits"]))
+        publish_by(
+            service,
+            curator,
+            "tonight",
+            "visits",
+            tables["visits"],
+            level(1),
+            Terms(requests["visits"].promise, "sales"),
+        )
 
 
 def test_a_limit_has_room_for_all_or_none(connected, tables, shared):
@@ -178,20 +185,14 @@ def test_plain_tables_go_together_and_versions_are_those_of_the_first_time(opene
     curator = service.bearers.make(None, "k", "Ada", "curator", ALL)[0]
     terms = Terms.read(TERMS.facts() | {"dataset": "admissions"})
     other = {**TABLE, "admitted": [1, 2, 3]}
-    measures = {
-        "first": terms.brought(TABLE, level(1)),
-        "second": terms.brought(other, level("1/2")),
-    }
-    tables = service.releases.publish_measures(curator, "k", measures)
+    requests, brought = [terms.request("first", 1), terms.request("second", "1/2")], {"first": TABLE, "second": other}
+    tables = service.releases.publish_measures(curator, "k", requests, brought, {})
     assert [version for version, _ in tables.values()] == [1, 1]
     assert [list(table) for _, table in tables.values()] == [["department", "admitted", "admitted_margin"]] * 2
-    loose = {
-        "first": Brought(TABLE, level(2)),
-        "second": Brought(other, level(3)),
-    }
-    relaxed = service.releases.relax_measures(curator, "r", loose)
-    service.releases.publish(curator, "v", "first", other, level(1), terms, version=2)
-    assert service.releases.relax_measures(curator, "r", loose) == relaxed
+    loose = [AnswerRequest("first", level(2), None), AnswerRequest("second", level(3), None)]
+    relaxed = service.releases.relax_measures(curator, "r", loose, brought, {})
+    publish_by(service, curator, "v", "first", other, level(1), terms, version=2)
+    assert service.releases.relax_measures(curator, "r", loose, brought, {}) == relaxed
     assert service.ledger.spent(dataset="admissions").epsilon == 2 + 3 + 1
 
 
@@ -200,9 +201,9 @@ def test_tables_of_two_datasets_or_declared_apart_differently_are_refused(servic
     here, there = (Terms.read(TERMS.facts() | {"dataset": name}) for name in ("here", "there"))
     apart = Terms.read(TERMS.facts() | {"dataset": "here", "independent": True})
     for first, second in ((here, there), (here, apart), (TERMS, TERMS)):
-        measures = {"a": first.brought(TABLE, level(1)), "b": second.brought(TABLE, level(1))}
+        requests = [first.request("a", 1), second.request("b", 1)]
         with pytest.raises(OutOfRange, match="spend one dataset"):
-            service.releases.publish_measures(curator, "k", measures)
+            service.releases.publish_measures(curator, "k", requests, {"a": TABLE, "b": TABLE}, {})
     assert service.ledger.releases == ()
 
 
@@ -211,18 +212,22 @@ def test_a_token_for_some_releases_publishes_those_alone(service, who):
     few = who("Bo", "curator", Grant("a"), Grant("b"))
     terms = Terms.read(TERMS.facts() | {"dataset": "a", "independent": True})
     other = {**TABLE, "admitted": [1, 2, 3]}
-    measures = {"a": terms.brought(TABLE, level(1)), "c": terms.brought(other, level(1))}
+    requests, tables = [terms.request("a", 1), terms.request("c", 1)], {"a": TABLE, "c": other}
     with pytest.raises(NotAllowed):
-        service.releases.publish_measures(few, "k", measures)
+        service.releases.publish_measures(few, "k", requests, tables, {})
     plain = Terms.read(terms.facts() | {"independent": False})
     with pytest.raises(NotAllowed, match="declare"):
-        service.releases.publish_measures(few, "k", {"a": plain.brought(TABLE, level(1))})
+        service.releases.publish_measures(few, "k", [plain.request("a", 1)], tables, {})
 
 
 def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
-    body = {"name": "a", "epsilon": "1", "terms": {"columns": ["admitted"], "public": ["department"]}, "table": TABLE}
-    body["terms"] |= {"sensitivity": 1, "cells": 1, "dataset": "a"}
+    promise = {
+        "columns": ["admitted"],
+        "public": ["department"],
+        "noise": {"kind": "cells", "sensitivity": 1, "cells": 1},
+    }
+    body = {"name": "a", "level": "1", "promise": promise, "dataset": "a", "table": TABLE}
     for bodies, status in (([], 422), ([body] * 2, 422), ([body | {"name": f"n{k}"} for k in range(11)], 422)):
         answer = curator._client.post("/v1/publications", json={"measures": bodies}, headers={"Idempotency-Key": "k"})
         assert answer.status_code == status
@@ -237,7 +242,7 @@ def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
 
 def test_the_same_values_in_another_dataset_are_refused_for_all(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
-    before = ut.Promise(strategy=shared.strategies["visits"])
+    before = ut.Promise(noise=shared.strategies["visits"])
     curator.publish("visits before", tables["visits"], before, epsilon=1, dataset="old")
     with pytest.raises(AlreadyPublished):
         curator.publish_shared(tables, shared, dataset="sales")
@@ -251,7 +256,9 @@ def test_a_frame_of_an_engine_is_refused(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         promise = ut.Promise("visits", public="shop", unit=ut.Unit(1, 1))
         with pytest.raises(ut.errors.Unsupported, match="tables at hand"):
-            ledger.publish_measures({"visits": Brought(lazy, level(1), promise, "sales")})
+            ledger.publish_measures(
+                [PublishRequest("visits", promise, level(1), "sales", None, None, independent=False)], {"visits": lazy}
+            )
 
 
 def in_file(form, document):

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from service.conftest import ALL, publish, relax
+from service.publications import Terms
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, SECRET, STRATEGIES, TEXTS
@@ -14,8 +15,7 @@ from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.terms import Terms
+from utmost.service import application
 
 ONE_STORE = True
 
@@ -36,10 +36,12 @@ WORDS = [
     "* <= ", "<= 1", "a <= -1", "<script>", "{{7*7}}", "claim groups=x", "claim ", "1\n2\n3", "a,,b", ",", "utmost_",
     "session.", "utmost-receipt:a:1:b:c", "0" * 24, "approved", "publish", "relax", "plan",
 ]  # fmt: skip
-TABLE = {"release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1", "sensitivity": "1",
-         "cells": "1", "neighbours": "add-remove", "rows": "declared", "numbers": "integers", "verb": "publish",
-         "version": "", "dataset": "", "drop": "", "grid": "", "largest": "", "id_column": "", "kind": "", "reason": "",
-         "half_step": "on", "independent": "on"}  # fmt: skip
+TABLE = {
+    "release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1", "rows": "declared",
+    "verb": "publish", "version": "", "dataset": "", "drop": "", "id_column": "", "kind": "", "reason": "",
+    "independent": "on", "sensitivity": "1", "cells": "1", "neighbours": "add-remove", "numbers": "integers",
+    "grid": "", "largest": "", "half_step": "on",
+}  # fmt: skip
 BODIES = {
     "/publish": ("curator", TABLE, {"table": CSV, "plan": PLAN}),
     "/publish/outlook": ("curator", TABLE, {"plan": PLAN}),
@@ -149,5 +151,6 @@ def test_a_level_that_takes_hours_to_draw_is_refused_at_once(visitors):
 @pytest.mark.parametrize("number", ["9" * 4201, "1e5000", "1e-4250", "1/" + "9" * 4201])
 def test_a_number_too_long_to_be_written_is_refused(name, number):
     """Python writes integers of 4 300 digits: a longer one is refused by name."""
+    noise = {"kind": "cells", "sensitivity": 1, "cells": 1, "numbers": "reals", name: number}
     with pytest.raises((OutOfRange, NotANumber)):
-        Terms.read({"columns": "n", "sensitivity": 1, "cells": 1, "numbers": "reals", name: number})
+        Terms.read({"columns": "n", "noise": noise})

@@ -11,15 +11,14 @@ from itertools import product
 import pytest
 
 from service.conftest import ALL
+from service.publications import Terms, body, propose_by, publish_by, relax_by
 from service.test_description import OPEN, bearer, operations
 from service.test_http import Caller
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import NotPublished
 from utmost.exact import level
 from utmost.interfaces.service.access.tokens import ALLOWED, ROLES
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.terms import Terms
-from utmost.service import Grant, Service
+from utmost.service import Grant, Service, application
 from utmost.testing import seeded_ledger
 
 ONE_STORE = True
@@ -67,7 +66,7 @@ def table(shift=0):
     return {"n": [10**12 + 7919 * row + shift for row in range(ROWS)]}
 
 
-TERMS = Terms.read({"columns": "n", "sensitivity": 1, "cells": 1})
+TERMS = Terms.read({"columns": "n", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
 
 
 class World:
@@ -79,7 +78,7 @@ class World:
         self.said, self.number = {}, 0
         for at, name in enumerate(RELEASES[:2]):
             self.said[name, "truth"] = self.shown(table(at)["n"])
-            first = service.releases.publish(curator, name, name, table(at), level("2"), TERMS)
+            first = publish_by(service, curator, name, name, table(at), level("2"), TERMS)
             self.said[name, "2"] = self.shown(first["n"])
             for stored in STORED[:-1]:
                 seen = service.releases.view(curator, name, level(stored)).table
@@ -88,7 +87,7 @@ class World:
         self.made["tokens"] = service.bearers.make(None, "z", "Zoe", "recipient", ALL)[0].name
 
     def proposal(self, curator):
-        return self.service.proposals.propose(curator, "q", "relax", "wages", level("4")).name
+        return propose_by(self.service, curator, "q", "relax", "wages", level("4")).name
 
     @staticmethod
     def shown(cells):
@@ -102,19 +101,19 @@ class World:
         address = path.replace("{name}", name if kind == "releases" else record).replace("{dataset}", name)
         truth = table(RELEASES.index(name)) if name in RELEASES[:2] else table()
         bodies = {
-            "/v1/releases": {"name": name, "epsilon": at, "terms": TERMS.facts(), "table": truth},
-            "/v1/releases/{name}/relax": {"epsilon": at, "table": truth},
-            "/v1/publications": {"measures": [{"name": name, "epsilon": at, "terms": TERMS.facts(), "table": truth}]},
-            "/v1/relaxations": {"measures": [{"name": name, "epsilon": at, "table": truth}]},
-            "/v1/proposals": {"verb": "relax", "release": name, "epsilon": at},
+            "/v1/releases": {**body(name, at, TERMS.facts()), "table": truth},
+            "/v1/releases/{name}/relax": {"level": at, "table": truth},
+            "/v1/publications": {"measures": [{**body(name, at, TERMS.facts()), "table": truth}]},
+            "/v1/relaxations": {"measures": [{"name": name, "level": at, "table": truth}]},
+            "/v1/proposals": {"relaxation": {"name": name, "level": at}},
             "/v1/proposals/{name}/decision": {"state": "refused", "reason": "no"},
             "/v1/tokens": {"owner": "Eve", "role": "admin", "grants": [{"release": "*"}]},
             "/v1/datasets/{dataset}/budget": {"epsilon": "100"},
             "/v1/receipt/check": {"receipt": "utmost-receipt:a:1:b:c"},
         }
         query = {"epsilon": at} if path.endswith(("view", "margin", "rehearsal")) else {}
-        body = bodies.get(path) if method != "get" else None
-        return address, {"params": query, "json": body, "key": f"{self.number}" if method == "post" else None}
+        sent = bodies.get(path) if method != "get" else None
+        return address, {"params": query, "json": sent, "key": f"{self.number}" if method == "post" else None}
 
     def over(self, text, name, most):
         """What a text holds beyond a level of one release."""
@@ -250,13 +249,13 @@ def test_a_guess_at_somebody_elses_values_is_not_confirmed(world):
     nothing, not even by an error; a curator for all releases is, so that budgets add up."""
     answers = []
     for number, guess in enumerate((table(1), table(1) | {"n": [1] * ROWS}, table(7))):
-        asked = {"epsilon": "1/1000", "terms": TERMS.facts() | {"independent": True}, "table": guess}
+        asked = body(f"mine {number}", "1/1000", TERMS.facts() | {"independent": True}) | {"table": guess}
         scoped = Caller(world.app, bearer(world.app, "curator", (Grant(f"mine {number}"),)))
-        answer = scoped("POST", "/v1/releases", key="g", json=asked | {"name": f"mine {number}"})
+        answer = scoped("POST", "/v1/releases", key="g", json=asked)
         answers.append((answer.status_code, answer.json().keys()))
     assert answers == [(200, {"version", "columns"})] * 3
     whole = Caller(world.app, bearer(world.app, "curator"))
-    asked = {"name": "yours", "epsilon": "1/1000", "terms": TERMS.facts(), "table": table(1)}
+    asked = {**body("yours", "1/1000", TERMS.facts()), "table": table(1)}
     assert whole("POST", "/v1/releases", key="g", json=asked).json()["title"] == "AlreadyPublished"
 
 
@@ -266,15 +265,15 @@ def test_no_budget_is_split_without_a_declaration(world):
     said = set()
     for name, truth in (("mine", table(1)), ("own", table(5)), ("wages", table(1))):
         scoped = Caller(world.app, bearer(world.app, "curator", (Grant(name),)))
-        asked = {"name": name, "epsilon": "1", "terms": TERMS.facts() | {"dataset": "apart"}, "table": truth}
-        answer = scoped("POST", "/v1/releases", key="g", json=asked)
-        proposed = {"verb": "publish", "release": name, "epsilon": "1", "terms": asked["terms"]}
+        request = body(name, "1", TERMS.facts() | {"dataset": "apart", "independent": False})
+        answer = scoped("POST", "/v1/releases", key="g", json=request | {"table": truth})
+        proposed = {"publication": request}
         said |= {
             (one.status_code, one.content) for one in (answer, scoped("POST", "/v1/proposals", key="p", json=proposed))
         }
-        terms = asked["terms"] | {"independent": True}
-        made = scoped("POST", "/v1/proposals", key="q", json=proposed | {"terms": terms}).json()
-        assert scoped("GET", f"/v1/proposals/{made['name']}").json()["terms"]["independent"] is True
+        declared = {"publication": request | {"independent": True}}
+        made = scoped("POST", "/v1/proposals", key="q", json=declared).json()
+        assert scoped("GET", f"/v1/proposals/{made['name']}").json()["publication"]["independent"] is True
     ((status, content),) = said
     assert status == 403
     assert b"in another dataset" in content
@@ -324,14 +323,14 @@ def looks(tmp_path, name, cells, clock):
         service = Service(ledger, approvals=False, clock=clock)
         curator = service.bearers.make(None, "a", "Ada", "curator", ALL)[0]
         truth = {"n": cells}
-        service.releases.publish(curator, "p", "admissions", truth, level("1/4"), TERMS)
-        service.releases.relax(curator, "r", "admissions", truth, level(2))
+        publish_by(service, curator, "p", "admissions", truth, level("1/4"), TERMS)
+        relax_by(service, curator, "r", "admissions", truth, level(2))
         app = application(service, OPEN)
         bo = Caller(app, service.bearers.make(None, "b", "Bo", "recipient", (Grant("admissions", level("1/2")),))[1])
         view = "/v1/releases/admissions/view?epsilon="
         answers = [bo("GET", view + at) for at in ("1/4", "1/2", "1/8", "1/7", "1", "2", "3", "x", "0")]
         answers += [bo("GET", f"/v1/{path}") for path in PATHS]
-        answers += [bo("POST", "/v1/releases/admissions/relax", key="x", json={"epsilon": "1/2", "table": truth})]
+        answers += [bo("POST", "/v1/releases/admissions/relax", key="x", json={"level": "1/2", "table": truth})]
         return [look(answer, cells) for answer in answers]
 
 

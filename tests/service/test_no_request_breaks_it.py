@@ -6,12 +6,12 @@ import random
 import pytest
 
 from service.conftest import TERMS
+from service.publications import Terms, body
 from service.test_description import OPEN, bearer, operations, walk
 from service.test_http import Caller
 from utmost.errors import OutOfRange, WrongKind
 from utmost.interfaces.service.api.request_parsing import strict_json
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.terms import Terms
+from utmost.service import application
 
 JSON = {"content-type": "application/json"}
 ROLES = {
@@ -25,7 +25,7 @@ TABLES = {"/v1/releases", "/v1/releases/{name}/relax", "/v1/proposals", "/v1/pub
 """Where a body may be long."""
 SECRET = 8_888_888_888_888
 """A cell, so long that it stands in no random text of a page by chance."""
-PLAIN = {"columns": ["n"], "public": ["p"], "sensitivity": 1, "cells": 1}
+PLAIN = {"columns": ["n"], "public": ["p"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 NAMES = [
     "",
     " ",
@@ -106,21 +106,19 @@ def bodies(draw):
              draw.choice([*NUMBERS, *NAMES, *STRATEGIES])}  # fmt: skip
     fresh = f"f{draw.random()}"
     publication = {
-        "name": fresh,
-        "epsilon": "1",
-        "terms": PLAIN | {"independent": True},
+        **body(fresh, "1", PLAIN | {"independent": True}),
         "table": {"n": [1, 2], "p": [1, 2]},
     }
     return [
         ("curator", "POST", "/v1/releases", publication | {"table": table}),
-        ("curator", "POST", "/v1/releases", publication | {"terms": terms}),
-        ("curator", "POST", "/v1/releases", publication | {draw.choice(["name", "epsilon", "version"]): wrong}),
+        ("curator", "POST", "/v1/releases", body(fresh, "1", terms) | {"table": publication["table"]}),
+        ("curator", "POST", "/v1/releases", publication | {draw.choice(["name", "level", "version"]): wrong}),
         ("curator", "POST", "/v1/releases", publication | {"name": name}),
         ("curator", "POST", "/v1/releases", publication | {"counted": wrong, "table": None}),
-        ("curator", "POST", "/v1/releases/admissions/relax", {"epsilon": wrong, "table": {"admitted": [1]}}),
-        ("curator", "POST", "/v1/releases/admissions/relax", {"epsilon": 1, "table": draw.choice([table, wrong])}),
-        ("curator", "POST", "/v1/proposals", {"verb": "publish", "release": "x", "epsilon": wrong, "terms": terms}),
-        ("curator", "POST", "/v1/proposals", {"verb": "relax", "release": name, "epsilon": "1", "version": wrong}),
+        ("curator", "POST", "/v1/releases/admissions/relax", {"level": wrong, "table": {"admitted": [1]}}),
+        ("curator", "POST", "/v1/releases/admissions/relax", {"level": 1, "table": draw.choice([table, wrong])}),
+        ("curator", "POST", "/v1/proposals", {"publication": body("x", wrong, terms)}),
+        ("curator", "POST", "/v1/proposals", {"relaxation": {"name": name, "level": "1", "version": wrong}}),
         ("admin", "POST", "/v1/tokens", {"owner": name, "role": "admin", "grants": [], "days": wrong, "subject": ""}),
         ("admin", "POST", "/v1/tokens", {"owner": "a", "role": name, "grants": [{"release": name, "up_to": wrong}]}),
         ("admin", "PUT", "/v1/datasets/admissions/budget", {"epsilon": wrong}),
@@ -134,8 +132,8 @@ def test_bad_bodies(callers, doses):
     """Every body with bad numbers, names, cells, terms: refused by name, or done; never a status of 500 or more."""
     draw = random.Random(doses)
     for turn in range(doses):
-        for number, (role, method, path, body) in enumerate(bodies(draw)):
-            text = json.dumps(body)  # as ASCII: NaN, halves of pairs and long numbers go out as they are
+        for number, (role, method, path, sent) in enumerate(bodies(draw)):
+            text = json.dumps(sent)  # as ASCII: NaN, halves of pairs and long numbers go out as they are
             check(callers[role](method, path, key=f"{turn} {number}", content=text, headers=JSON))
 
 
@@ -159,9 +157,9 @@ def test_what_is_no_json(app, callers):
 
 def test_a_column_that_stands_twice_is_not_lost(callers):
     """Python would take the last of two, in silence; so would it of two levels that a gateway read otherwise."""
-    for twice in ('"table": {"n": [1], "n": [2]}', '"epsilon": "1", "epsilon": "2", "table": {"n": [1]}'):
-        body = '{"name": "x", "terms": {"columns": ["n"], "sensitivity": 1, "cells": 1}, "epsilon": "1", ' + twice + "}"
-        told = check(callers["curator"]("POST", "/v1/releases", key="twice", content=body.encode(), headers=JSON), 422)
+    for twice in ('"table": {"n": [1], "n": [2]}', '"level": "1", "level": "2", "table": {"n": [1]}'):
+        sent = '{"name": "x", "promise": {"columns": ["n"], "sensitivity": 1, "cells": 1}, "level": "1", ' + twice + "}"
+        told = check(callers["curator"]("POST", "/v1/releases", key="twice", content=sent.encode(), headers=JSON), 422)
         assert told["title"] == "WrongShape"
 
 
@@ -185,7 +183,7 @@ def test_bad_paths_queries_and_headers(callers):
                            ("releases", "most"), ("releases/admissions/margin?epsilon=1/1_0", "version")):  # fmt: skip
             check(curator("GET", f"/v1/{path}", params={name: wrong} if "?" not in path else None), 422)
     for key in ("", "\x01", "x" * 201, "\xff", "\t"):
-        answer = curator("POST", "/v1/proposals", json={"verb": "relax", "release": "admissions", "epsilon": "3"},
+        answer = curator("POST", "/v1/proposals", json={"relaxation": {"name": "admissions", "level": "3"}},
                          headers={"Idempotency-Key": key.encode("latin-1")})  # fmt: skip
         check(answer, *((200,) if key == "\xff" else (422,)))
     for kind in (None, "", "text/plain", "application/xml", "application/json; charset=utf-16", "multipart/form-data"):
@@ -218,7 +216,7 @@ def test_names_with_slashes_are_parts_of_paths(callers):
     """A release called "a/view" is another one than "a" with its view."""
     curator = callers["curator"]
     for name in ("a/view", "a", "a/b/c", "%2F"):
-        asked = {"name": name, "epsilon": "1", "terms": TERMS.facts() | {"independent": True}}
+        asked = body(name, "1", TERMS.facts() | {"independent": True})
         check(
             curator("POST", "/v1/releases", key=name, json=asked | {"table": {"department": [1], "admitted": [5]}}), 200
         )
@@ -257,7 +255,7 @@ def test_what_nobody_thought_of_is_a_problem_too(app, callers, monkeypatch):
 @pytest.mark.parametrize("text", STRATEGIES)
 def test_a_strategy_that_is_none(text):
     with pytest.raises((OutOfRange, WrongKind)):
-        Terms.read({"strategy": text}).arguments()
+        Terms.read({"noise": {"kind": "sums", "strategy": text}})
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS[:16] if text[:3] not in ("[]", "7", "nul", '"x"', '{"\\')])
@@ -271,9 +269,10 @@ def test_half_a_letter_in_a_refusal_is_written_out(callers):
     units = {"neighbours": "\ud800"}, {"sensitivity": "\ud800"}
     for number, said in enumerate(units):
         unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"} | said
-        terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})}
-        body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
-        answer = callers["curator"]("POST", "/v1/proposals", key=f"half {number}", json=body)
+        plan = json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})
+        terms = {"noise": {"kind": "sums", "strategy": plan}}
+        asked = {"publication": body("zz", "1", terms)}
+        answer = callers["curator"]("POST", "/v1/proposals", key=f"half {number}", json=asked)
         check(answer, 422)
 
 
@@ -282,16 +281,17 @@ def test_shares_that_take_minutes_to_add_are_refused(callers):
     """Coprime denominators of four thousand digits: refused by their digits, before anything is added."""
     shares = [[[f"a~{n}"], f"1/1{str(n).zfill(3990)}"] for n in range(2, 2000)]
     unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"}
-    terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})}
-    body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
-    answer = callers["curator"]("POST", "/v1/proposals", key="coprime", json=body)
+    plan = json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})
+    terms = {"noise": {"kind": "sums", "strategy": plan}}
+    asked = {"publication": body("zz", "1", terms)}
+    answer = callers["curator"]("POST", "/v1/proposals", key="coprime", json=asked)
     check(answer, 422)
     assert answer.elapsed.total_seconds() < 5
 
 
 def test_a_strategy_that_takes_seconds_to_read_is_refused_by_its_length(callers):
-    terms = {"strategy": " " * (2 << 20) + "{}"}
-    body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
-    answer = callers["curator"]("POST", "/v1/proposals", key="long", json=body)
+    terms = {"noise": {"kind": "sums", "strategy": " " * (2 << 20) + "{}"}}
+    asked = {"publication": body("zz", "1", terms)}
+    answer = callers["curator"]("POST", "/v1/proposals", key="long", json=asked)
     check(answer, 422)
     assert answer.json()["title"] == "WrongShape"

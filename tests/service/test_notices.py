@@ -10,11 +10,11 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 import pytest
 
 from service.conftest import TABLE, TERMS, publish
+from service.publications import propose_by, publish_by
 from utmost.errors import OutOfRange, UtmostError
 from utmost.exact import level
 from utmost.interfaces.service.notices import SENTENCES, Notices
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
+from utmost.service import Grant, Settings
 
 ONE_STORE = True
 
@@ -67,12 +67,12 @@ def test_each_step_is_told_once_and_says_no_value(service, who, clock):
     with webhook() as (came, port):
         notices = Notices(service, Settings(webhook=f"http://127.0.0.1:{port}/hook", address=ADDRESS + "/"))
         for _ in range(2):
-            proposal = service.proposals.propose(ada, "p", "publish", "secret town", level(1), terms=TERMS)
+            proposal = propose_by(service, ada, "p", "publish", "secret town", level(1), terms=TERMS)
             service.proposals.decide(grace, proposal.name, "approved")
         with pytest.raises(UtmostError):
-            service.proposals.propose(ada, "p", "publish", "another", level(1), terms=TERMS)
+            propose_by(service, ada, "p", "publish", "another", level(1), terms=TERMS)
         for _ in range(2):
-            service.releases.publish(ada, "k", "secret town", TABLE, level(1), TERMS, proposal=proposal.name)
+            publish_by(service, ada, "k", "secret town", TABLE, level(1), TERMS, proposal=proposal.name)
         clock.now += 80 * 86_400
         for _ in range(2):
             service.bearers.note_expiring()
@@ -97,7 +97,7 @@ def test_a_place_that_fails_holds_up_nobody(service, who, monkeypatch, caplog):
     assert {path for path, _ in came} == {"/hook"}
     assert "a notice must be taken" in caplog.text
     Notices(service, Settings(webhook="http://127.0.0.1:9/")).close()
-    service.proposals.propose(who("Ada", "curator"), "l", "relax", "admissions", level(2))
+    propose_by(service, who("Ada", "curator"), "l", "relax", "admissions", level(2))
 
 
 def test_a_notice_by_mail(service, who):
@@ -122,7 +122,7 @@ def test_a_notice_by_mail(service, who):
     with listening(ThreadingTCPServer(("127.0.0.1", 0), Mailbox)) as port:
         where = {"smtp": f"127.0.0.1:{port}", "mail_from": "utmost@here.example"}
         notices = Notices(service, Settings(mail_to="a@x.example, b@x.example", address=ADDRESS, **where))
-        service.proposals.propose(who("Ada", "curator"), "p", "publish", "secret town", level(1), terms=TERMS)
+        propose_by(service, who("Ada", "curator"), "p", "publish", "secret town", level(1), terms=TERMS)
         notices.close()
     assert [line.partition("<")[2][:11] for line in letters[:-1]] == ["a@x.example", "b@x.example"]
     assert f"Subject: utmost: {SENTENCES['decide proposals']}" in letters[-1]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from service.conftest import ALL, TABLE, TERMS
+from service.publications import propose_by, publish_by, relax_by
 from utmost.errors import NotAllowed, OutOfRange
 from utmost.exact import level
 from utmost.interfaces.service.access.first_start import new_admin
@@ -38,7 +39,7 @@ def test_names_that_tokens_join_are_one_person(service, made, order):
     if order == "linked before":
         for owner, role in links:
             made(owner, role, subject=SUBJECT)
-    proposal = service.proposals.propose(mine, "p", "publish", "x", ONE, terms=TERMS)
+    proposal = propose_by(service, mine, "p", "publish", "x", ONE, terms=TERMS)
     if order == "linked after":
         for owner, role in links:
             made(owner, role, subject=SUBJECT)
@@ -76,10 +77,10 @@ def test_what_is_no_subject_is_refused(service, subject):
 def test_a_relaxation_without_a_version_means_the_newest_of_its_time(opened, who):
     service = opened(approvals=False)
     curator = service.bearers.make(None, "c", "Ada", "curator", ALL)[0]
-    service.releases.publish(curator, "k", "admissions", TABLE, level("1/4"), TERMS)
-    first = service.releases.relax(curator, "r", "admissions", TABLE, ONE)
+    publish_by(service, curator, "k", "admissions", TABLE, level("1/4"), TERMS)
+    first = relax_by(service, curator, "r", "admissions", TABLE, ONE)
     other = {"department": ["A", "B", "C"], "admitted": [1, 2, 3]}
-    service.releases.publish(curator, "k2", "admissions", other, level("1/4"), TERMS, version=2)
-    again = service.releases.relax(curator, "r", "admissions", TABLE, ONE)
+    publish_by(service, curator, "k2", "admissions", other, level("1/4"), TERMS, version=2)
+    again = relax_by(service, curator, "r", "admissions", TABLE, ONE)
     assert list(again["admitted"]) == list(first["admitted"])
     assert service.releases.release(curator, "admissions", 2).levels == (level("1/4"),)

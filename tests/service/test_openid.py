@@ -15,9 +15,7 @@ from service.test_http import Caller
 from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange
 from utmost.exact import level
 from utmost.interfaces.service.access.openid import OpenId
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
+from utmost.service import Grant, Settings, application
 
 ISSUER, AUDIENCE, KEYS_AT = "https://id.example", "utmost", "https://keys.example/elsewhere"
 ED, EC = ed25519.Ed25519PrivateKey.generate(), ec.generate_private_key(ec.SECP256R1())

@@ -9,13 +9,13 @@ import re
 import pytest
 
 from service.conftest import ALL, TABLE, TERMS, keep, publish, relax
+from service.publications import propose_by
 from service.visiting import PAGE, Visitor
 from utmost.counting import CountedTable
 from utmost.errors import Unsupported
 from utmost.exact import level
 from utmost.interfaces.figures.inline_svg import heat_map
 from utmost.interfaces.service.access.rate_limits import CONTENT_SECURITY
-from utmost.interfaces.service.app import application
 from utmost.interfaces.service.pages.page_forms import forms
 from utmost.interfaces.service.pages.page_measures import measures
 from utmost.interfaces.service.pages.page_publishing import publishing
@@ -23,12 +23,12 @@ from utmost.interfaces.service.pages.page_sign_in import sign_in
 from utmost.interfaces.service.pages.page_tables import csv_columns
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.pages import pages
-from utmost.interfaces.service.settings import Settings
 from utmost.privacy import Unit
 from utmost.publish.promises.statement_check import read_statement
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import WorkloadRelease
+from utmost.service import Settings, application
 from utmost.statements import check_statement
 from utmost.tables.files import sidecars
 from utmost.workloads import Domain, Workload, strategy
@@ -189,7 +189,7 @@ def test_the_forms_tested_are_all_there_are():
 def test_hostile_names_stay_text(visitor, service, who):
     """A release, an owner, a reason and a query that are markup: escaped on every page that shows them."""
     publish(service, who, level("1/4"), name=HOSTILE)
-    service.proposals.propose(who(HOSTILE, "curator"), "h", "relax", HOSTILE, level(1), reason=HOSTILE)
+    propose_by(service, who(HOSTILE, "curator"), "h", "relax", HOSTILE, level(1), reason=HOSTILE)
     seen = {role: visitor(HOSTILE, role) for role in ROLES}
     tools = [f"/read?response={HOSTILE}", f"/explore?epsilon={HOSTILE}", f"/trust?owner={HOSTILE}&edges={HOSTILE}"]
     hostile = {"name": HOSTILE}
@@ -351,7 +351,7 @@ def test_a_proposal_with_a_strategy_that_is_none_is_shown_as_text(visitor, servi
     """The page of proposals must stand whatever is in the records."""
     grace = visitor("Grace", "approver")
     for number, text in enumerate(("x", "[]", '{"unit":1}', '{"unit":{},"shares":[[1,2]]}', "<script>" + "[" * 5000)):
-        name = keep(service, number, "publish", {"strategy": text, "rows": "declared"})
+        name = keep(service, number, "publish", {"promise": {"noise": {"kind": "sums", "strategy": text}}})
         page = grace.get(f"/proposal?name={name}")
         assert page.status_code == 200
         assert "cannot be approved" in page.text
@@ -556,8 +556,8 @@ def test_the_terms_of_a_form_are_those_of_the_api(visitor, service):
     asked = {"release": "admissions", "columns": "admitted", "public": "department", "epsilon": "0.25"}
     ada.fill(ada.get("/publish"), "/proposals", **asked)
     (made,) = service.desk.records.read(lambda shelf: shelf.all("proposal"))
-    terms = service.desk.records.read(lambda shelf: shelf.get("terms", made[0]))
-    assert terms == TERMS.facts() | {"neighbours": "add-remove"}
+    kept = service.desk.records.read(lambda shelf: shelf.get("publication", made[0]))
+    assert kept == TERMS.request("admissions", "1/4", 1).facts()
     assert made[1]["level"] == "1/4"
     assert TABLE.keys() == csv_columns(CSV).keys()
 

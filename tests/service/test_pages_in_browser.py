@@ -13,12 +13,12 @@ import pytest
 
 from service.conftest import publish, relax
 from service.provider import CLIENT, local_provider
+from service.publications import Terms, propose_by, publish_by
 from service.test_pages import plan_and_table
 from service.test_serve import free_port
 from utmost.exact import level
-from utmost.interfaces.service.pages.page_counted import brought_counted, plan_terms, planned
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant, served
+from utmost.interfaces.service.pages.page_counted import brought_counted, planned
+from utmost.service import Grant, Settings, served
 
 ONE_STORE = True
 
@@ -79,7 +79,7 @@ def address(service, who):
     """A service with something on each page."""
     curator = publish(service, who, level("1/4"))
     relax(service, who, level(1))
-    service.proposals.propose(curator, "q", "relax", "admissions", level(2), reason="shorter bars")
+    propose_by(service, curator, "q", "relax", "admissions", level(2), reason="shorter bars")
     publish_sums(service, curator)
     with served(service, Settings(rate=1e6, burst=10**6)) as found:
         yield found
@@ -88,14 +88,14 @@ def address(service, who):
 def publish_sums(service, curator):
     """Sums of two people by two, proposed, approved and published, as the forms do it."""
     plan, counted = plan_and_table()
-    chosen = planned(plan[1])
-    asked = {"at": chosen.level, "terms": plan_terms(chosen, None, False)}
-    proposal = service.proposals.propose(curator, "s", "publish", "applicants", **asked).name
-    service.proposals.propose(curator, "w", "publish", "more applicants", **asked)
+    promise, at = planned(plan[1])
+    asked = {"at": at, "terms": Terms(promise)}
+    proposal = propose_by(service, curator, "s", "publish", "applicants", **asked).name
+    propose_by(service, curator, "w", "publish", "more applicants", **asked)
     approver = service.bearers.make(None, "approver of sums", "Grace", "approver", (Grant("*"),))[0]
     service.proposals.decide(approver, proposal, "approved")
     table = brought_counted(counted[1])
-    service.releases.publish(curator, "s", "applicants", table, **asked, proposal=proposal)
+    publish_by(service, curator, "s", "applicants", table, **asked, proposal=proposal)
 
 
 class Screen:

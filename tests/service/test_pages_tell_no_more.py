@@ -3,17 +3,18 @@
 import re
 
 from service.conftest import ALL
+from service.publications import Terms, publish_by, relax_by
 from service.test_description import OPEN
 from service.test_pages import plan_and_table
 from service.visiting import Visitor
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.pages.page_counted import brought_counted, plan_terms, planned
-from utmost.interfaces.service.terms import Terms
-from utmost.service import Grant, Service
+from utmost.interfaces.service.pages.page_counted import brought_counted, planned
+from utmost.service import Grant, Service, application
 from utmost.testing import seeded_ledger
 
-TERMS = Terms.read({"columns": "n", "public": "p", "sensitivity": 1, "cells": 1, "largest": 10**40})
+TERMS = Terms.read(
+    {"columns": "n", "public": "p", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1, "largest": 10**40}}
+)
 NUMBER = re.compile(r"[-\u2212]?\d[\d\u202f.,]*(e[+-]?\d+)?")
 FRESH = ("x-request-id", "content-length", "date", "set-cookie")
 GRANTS = tuple(Grant(name, level("1/2")) for name in ("people", "applicants", "none"))
@@ -40,11 +41,11 @@ def seen_of(folder, clock, cells, numbers):
         service = Service(ledger, approvals=False, clock=clock)
         curator = service.bearers.make(None, "a", "Ada", "curator", ALL)[0]
         table = {"p": list("ABC"), "n": cells}
-        service.releases.publish(curator, "p", "people", table, level("1/4"), TERMS)
-        service.releases.relax(curator, "r", "people", table, level(2))
+        publish_by(service, curator, "p", "people", table, level("1/4"), TERMS)
+        relax_by(service, curator, "r", "people", table, level(2))
         (_, plan, _), (_, counted, _) = plan_and_table(cells=numbers)
-        terms = plan_terms(planned(plan), None, False)
-        service.releases.publish(curator, "s", "applicants", brought_counted(counted), level("1/4"), terms)
+        terms = Terms(planned(plan)[0])
+        publish_by(service, curator, "s", "applicants", brought_counted(counted), level("1/4"), terms)
         presented = service.bearers.make(None, "b", "Bo", "recipient", GRANTS)[1]
         bo = Visitor(application(service, OPEN), presented)
         answers = [bo.get(path, follow=False) for path in SEEN]

@@ -10,19 +10,19 @@ import pytest
 from pyarrow import parquet
 
 from service.conftest import publish
+from service.publications import Terms, propose_by, publish_by
 from service.test_pages import CSV, plan_and_table
 from service.visiting import Visitor
 from utmost.counting import CountedTable
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.pages.page_counted import brought_counted, plan_terms, planned
-from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.pages.page_counted import brought_counted, planned
 from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.publish.promises.promise_files import PROMISE_FORM
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.releases import WorkloadRelease
+from utmost.service import Settings, application
 from utmost.statements import check_statement, read_workload
 from utmost.tables.files import files, sidecars
 from utmost.workloads import Domain, Strategy, edges, periods
@@ -110,14 +110,14 @@ def test_the_budget_of_a_dataset_of_others_is_not_shown(visitor, service, who):
 
 def test_a_promise_is_brought_as_a_file(visitor, service):
     """What an approver reads and the ledger keeps is that promise, by its digest; a changed one is refused."""
-    promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    promise = Promise("admitted", public="department", unit=Unit(1, 1))
     content = json.dumps(PROMISE_FORM.document(promise)).encode()
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
     brought = {"plan": ("promise.json", content, "application/json")}
     page = ada.get("/publish")
     without = ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh")
     assert (without.status_code, "epsilon" in without.text) == (422, True)
-    forged = {"plan": ("promise.json", content.replace(b'"cells": "1"', b'"cells": "2"'), "application/json")}
+    forged = {"plan": ("promise.json", content.replace(b'"cells": 1', b'"cells": 2'), "application/json")}
     assert forged != brought
     assert ada.fill(page, "/proposals", {"kind": "plan"}, forged, release="fresh", epsilon="1").status_code == 422
     assert "waits" in ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh", epsilon="1").text
@@ -133,7 +133,7 @@ def test_a_plan_is_looked_at_before_it_is_proposed(visitor):
     plan, _ = plan_and_table()
     answer = looked(ada, ada.get("/publish"), {"plan": plan}, release="sums", kind="plan", epsilon="")
     assert [row[0] for row in cells_of(answer.text)[1:-1]] == [
-        f"margin of {of}" for of, _ in plan_terms(planned(plan[1]), None, False).promise.noise.named_bars(
+        f"margin of {of}" for of, _ in planned(plan[1])[0].noise.named_bars(
             level(1), "0.95", 12
         )
     ]  # fmt: skip
@@ -146,7 +146,7 @@ def test_a_name_with_a_comma_stands_in_quotes(visitor, service):
     assert ada.fill(ada.get("/publish"), "/proposals", **asked).status_code == 200
     (proposal,) = service.proposals.all(service.bearers.authenticated(ada.presented))
     _, facts = service.proposals.one(service.bearers.authenticated(ada.presented), proposal.name)
-    assert facts["drop"] == ["notes, old", "x"]
+    assert facts["promise"]["drop"] == ["notes, old", "x"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
@@ -179,11 +179,11 @@ def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who
     domain = Domain(age=edges([0, 18, 65, None]), month=periods("2013", "2014", every="month"))
     strategy = Strategy(domain, unit, {"age month": 1})
     counted = CountedTable(domain, (100 * np.arange(domain.size)).reshape(domain.shape).tolist(), unit)
-    terms, curator, approver = plan_terms(strategy, None, False), who("Ada", "curator"), who("Grace", "approver")
-    proposal = service.proposals.propose(curator, "d", "publish", "dated", level(1), terms=terms).name
+    terms, curator, approver = Terms(Promise(noise=strategy)), who("Ada", "curator"), who("Grace", "approver")
+    proposal = propose_by(service, curator, "d", "publish", "dated", level(1), terms=terms).name
     service.proposals.decide(approver, proposal, "approved")
     table = brought_counted(json.dumps(COUNTED_FORM.document(counted)).encode())
-    service.releases.publish(curator, "d", "dated", table, level(1), terms, proposal=proposal)
+    publish_by(service, curator, "d", "dated", table, level(1), terms, proposal=proposal)
     bo = visitor("Bo", "recipient")
     page = bo.get("/release?name=dated")
     assert "2013-12" in page.text
@@ -202,10 +202,10 @@ def test_a_table_of_sums_is_taken_with_the_release_beside_it(visitor, service, w
     """And read back as the whole release, whatever the format."""
     curator, approver = who("Ada", "curator"), who("Grace", "approver")
     plan, counted = plan_and_table()
-    terms = plan_terms(planned(plan[1]), None, False)
-    proposal = service.proposals.propose(curator, "d", "publish", "sums", level(1), terms=terms).name
+    terms = Terms(planned(plan[1])[0])
+    proposal = propose_by(service, curator, "d", "publish", "sums", level(1), terms=terms).name
     service.proposals.decide(approver, proposal, "approved")
-    service.releases.publish(curator, "d", "sums", brought_counted(counted[1]), level(1), terms, proposal=proposal)
+    publish_by(service, curator, "d", "sums", brought_counted(counted[1]), level(1), terms, proposal=proposal)
     bo = visitor("Bo", "recipient")
     for ending in ("csv", "parquet", "xlsx"):
         asked = "name=sums&at=1&family=sex"

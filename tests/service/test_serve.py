@@ -136,7 +136,7 @@ def test_what_cannot_be_served_is_refused(tmp_path, options, says):
 
 def test_settings_of_a_file_the_environment_and_the_options(tmp_path):
     """Each goes before the one before it; what is read is said, and nothing is made or started."""
-    from utmost.interfaces.service.settings import Settings
+    from utmost.service import Settings
 
     config = tmp_path / "serve.toml"
     every = Settings(rate=5.0, port=8001).environment()

@@ -12,14 +12,13 @@ from cryptography.hazmat.primitives import serialization
 
 from service.conftest import ALL
 from service.provider import CLIENT, KEY, OTHER_KEY, SECRET, local_provider
+from service.publications import propose_by
 from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.errors import KeyRefused, NotAllowed, OutOfRange
 from utmost.exact import level
 from utmost.interfaces.service.access.openid_sign_in import client_secret
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
+from utmost.service import Grant, Settings, application
 
 ONE_STORE = True
 
@@ -319,7 +318,7 @@ def test_one_key_of_two_people_with_one_token(service, provider):
     issuer = "https://id.example"
     service.bearers.make(None, "s", "statisticians", "curator", ALL, subject=f"claim groups=s {issuer}")
     ada, eva = (service.bearers.of_claims(issuer, {"sub": name, "groups": "s"}) for name in ("ada", "eva"))
-    first, second = (service.proposals.propose(one, "1", "relax", "admissions", level(1)) for one in (ada, eva))
+    first, second = (propose_by(service, one, "1", "relax", "admissions", level(1)) for one in (ada, eva))
     assert first.name != second.name
     assert (first.proposer, second.proposer) == (f"{issuer} ada", f"{issuer} eva")
 

@@ -11,17 +11,16 @@ from service.test_pages import Visitor
 from utmost.counting import CountedTable
 from utmost.interfaces.cli.main import main
 from utmost.interfaces.documents.statement_readers import READERS
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.releases import ProcessedRelease, release_detailed, select_keys
+from utmost.service import Settings, application
 from utmost.workloads import Strategy
 
 TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
-TABLE, UNIT = {"n": [70, 900], "m": [1, 2]}, {"sensitivity": 1, "cells": 1}
+TABLE, UNIT = {"n": [70, 900], "m": [1, 2]}, {"unit": ut.Unit(1, 1)}
 WORDS = {"word": ["a", "b"], "n": [900, 800]}
 DOMAIN, CELLS = ut.Domain(sex=["men", "women"], age=["<40", "40+"]), np.array([[500, 70], [30, 900]])
 
@@ -59,9 +58,9 @@ MAKERS = {
     "table.parquet": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "table.xlsx": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "together.csv": lambda path: ut.release_table(TABLE, TOGETHER, epsilon=1).save(path),
-    "points.csv": lambda path: ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], per=9), epsilon=1).save(
-        path
-    ),
+    "points.csv": lambda path: ut.release_table(
+        {"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(9)), epsilon=1
+    ).save(path),
     "plan.json": lambda path: planned().save(path),
     "of a plan.csv": lambda path: planned().save(path, family="sex"),
     "two stages.json": two_stages,

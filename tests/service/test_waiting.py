@@ -5,11 +5,11 @@ import re
 import pytest
 
 from service.conftest import TABLE, TERMS, publish, relax
+from service.publications import propose_by, publish_by
 from service.visiting import Visitor
 from utmost.errors import LedgerUnavailable, NotAllowed, UtmostError
 from utmost.exact import level
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
+from utmost.service import Settings, application
 
 QUARTER, ONE = level("1/4"), level(1)
 
@@ -37,16 +37,16 @@ def test_a_walk_says_at_each_step_what_waits_for_whom(service, who):
     """Proposed, approved, brought: each step is told to one role, and ends with the next."""
     ada, grace, bo = who("Ada", "curator"), who("Grace", "approver"), who("Bo", "recipient", ("admissions", QUARTER))
     same = who("Ada", "approver")
-    proposal = service.proposals.propose(ada, "p", "publish", "admissions", ONE, terms=TERMS)
+    proposal = propose_by(service, ada, "p", "publish", "admissions", ONE, terms=TERMS)
     assert [verbs(service, token) for token in (ada, grace, same)] == [[], ["decide proposals"], []]
     service.proposals.decide(grace, proposal.name, "approved")
     assert [verbs(service, token) for token in (ada, grace)] == [["publish"], []]
     with pytest.raises(UtmostError):  # a table that is refused is still to be brought
-        service.releases.publish(ada, "k", "admissions", {"admitted": ["x"]}, ONE, TERMS, proposal=proposal.name)
+        publish_by(service, ada, "k", "admissions", {"admitted": ["x"]}, ONE, TERMS, proposal=proposal.name)
     assert verbs(service, ada) == ["publish"]
-    service.releases.publish(ada, "l", "admissions", TABLE, ONE, TERMS, proposal=proposal.name)
+    publish_by(service, ada, "l", "admissions", TABLE, ONE, TERMS, proposal=proposal.name)
     assert verbs(service, ada) == []
-    refused = service.proposals.propose(ada, "q", "relax", "admissions", level(2))
+    refused = propose_by(service, ada, "q", "relax", "admissions", level(2))
     service.proposals.decide(grace, refused.name, "refused", "not now")
     assert verbs(service, grace) == verbs(service, ada) == []
     for nobody in (bo, who("Ida", "auditor"), who("Root", "admin")):
@@ -62,11 +62,11 @@ def test_the_index_says_what_the_records_say(service, who):
     publish(service, who, QUARTER)
     publish(service, who, QUARTER, "wages", {"department": ["A"], "admitted": [5]})
     ada, grace, cy = tokens[0], tokens[1], tokens[3]
-    service.proposals.propose(ada, "1", "relax", "admissions", ONE)
-    service.proposals.propose(ada, "2", "relax", "wages", ONE, anyone=True)
-    open_to_all = service.proposals.propose(ada, "3", "relax", "admissions", level("1/5"), anyone=True)
-    service.proposals.propose(cy, "4", "relax", "admissions", level("1/6"))
-    mine = service.proposals.propose(cy, "5", "relax", "admissions", level("1/7"))
+    propose_by(service, ada, "1", "relax", "admissions", ONE)
+    propose_by(service, ada, "2", "relax", "wages", ONE, anyone=True)
+    open_to_all = propose_by(service, ada, "3", "relax", "admissions", level("1/5"), anyone=True)
+    propose_by(service, cy, "4", "relax", "admissions", level("1/6"))
+    mine = propose_by(service, cy, "5", "relax", "admissions", level("1/7"))
     for decided in (open_to_all, mine):
         service.proposals.decide(grace, decided.name, "approved")
     relax(service, who, level("1/2"))
@@ -86,7 +86,7 @@ def test_the_menu_counts_and_the_page_lists(service, who, bearer):
     count = re.compile(r'href="/waiting"[^>]*>Waiting for you(?: <span class="tag">(\d+)</span>)?</a>')
     assert count.search(grace.get("/releases").text)[1] is None
     for number in range(3):
-        service.proposals.propose(ada, f"p{number}", "publish", f"<b>{number}", ONE, terms=TERMS)
+        propose_by(service, ada, f"p{number}", "publish", f"<b>{number}", ONE, terms=TERMS)
     assert count.search(grace.get("/releases").text)[1] == "3"
     page = grace.get("/waiting").text
     assert page.count("A proposal to decide") == 3
@@ -109,7 +109,7 @@ def test_a_page_opens_no_proposal_to_count(service, who, bearer, monkeypatch):
     app = application(service, Settings(rate=1e6, burst=10**6))
     ada, grace = who("Ada", "curator"), Visitor(app, bearer("Grace", "approver"))
     for number in range(5):
-        service.proposals.propose(ada, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
+        propose_by(service, ada, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
     from utmost.interfaces.service.records import Shelf
 
     read, kinds = Shelf._read, []
@@ -125,7 +125,7 @@ def test_the_menu_looks_at_a_hundred(service, who):
     assert service.waiting.count(grace) == ""
     for number in range(101):
         one = ada if number < 50 else who(f"Ada {number // 50}", "curator")
-        service.proposals.propose(one, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
+        propose_by(service, one, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
         if number == 99:
             assert service.waiting.count(grace) == "100"
     assert service.waiting.count(grace) == "100+"

@@ -6,9 +6,11 @@ from itertools import product
 import pytest
 
 from service.conftest import TABLE, TERMS, publish
+from service.publications import publish_by, relax_by
 from utmost.errors import LedgerDamaged, NotAllowed, NotAuthenticated, OutOfRange, RequestReused, UtmostError
 from utmost.exact import level
 from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, bearer
+from utmost.ledger import AnswerRequest
 from utmost.service import Grant
 
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
@@ -20,10 +22,10 @@ def calls(service, token, at):
     return {
         "list": lambda: releases.release(token, "admissions"),
         "view": lambda: releases.view(token, "admissions", at),
-        "propose": lambda: proposals.propose(token, "key", "relax", "admissions", at),
+        "propose": lambda: proposals.propose(token, "key", AnswerRequest("admissions", at, None)),
         "decide proposals": lambda: proposals.decide(token, "0" * 24, "approved"),
-        "publish": lambda: releases.publish(token, "key", "other", TABLE, at, TERMS).table,
-        "relax": lambda: releases.relax(token, "key", "admissions", TABLE, at),
+        "publish": lambda: publish_by(service, token, "key", "other", TABLE, at, TERMS),
+        "relax": lambda: relax_by(service, token, "key", "admissions", TABLE, at),
         "tokens": lambda: service.bearers.make(token, "key", "Eve", "admin", (Grant("*"),)),
         "budgets": lambda: audit.limit(token, "admissions", ONE),
         "history": lambda: audit.history(token),

@@ -16,17 +16,15 @@ from service.conftest import publish
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
-from utmost.design.spaces.losses import loss_named, power
+from utmost import losses
 from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.interfaces.service.access.rate_limits import Body, Guards, Held, Limits
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.api.request_parsing import StrictJson
-from utmost.interfaces.service.app import application
-from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.interfaces.service.workers.processes import WORKERS, Worker, Workers
-from utmost.service import Grant
+from utmost.service import Grant, Settings, application
 
 ONE_STORE = True
 
@@ -100,10 +98,10 @@ def test_every_parameter_has_a_bound(app):
 def test_a_power_that_takes_for_ever_is_no_loss(name):
     """By the library itself, where the word is read."""
     with pytest.raises(OutOfRange):
-        loss_named(name)
+        losses.loss_named(name)
     with pytest.raises(NotALoss):
-        power(name.removeprefix("power:"))
-    assert power(1000).matrix(2)[0].tolist() == [0, 1]
+        losses.power(name.removeprefix("power:"))
+    assert losses.power(1000).matrix(2)[0].tolist() == [0, 1]
 
 
 def test_fuzzed_pages(app, presented):

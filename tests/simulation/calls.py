@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 import utmost as ut
+from service.publications import Terms, propose_by, publish_by, relax_by
 from utmost.channels import Channel
 from utmost.errors import NeedsApproval, NeedsTable, NotPublished, OutOfRange, UnknownRecord, Unsupported
 from utmost.exact import level
-from utmost.interfaces.service.terms import Terms
 from utmost.local import read_mechanism
 from utmost.spaces import discrete
 
@@ -18,7 +18,7 @@ LEVELS = (WIDE, "1/2", "5/8", "3/4")
 FIRST = {"a": WIDE, "b": "1/2", "c": "5/8"}
 ROWS = 40
 DATASET = "all"
-PROMISE = {"columns": ["n", "m"], "public": ["row"], "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": ["n", "m"], "public": ["row"], "unit": ut.Unit(1, 1)}
 TERMS = Terms.read(PROMISE | {"dataset": DATASET})
 POLL = read_mechanism(Channel([["1/8", *["1/24"] * 15, "1/4"], ["1/4", *["1/24"] * 15, "1/8"]]), discrete(2))
 NOT_YET = (NotPublished, UnknownRecord, NeedsApproval, NeedsTable)
@@ -102,7 +102,7 @@ class Call:
         if self.verb == "propose":
             terms = TERMS if self.of == "publish" else None
             version = {"version": self.version}
-            return service.proposals.propose(curator, self.key, self.of, self.name, at, terms=terms, **version).name
+            return propose_by(service, curator, self.key, self.of, self.name, at, terms=terms, **version).name
         if self.verb == "approve":
             named = service.desk.name("proposal", curator, replace(self, verb="propose", by="").key)
             return service.proposals.decide(tokens[self.by, "approver"], named, "approved").state
@@ -112,8 +112,8 @@ class Call:
         more = {"proposal": service.desk.name("proposal", curator, self.proposal().key)}
         if self.verb == "publish":
             version = None if self.version == 1 else self.version
-            return cells(service.releases.publish(*given, TERMS, **more, version=version))
-        return cells(service.releases.relax(*given, **more, version=self.version))
+            return cells(publish_by(service, *given, TERMS, **more, version=version))
+        return cells(relax_by(service, *given, **more, version=self.version))
 
 
 def table(call):

@@ -61,8 +61,8 @@ def a_person_drawn_twice(plant):
 def a_level_drawn_twice(plant):
     """Whoever views a level again gets another draw."""
     plant.setattr(Published, "check_kept", lambda self: None)
-    real = relaxing.viewed
-    plant.setattr("utmost.publish.ledger.ledger.viewed", lambda *page: real(*page) and None)
+    real = relaxing.stored_view
+    plant.setattr("utmost.publish.ledger.ledger.stored_view", lambda *page: real(*page) and None)
     plant.setattr(
         state,
         "_answered",
@@ -120,8 +120,8 @@ def the_lock_let_go(plant):
 
 def requests_not_known_again(plant):
     """The name of a request means nothing: sent again, it is about the newest version."""
-    real = publishing.asked_version
-    plant.setattr(publishing, "asked_version", lambda known, asked: real(replace(known, requests={}), asked))
+    real = publishing.requested_version
+    plant.setattr(publishing, "requested_version", lambda known, asked: real(replace(known, requests={}), asked))
 
 
 def a_torn_end_accepted(plant):

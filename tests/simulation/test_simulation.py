@@ -13,7 +13,7 @@ from simulation.history import History, Violation
 from simulation.law import Noise
 from simulation.places import InMemory, OnDisk
 from simulation.protocol_faults import FAULTS
-from utmost.errors import LedgerError
+from utmost.errors import UtmostError
 from utmost.publish.ledger import sqlite_store
 
 pytestmark = [
@@ -117,7 +117,7 @@ def test_a_fault_is_found(tmp_path, monkeypatch, fault, first):
     for seed in range(first, first + HISTORIES):
         try:
             law.take(History(tmp_path, seed, where).run())
-        except (Violation, LedgerError) as error:
+        except (Violation, UtmostError) as error:
             print(f"found in history {seed}: {error!r}")
             return
         if seed % 10 == 9 and law.p_value() < LEVEL:

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.geometry.symmetries import automorphisms
-from utmost.design.spaces.graphs import balanced_tree
 from utmost.errors import NotAMetric, NotANumber, OutOfRange
 from utmost.exact import Surd
-from utmost.spaces import Space, counts, cycle, discrete, graph, grid, hamming, points, product, tree
+from utmost.geometry import automorphisms
+from utmost.spaces import Space, balanced_tree, counts, cycle, discrete, graph, grid, hamming, points, product, tree
 
 
 def lengths(space):

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.design.spaces.distance_units import distance_in, level_at
 from utmost.errors import NotALevel, OutOfRange, UtmostError
 from utmost.exact import Level, level
-from utmost.spaces import level_per
+from utmost.spaces import distance_in, level_at, level_per
 
 TOWNS = ut.spaces.places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)})
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.design.spaces.distance_units import distance_in
-from utmost.design.spaces.space import TableMetric
+
+# Distances are compared before they are rounded into a space.
 from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
 from utmost.interfaces.documents.consumer_files import consumer_of
 from utmost.interfaces.documents.space_names import space_named
-from utmost.spaces import places
+from utmost.spaces import Space, distance_in, places
 
 NORDIC = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07), "Tromsø": (69.65, 18.96)}
 
@@ -46,7 +46,7 @@ def test_distances_on_the_earth_are_a_metric_exactly_and_not_above_the_arcs(poin
     """d is symmetric, positive, keeps every triangle as integers, and D - n - 1 < d <= D for the great circles D."""
     space = places({f"p{k}": point for k, point in enumerate(points)})
     table = space.distances
-    TableMetric(table)  # checks the axioms on integers
+    Space(table)  # checks the axioms on integers
     assert table.dtype == np.int64
     for x, p in enumerate(points):
         for y, q in enumerate(points):
@@ -63,7 +63,7 @@ def test_distances_in_the_plane_are_a_metric_and_not_above_the_roots(points, rou
     """For d in steps s: (d)^2 <= D^2 exactly, as rationals, and every triangle holds."""
     table = {"name": [str(k) for k in range(len(points))], "y": [p[0] for p in points], "x": [p[1] for p in points]}
     space = places(table, latitude="y", longitude="x", metric="metres", rounded=rounded)
-    TableMetric(space.distances)
+    Space(space.distances)
     step = distance_in(rounded, "m")
     for x, (a, b) in enumerate(points):
         for y, (c, d) in enumerate(points):
@@ -80,7 +80,7 @@ def test_rounding_alone_would_break_triangles_and_the_closure_keeps_them():
     )
     assert space.distances.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     with pytest.raises(NotAMetric):
-        TableMetric([[0, 1, 3], [1, 0, 1], [3, 1, 0]])
+        Space([[0, 1, 3], [1, 0, 1], [3, 1, 0]])
 
 
 @given(st.integers(2, 6).flatmap(lambda n: st.lists(st.integers(1, 9), min_size=n * n, max_size=n * n)))

@@ -9,15 +9,20 @@ from hypothesis import strategies as st
 
 from utmost import losses, priors
 from utmost.errors import NotALoss, OutOfRange
-from utmost.interfaces.testing import strategies as us
 from utmost.leakage import l_uncertainty
 from utmost.spaces import joint_loss, lifted_loss, restricted_loss, scaled_loss
+from utmost.testing import strategies
 
 
 @st.composite
 def situations(draw):
     n = draw(st.integers(1, 5))
-    return draw(us.channels(n, 3)), draw(us.priors(n)), draw(us.any_losses(n, 2)), draw(us.any_losses(n, 3))
+    return (
+        draw(strategies.channels(n, 3)),
+        draw(strategies.priors(n)),
+        draw(strategies.any_losses(n, 2)),
+        draw(strategies.any_losses(n, 3)),
+    )
 
 
 @given(situations())

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost import losses, priors
-from utmost.design.spaces.loss_algebra import check_monotone, first_breach, is_monotone
 from utmost.errors import NotALoss, NotMonotone
-from utmost.spaces import Consumer
+from utmost.spaces import Consumer, check_monotone, first_breach, is_monotone
 
 small = st.integers(0, 2)
 

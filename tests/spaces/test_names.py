@@ -5,8 +5,6 @@ from fractions import Fraction
 import pytest
 
 from utmost import losses, priors
-from utmost.design.spaces.losses import loss_named
-from utmost.design.spaces.priors import prior_named
 from utmost.errors import OutOfRange
 from utmost.spaces import Consumer
 
@@ -25,7 +23,7 @@ NAMED = {
 @pytest.mark.parametrize("name", NAMED)
 def test_a_loss_by_name_is_that_loss(name):
     prior = priors.uniform(4)
-    assert Consumer(prior, loss_named(name)).same_as(Consumer(prior, NAMED[name]))
+    assert Consumer(prior, losses.loss_named(name)).same_as(Consumer(prior, NAMED[name]))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +33,7 @@ def test_a_loss_by_name_is_that_loss(name):
 )  # fmt: skip
 def test_any_other_loss_is_refused(name):
     with pytest.raises(OutOfRange):
-        loss_named(name)
+        losses.loss_named(name)
 
 
 def test_a_prior_by_name_is_that_prior_in_either_kind():
@@ -45,11 +43,11 @@ def test_a_prior_by_name_is_that_prior_in_either_kind():
         "POISSON:4": priors.truncated_poisson(4, 4),
     }
     for name, prior in expected.items():
-        assert prior_named(name, 4).tolist() == prior.tolist()
-        floats = prior_named(name, 4, exactly=False)
+        assert priors.prior_named(name, 4).tolist() == prior.tolist()
+        floats = priors.prior_named(name, 4, exactly=False)
         assert floats.dtype == float
         assert floats.tolist() == pytest.approx([float(p) for p in prior])
-    assert prior_named("uniform", 1).tolist() == [Fraction(1)]
+    assert priors.prior_named("uniform", 1).tolist() == [Fraction(1)]
 
 
 @pytest.mark.parametrize(
@@ -57,4 +55,4 @@ def test_a_prior_by_name_is_that_prior_in_either_kind():
 )
 def test_any_other_prior_is_refused(name):
     with pytest.raises(OutOfRange):
-        prior_named(name, 4)
+        priors.prior_named(name, 4)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design.spaces.space import TableMetric
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
-from utmost.spaces import places
+from utmost.spaces import Space, places
 
 nx = pytest.importorskip("networkx")
 
@@ -33,7 +32,7 @@ def test_road_distances_are_those_of_networkx_rounded_down(directed):
     """Shortest paths through a multigraph: a metric exactly, within a few metres below networkx's floats."""
     town = grid_of_streets(directed)
     space = places(town)
-    TableMetric(space.distances)
+    Space(space.distances)
     for x, row in nx.all_pairs_dijkstra_path_length(town, weight="length"):
         for y, length in row.items():
             assert length - 9 < space.distances[x, y] <= length
@@ -123,7 +122,7 @@ class TestGeoPandas:
     def test_projected_systems_give_the_plane(self, towns):
         flat = towns.to_crs(32633)
         space = places(flat)
-        TableMetric(space.distances)
+        Space(space.distances)
         for x in range(4):
             below = flat.geometry.distance(flat.geometry.iloc[x]).to_numpy() - space.distances[x]
             assert (below >= 0).all()

@@ -18,13 +18,15 @@ from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.promises import Promise
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
-from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.workloads.measuring.forms import selected
+from utmost.releases import WithholdingRule
+from utmost.statements import ReleasedTable
 from utmost.tables.cells.event_amounts import rounded_amounts
 from utmost.workloads import Strategy, Workload
 
@@ -262,7 +264,7 @@ def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
 def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
     table, place = counted(), tmp_path / "a.db"
     plan = Strategy(DOMAIN, table.unit, {"shop": 1})
-    promise = ut.Promise(strategy=plan) if by_strategy else ut.Promise.of_counted(table)
+    promise = ut.Promise(noise=plan) if by_strategy else ut.Promise.of_counted(table)
     with Ledger.open(place, create=True) as ledger:
         answers = [ledger.publish("paid", table, promise, epsilon=1).table]
     with Ledger.open(place) as ledger:

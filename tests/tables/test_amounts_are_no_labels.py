@@ -11,13 +11,12 @@ import utmost as ut
 from counting_words import counted_with
 from running import called
 from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
+
+# Parts behind the application are tried without a server.
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.workload_files import check_workload, check_workload_table
 from utmost.releases import WorkloadRelease
-from utmost.statements import change, trend
-from utmost.workloads import Strategy, Workload
+from utmost.statements import change, check_workload, check_workload_table, trend
+from utmost.workloads import Strategy, Workload, read_plan, save_plan
 
 SHOPS, REGIONS = ["A", "B", "C"], ["north", "south"]
 TRULY = {"A": (600, 18_000), "B": (400, 12_000), "C": (0, 0)}  # events and amounts, by shop
@@ -59,7 +58,7 @@ def test_a_table_has_the_amounts_and_the_counts(name, each, paid):
     assert release.mean("paid").estimate == pytest.approx(paid, abs=1e-2)
 
 
-def test_wanting_a_shop_is_wanting_both_parts():
+def test_wanting_a_shop_is_wanting_both_parts(tmp_path):
     table = counted()
     for names in (["shop"], ["shop paid"], ["shop", "shop paid"]):
         plan = ut.strategy(Workload(table.domain, dict.fromkeys(names, 1)), table.unit, epsilon=1)
@@ -68,7 +67,8 @@ def test_wanting_a_shop_is_wanting_both_parts():
     plan = ut.strategy(mixed, table.unit, epsilon=1)
     assert all(family[2] == 0 for family in plan.shares)
     assert all(family[2] == 0 for other in plan.alternatives().strategies.values() for family in other.shares)
-    again = PLAN_FORM.of(json.loads(json.dumps(PLAN_FORM.document(plan))), "plan")
+    save_plan(plan, tmp_path / "plan.json")
+    again = read_plan(tmp_path / "plan.json")
     assert again.shares == plan.shares
     assert again.value == pytest.approx(plan.value)
     for wanted in ({("shop", ("paid", "above 0")): 1}, {(("paid", "above 0"),): 1}):
@@ -235,7 +235,7 @@ def test_the_true_table_has_both_too():
 
 def test_by_commands(tmp_path):
     """`plan --want shop` and `release --tables` wrote 120 407, and `total` refused the file."""
-    (tmp_path / "c.json").write_text(json.dumps(COUNTED_FORM.document(counted())), encoding="utf-8")
+    counted().save(tmp_path / "c.json")
     plan = called(
         "plan",
         "c.json",

@@ -10,6 +10,8 @@ import sys
 import pytest
 
 from utmost.errors import Unsupported
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import atomic
 from utmost.tables.files.atomic import write_together
 

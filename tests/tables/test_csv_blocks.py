@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import csv_blocks, csv_table, files
 from utmost.tables.files.csv_blocks import Unlike, read_blocks
 

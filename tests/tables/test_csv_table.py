@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost.errors import BadTable
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import csv_table
 from utmost.tables.frames import adapters
 

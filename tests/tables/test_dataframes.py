@@ -14,6 +14,8 @@ from asking import asked
 from running import python
 from utmost.errors import BadTable, NotDeclared
 from utmost.releases import release_table
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.frames import adapters, dataframes
 
 COLUMNS = {"sex": ["men", "women"], "admitted": [512, 89], "year": [1973, 1973]}
@@ -104,7 +106,7 @@ def test_integers_beyond_int64_are_held_whatever_their_size():
 @pytest.mark.parametrize("true", [3, -(1 << 100)])
 def test_integers_of_128_bits_are_released_as_what_they_are(true):
     frame = pl.DataFrame({"n": pl.Series([true, 5], dtype=pl.Int128)})
-    found = release_table(frame, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=50).table["n"].to_list()
+    found = release_table(frame, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=50).table["n"].to_list()
     assert max(abs(found[0] - true), abs(found[1] - 5)) < 40
 
 
@@ -112,7 +114,7 @@ def test_two_columns_of_one_name_are_refused():
     dataframes.register()
     with pytest.raises(BadTable, match="column names must be distinct"):
         release_table(
-            pd.DataFrame([[1, 2]], columns=["n", "n"]), ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1
+            pd.DataFrame([[1, 2]], columns=["n", "n"]), ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1
         )
 
 
@@ -153,7 +155,7 @@ def test_without_narwhals_the_extra_is_named():
 def test_an_index_is_a_column_that_must_be_declared():
     """Rows that keep the names of people, or tell which rows were left out, are not published by the way."""
     dataframes.register()
-    promise = {"columns": "n", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    promise = {"columns": "n", "epsilon": 1, "unit": ut.Unit(1, 1)}
     pairs = pd.MultiIndex.from_tuples([(0, 1), (1, 2)], names=["ward", None])
     for index, names in (
         (["Ann", "Bob"], ["index"]),
@@ -187,7 +189,7 @@ def test_nothing_is_published_beside_the_columns(frame):
     if isinstance(frame, pd.DataFrame):
         frame.attrs["secret"] = "Ann"
     release = release_table(
-        frame, ut.Promise(columns="admitted", public="sex", drop="year", sensitivity=1, cells=1), epsilon=1
+        frame, ut.Promise(columns="admitted", public="sex", drop="year", unit=ut.Unit(1, 1)), epsilon=1
     )
     assert list(as_dict(release.table)) == ["sex", "admitted", "admitted_margin"]
     assert type(release.table) is type(frame)
@@ -203,7 +205,7 @@ def test_categories_that_no_cell_has_are_not_published():
     dataframes.register()
     frame = pd.DataFrame({"ward": pd.Categorical(["a", "b", "Ann"]), "n": [1, 5, 6]})[:2]
     arrow = pa.table({"ward": pa.array(["a", "b", "Ann"]).dictionary_encode(), "n": [1, 5, 6]}).slice(0, 2)
-    promise = {"columns": "n", "public": "ward", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    promise = {"columns": "n", "public": "ward", "epsilon": 1, "unit": ut.Unit(1, 1)}
     assert list(release_table(frame, **asked(**promise)).table["ward"].cat.categories) == ["a", "b"]
     assert "Ann" in frame["ward"].cat.categories
     column = release_table(arrow, **asked(**promise)).table.column("ward")

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import utmost as ut
-from asking import asked
+from asking import asked, promised
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -20,7 +20,7 @@ from utmost.ledger import Ledger
 
 duckdb = pytest.importorskip("duckdb")
 
-SAY = {"columns": ["visits", "calls"], "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 2}
+SAY = {"columns": ["visits", "calls"], "public": "ward", "id_column": "ward", "unit": ut.Unit(1, 2)}
 KEY = bytes(range(32))
 ROWS = 2000
 
@@ -65,7 +65,7 @@ def test_engines_answer_as_one_machine_does_at_every_level(lazily, tmp_path):
     table = wards()
     backwards = {name: cells[::-1] for name, cells in table.items()}
     with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
-        first = here.publish("visits", table, ut.Promise(**SAY, noise="items"), epsilon="1/2").table
+        first = here.publish("visits", table, ut.Promise(**SAY, keyed_by_id=True), epsilon="1/2").table
         made = there.publish("visits", lazily(table), ut.Promise(**SAY), epsilon="1/2").table
         assert type(made) is type(lazily(table))
         assert columns_of(made) == columns_of(made) == columns_of(made) == first
@@ -151,10 +151,10 @@ def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
         with pytest.raises(NotPublished):
             ledger.relax("visits", lazily(wards()), epsilon=2)
         with pytest.raises(Unsupported, match="largest"):
-            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY, largest=1000), epsilon=1)
+            ledger.publish("visits", lazily(wards()), promised(**SAY, largest=1000), epsilon=1)
         say = {"columns": ["visits", "calls"], "public": "ward", "id_column": "ward"}
         with pytest.raises(Unsupported, match="points"):
-            ledger.publish("points", lazily(wards()), ut.Promise(**say, per=100), epsilon=1)
+            ledger.publish("points", lazily(wards()), ut.Promise(**say, noise=ut.PointNoise(100)), epsilon=1)
         ledger.publish("rows", wards(), ut.Promise(**SAY), epsilon=1)
         with pytest.raises(Unsupported, match="by item"):
             ledger.relax("rows", lazily(wards()), epsilon=2)
@@ -206,11 +206,11 @@ def test_relaxed_from_responses_as_from_the_values(lazily, tmp_path):
 
 def test_half_steps_and_reals_are_published_and_relaxed(lazily, tmp_path):
     table = {"ward": wards(50)["ward"], "visits": [i / 7 for i in range(50)]}
-    say = SAY | {"columns": "visits", "cells": 1, "sensitivity": 3}
+    say = SAY | {"columns": "visits", "unit": ut.Unit(3, 1)}
     with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
         for name, more in (("reals", {"numbers": "reals"}), ("half", {"half_step": True})):
             values = table if name == "reals" else table | {"visits": list(range(50))}
-            first = here.publish(name, values, **asked(**say, noise="items", epsilon=1, **more)).table
+            first = here.publish(name, values, **asked(**say, keyed_by_id=True, epsilon=1, **more)).table
             assert columns_of(there.publish(name, lazily(values), **asked(**say, epsilon=1, **more)).table) == first
             strict = lazily(first)
             assert columns_of(there.relax(name, lazily(values), epsilon=2)) == here.relax(name, values, epsilon=2)
@@ -233,7 +233,7 @@ def test_the_released_type_is_a_function_of_what_is_declared(tmp_path, made):
         "bigint": "SELECT id, n::BIGINT AS n FROM (VALUES (1, 5), (2, 6)) t(id, n)",
         "decimal": "SELECT id, n::DECIMAL(38, 0) AS n FROM (VALUES (1, 5), (2, 6)) t(id, n)",
     }[made]
-    promise = {"columns": "n", "public": "id", "id_column": "id", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    promise = {"columns": "n", "public": "id", "id_column": "id", "unit": ut.Unit(1, 1), "epsilon": 1}
     with opened(tmp_path) as ledger:
         if made == "file":
             with pytest.raises(BadTable, match="below 2\\^62"):

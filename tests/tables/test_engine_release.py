@@ -8,17 +8,19 @@ import pyarrow as pa
 import pytest
 
 from asking import asked
-from utmost.core.noise.costs import squared
+from utmost import Unit
 from utmost.core.sampling.item_words import item_tags
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
-from utmost.noise import Geometric
+from utmost.noise import Geometric, costs
+
+# Parts of a release are forced or compared from inside.
 from utmost.publish.releases import engine_release, item_columns
 from utmost.releases import ItemResponder, rehearse_table, release_table
 from utmost.sampling import Identifiers
 
 duckdb = pytest.importorskip("duckdb")
 
-SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
+SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
 ROWS = 3000
 
 
@@ -238,7 +240,7 @@ def test_a_larger_sensitivity_has_the_relaxable_law(lazily, sensitivity):
     made = release_table(lazily(wards()), **asked(**(SAY | {"sensitivity": sensitivity}), relaxable=True))
     assert columns_of(made.table) == columns_of(made.table)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards()["visits"])
-    assert abs(noise.std() / float(made.plan.drawn.expected_cost(squared)) ** 0.5 - 1) < 0.25
+    assert abs(noise.std() / float(made.plan.drawn.expected_cost(costs.squared)) ** 0.5 - 1) < 0.25
 
 
 def test_identifiers_of_every_arrow_layout_are_the_same_items():

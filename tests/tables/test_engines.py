@@ -11,6 +11,8 @@ from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting import persons_in_buckets
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.workloads import Domain, bins, plain
 

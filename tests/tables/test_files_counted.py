@@ -15,6 +15,8 @@ from counting_words import counted_with
 from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, added_by_cell
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.tables.files import csv_table

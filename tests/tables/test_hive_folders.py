@@ -11,19 +11,20 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
 from asking import asked
 from counting_words import counted_with
+from running import called
 from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, NotDeclared, Unsupported
-from utmost.interfaces.cli.main import app
 from utmost.ledger import Ledger
 from utmost.releases import release_table
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import files, parquet_pieces
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces
@@ -178,7 +179,7 @@ def test_a_domain_that_spells_folders_otherwise_is_refused_and_not_empty(tmp_pat
     assert count_table(tmp_path, right, Counting("user", at_most=9)).cells.tolist() == [1] * len(cells)
 
 
-SAY = {"columns": "n", "public": ["ward", "year", "month"], "id_column": "ward", "sensitivity": 1, "cells": 1}
+SAY = {"columns": "n", "public": ["ward", "year", "month"], "id_column": "ward", "unit": ut.Unit(1, 1)}
 
 
 def counts_in(tmp_path):
@@ -232,11 +233,11 @@ def test_commands_read_folders(lake, tmp_path):
     root, rows = counts_in(tmp_path)
     say = ["--columns", "n", "--public", "ward,year,month", "--sensitivity", "1", "--cells", "1"]
     asked = ["release", str(root), *say, "--epsilon", "60", "--yes", "--out", str(tmp_path / "o.parquet")]
-    assert CliRunner().invoke(app, asked).exit_code == 0
+    assert called(*asked).returncode == 0
     assert told(pq.ParquetFile(tmp_path / "o.parquet").read()) == rows
     (tmp_path / "d.json").write_text(json.dumps({"year": [2020, 2021], "month": ["01", "11"]}))
     asked = ["count", str(lake), "--person", "user", "--at-most", "4", "--domain", str(tmp_path / "d.json")]
-    assert CliRunner().invoke(app, [*asked, "--out", str(tmp_path / "c.json")]).exit_code == 0
+    assert called(*asked, "--out", tmp_path / "c.json").returncode == 0
     domain = Domain(year=[2020, 2021], month=["01", "11"])
     wanted = count_table(lake, domain, Counting("user", at_most=4)).cells
     assert sum(map(sum, wanted.tolist())) == 12
@@ -249,7 +250,7 @@ def test_counts_in_folders_are_read_as_a_table_of_cells(tmp_path):
     (tmp_path / "d.json").write_text(json.dumps({"ward": ["A", "B"], "outcome": ["yes", "no"]}))
     asked = ["count", str(tmp_path / "lake"), "--nested", "outcome=admitted,applicants", "--at-most", "1"]
     asked += ["--domain", str(tmp_path / "d.json"), "--out", str(tmp_path / "c.json")]
-    assert CliRunner().invoke(app, asked).exit_code == 0
+    assert called(*asked).returncode == 0
     assert json.loads((tmp_path / "c.json").read_text())["cells"] == [65, 35, 66, 34]
 
 

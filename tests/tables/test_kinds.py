@@ -17,6 +17,8 @@ from asking import asked
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.releases import release_table
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import files
 from utmost.tables.files.table_formats import as_columns
@@ -24,7 +26,7 @@ from utmost.tables.files.text_files import TextFile, ending_of_content, read_enc
 
 WARDS, VISITS = ["Köln", "b; c", "d"], [5, 0, 12]
 PLAIN = {"ward": WARDS, "n": VISITS}
-PROMISE = {"columns": "n", "public": "ward", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "n", "public": "ward", "unit": ut.Unit(1, 1)}
 TEXT = 'ward;n\nKöln;5\n"b; c";0\nd;12\n'
 
 
@@ -131,7 +133,7 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
         cells = columns_of(answer)
         assert sorted(cells) == ["n", "n_margin", "ward"]
         assert cells["ward"] == WARDS
-        margin = release_table({"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=epsilon).margin
+        margin = release_table({"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon).margin
         assert cells["n_margin"] == [margin] * 3
     if not kind.startswith(("csv", "tsv", "JSON")):
         assert len({type(answer) for answer in answers}) == 1
@@ -163,10 +165,10 @@ NAMES = {
 def test_columns_keep_names_that_are_no_text(what, tmp_path):
     """Years, pairs and bins: in what is released, and in a view of frames."""
     table, columns, names = NAMES[what]
-    made = release_table(table, ut.Promise(columns=columns, sensitivity=1, cells=1), epsilon=1)
+    made = release_table(table, ut.Promise(columns=columns, unit=ut.Unit(1, 1)), epsilon=1)
     assert list(made.table) == names
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        said = ledger.publish("r", table, ut.Promise(columns=columns, sensitivity=1, cells=1), epsilon=1).table
+        said = ledger.publish("r", table, ut.Promise(columns=columns, unit=ut.Unit(1, 1)), epsilon=1).table
         seen = ledger.view("r", epsilon=1)
         assert list(said) == names
         if isinstance(table, pd.DataFrame):
@@ -174,18 +176,18 @@ def test_columns_keep_names_that_are_no_text(what, tmp_path):
             assert list(seen.columns.names) == list(table.columns.names)
     if not isinstance(table, pd.DataFrame):
         with pytest.raises(BadTable, match="distinct"):
-            release_table({2020: [1], "2020": [2]}, ut.Promise(columns="2020", sensitivity=1, cells=1), epsilon=1)
+            release_table({2020: [1], "2020": [2]}, ut.Promise(columns="2020", unit=ut.Unit(1, 1)), epsilon=1)
 
 
 def test_the_type_that_leaves_is_no_function_of_true_values():
     """Neighbours of which one needs 65 bits: where the released values fit, one type."""
     for number in (1, 2**62, 2**64):
         values = {"n": np.array([number, 1], dtype=object)}
-        made = release_table(values, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1).table["n"]
+        made = release_table(values, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).table["n"]
         assert made.dtype == (np.int64 if all(abs(cell) < 2**63 for cell in made.tolist()) else object)
     for kind in ("int8", "Int8", "uint8[pyarrow]", "float64"):
         small = pd.DataFrame({"n": pd.array([1, 2], dtype=kind)})
-        made = release_table(small, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/1000").table["n"]
+        made = release_table(small, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/1000").table["n"]
         assert str(made.dtype) in ("int64", "Int64", "int64[pyarrow]")
 
 
@@ -193,7 +195,7 @@ def test_levels_and_categories_of_dropped_rows_do_not_leave():
     """A frame that was cut down keeps the labels of all rows in its types; they are not published with it."""
     index = pd.MultiIndex.from_tuples([("a", 1), ("secret", 2)], names=["ward", "day"])
     whole = pd.DataFrame({"n": [7, 2], "kind": pd.Categorical(["x", "secret"])}, index=index)
-    promise = {"columns": "n", "public": ["ward", "day", "kind"], "epsilon": 1, "sensitivity": 1, "cells": 1}
+    promise = {"columns": "n", "public": ["ward", "day", "kind"], "epsilon": 1, "unit": ut.Unit(1, 1)}
     made = release_table(whole.iloc[:1], **asked(**promise)).table
     assert "secret" not in made.index.levels[0]
     assert list(made["kind"].cat.categories) == ["x"]
@@ -203,7 +205,7 @@ def test_a_geodataframe_keeps_its_reference_system(tmp_path):
     geopandas = pytest.importorskip("geopandas")
     points = geopandas.points_from_xy([0, 1], [2, 3])
     frame = geopandas.GeoDataFrame({"n": [1, 2]}, geometry=points, crs="EPSG:3857")
-    promise = {"columns": "n", "public": "geometry", "epsilon": 1, "sensitivity": 1, "cells": 1}
+    promise = {"columns": "n", "public": "geometry", "epsilon": 1, "unit": ut.Unit(1, 1)}
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         made = [
             release_table(frame, **asked(**promise)).table,
@@ -259,7 +261,7 @@ def test_a_damaged_file_is_refused_and_not_quoted(content, name, tmp_path):
     with pytest.raises(BadTable) as caught:
         release_table(
             path,
-            ut.Promise(columns="n", drop=["ward"] if b"ward" in content else [], sensitivity=1, cells=1),
+            ut.Promise(columns="n", drop=["ward"] if b"ward" in content else [], unit=ut.Unit(1, 1)),
             epsilon=1,
         )
     assert "ln" not in str(caught.value).replace(str(tmp_path), "")

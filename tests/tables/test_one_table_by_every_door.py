@@ -10,7 +10,6 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.workloads import bins, edges, hierarchy, periods
 
 KEY = bytes(range(32))
@@ -55,7 +54,7 @@ def written(events, domain):
     """Every table of a counting, as its file has it."""
     measures = {name: of for name, of in MEASURES.items() if name != "bought" or "age" not in domain.columns}
     tables = ut.count_measures(events, domain, ut.Counting("user", at_most=3, key=KEY), measures)
-    return {name: json.dumps(COUNTED_FORM.document(table), sort_keys=True) for name, table in tables.items()}
+    return {name: json.dumps(table.facts(), sort_keys=True) for name, table in tables.items()}
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from utmost.errors import BadTable, Unsupported
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import files, parquet
 
 

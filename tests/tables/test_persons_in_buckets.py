@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+# Draws are proved word by word: which bits become which value shows in no public answer.
 from counting_words import counted_with
 from utmost import Counting
 from utmost.core.sampling.item_words import compound_tags, item_tags

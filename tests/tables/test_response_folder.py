@@ -19,7 +19,7 @@ from utmost.ledger import Ledger, ResponseFolder, check_responses
 duckdb = pytest.importorskip("duckdb")
 
 KEY = bytes(range(32))
-SAY = {"columns": "n", "public": "id", "id_column": "id", "sensitivity": 1, "cells": 1}
+SAY = {"columns": "n", "public": "id", "id_column": "id", "unit": ut.Unit(1, 1)}
 ROWS = 3000
 
 
@@ -133,7 +133,7 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
     with pytest.raises(Unsupported, match="by the engine"):
         folder.keep("visits", ledger["visits"], epsilon=3)
     ledger.publish(
-        "kept", {"id": ["a", "b"], "n": [1, 2]}, ut.Promise(**SAY, noise="items"), epsilon=1, independent=True
+        "kept", {"id": ["a", "b"], "n": [1, 2]}, ut.Promise(**SAY, keyed_by_id=True), epsilon=1, independent=True
     )
     with pytest.raises(Unsupported, match="itself"):
         folder.keep("kept", loose, epsilon=1)
@@ -202,7 +202,7 @@ def killing(place, name, before):
 
 con = duckdb.connect()
 table = con.sql("SELECT 'cell ' || i AS id, i % 31 AS n FROM range(3000) r(i)")
-say = dict(columns="n", public="id", id_column="id", sensitivity=1, cells=1)
+say = dict(columns="n", public="id", id_column="id", unit=ut.Unit(1, 1))
 with Ledger.open(f"{here}/a.db", key=bytes(range(32))) as ledger:
     folder = ResponseFolder(ledger, Path(here) / "responses")
     points = {

@@ -7,11 +7,13 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
+from utmost import Spelling
 from utmost.errors import BadTable
 from utmost.interfaces.documents.channel_files import read as channel_in
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.interfaces.documents.space_names import edges_file, graph_file
-from utmost.tables.cells.spelling import Spelling
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.small_tables import number_rows, small_table
 from utmost.tables.files.text_files import TextFile

@@ -21,7 +21,7 @@ pytestmark = [*OF_SPARK, pytest.mark.slow]
 def one_machine(tmp_path):
     """What a ledger of the same key answers on one machine."""
     with Ledger.open(f"{tmp_path}/here.db", create=True, key=bytes(range(32)), witness=False) as here:
-        strict = here.publish("visits", wards(), **asked(**PROMISE, noise="items", epsilon="1/2")).table
+        strict = here.publish("visits", wards(), **asked(**PROMISE, keyed_by_id=True, epsilon="1/2")).table
         loose = here.relax("visits", wards(), epsilon=2)
         viewed = here.view("visits", epsilon=1)
     names = wards()["ward"]

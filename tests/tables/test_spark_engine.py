@@ -26,6 +26,8 @@ from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, ResponseFolder
 from utmost.noise import Geometric
 from utmost.publish.ledger import engine_ledger
+
+# Parts of a release are forced or compared from inside.
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows
 from utmost.releases import release_table
@@ -162,7 +164,7 @@ def test_spark_finds_the_keys_and_refuses_nobody_as_one_machine_does():
         count_table(nobody, DOMAIN, Counting("user", at_most=1))
 
 
-PROMISE = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": ut.Unit(1, 1)}
 
 
 def wards(rows=1000):
@@ -184,7 +186,7 @@ def ledgers(tmp_path):
 def test_three_evaluations_on_spark_are_the_values_of_one_machine(ledgers):
     """On other partitions each, and in part: row by row the ledger's values on one machine."""
     here, there = ledgers
-    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2").table
     wanted = dict(zip(first["ward"], first["visits"], strict=True))
     made = there.publish("visits", on_spark(wards(), 2), ut.Promise(**PROMISE), epsilon="1/2").table
     assert type(made) is type(on_spark(wards(5)))
@@ -208,7 +210,7 @@ def test_where_two_halves_of_tags_are_equal_spark_counts_the_identifiers(ledgers
     counted, count = [], ReleasableFrame.check_distinct
     monkeypatch.setattr(ReleasableFrame, "check_distinct", lambda self, rows: (counted.append(rows), count(self, rows)))
     monkeypatch.setattr(engine_ledger, "CommittingRows", with_a_half_tag_twice(("w0", "w999")))
-    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2").table
     made = there.publish("visits", on_spark(wards(), 2), ut.Promise(**PROMISE), epsilon="1/2").table
     assert counted == [1000]
     assert by_ward(made) == dict(zip(first["ward"], first["visits"], strict=True))
@@ -222,7 +224,7 @@ def test_where_two_halves_of_tags_are_equal_spark_counts_the_identifiers(ledgers
 @pytest.mark.slow
 def test_relaxed_and_viewed_on_spark_are_the_values_of_one_machine(ledgers):
     here, there = ledgers
-    here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2")
+    here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2")
     there.publish("visits", on_spark(wards()), ut.Promise(**PROMISE), epsilon="1/2")
     loose = here.relax("visits", wards(), epsilon=2)
     again = there.relax("visits", on_spark(wards(), 3), epsilon=2)
@@ -262,7 +264,7 @@ CHANGED = {
 def test_a_frame_that_changed_before_it_is_relaxed_is_refused_and_nothing_is_spent(ledgers):
     """Its schema, a cell or an identifier; one column more is left out."""
     here, there = ledgers
-    here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2")
+    here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2")
     there.publish("visits", on_spark(wards()), ut.Promise(**PROMISE), epsilon="1/2")
     for change, error, said in CHANGED.values():
         columns = {name: cells for name, cells in (wards() | change).items() if cells is not None}
@@ -299,7 +301,7 @@ def test_workers_lost_while_a_ledger_publishes_and_relaxes_change_no_value(ledge
     here, there = ledgers
     losses = Losses(tmp_path)
     frame = losses.frame(on_spark(wards()))
-    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2").table
     made = losses.once(lambda: there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table)
     assert losses.once(lambda: by_ward(made)) == dict(zip(first["ward"], first["visits"], strict=True))
     loose = here.relax("visits", wards(), epsilon=2)
@@ -330,7 +332,7 @@ def test_ctrl_c_while_spark_commits_leaves_neither_a_file_nor_an_event(ledgers, 
     press.join()
     assert sorted(tmp_path.rglob("*")) == before
     assert there.verify().events == 1
-    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2").table
     made = there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table
     assert by_ward(made) == dict(zip(first["ward"], first["visits"], strict=True))
 
@@ -340,7 +342,7 @@ def test_responses_of_spark_are_kept_whole_and_relaxed_from(ledgers, tmp_path):
     """Also where a worker is lost as they are written; another frame is refused, and nothing of it stays."""
     here, there = ledgers
     losses, kept = Losses(tmp_path), ResponseFolder(there, tmp_path / "responses")
-    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2").table
     made = there.publish("visits", losses.frame(on_spark(wards())), ut.Promise(**PROMISE), epsilon="1/2").table
     with pytest.raises(DataChanged):
         kept.keep("visits", on_spark(wards()), epsilon="1/2")

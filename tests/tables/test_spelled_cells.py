@@ -10,11 +10,13 @@ import pytest
 
 import utmost as ut
 from counting_words import contributions_with, counted_with
+from utmost import Spelling
 from utmost.errors import BadTable, OutOfRange, WrongKind
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.axes.clock import shown_time
 from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.odd_cells import odd_number
-from utmost.tables.cells.spelling import Spelling
 from utmost.tables.files import files
 from utmost.workloads import bins, edges, hierarchy, listed, periods, plain
 
@@ -121,7 +123,7 @@ def test_groups_of_cut_are_counted_beside_a_gap(table, gap):
     counted = ut.count_table(table({"x": cut}), ut.Domain(x=list(cut.cat.categories)), ut.Counting(each_row=True))
     assert counted.cells.tolist() == [2, 0, 1]
     released = ut.release_table(
-        pd.DataFrame({"x": cut, "n": 1}), ut.Promise(columns="n", public="x", sensitivity=1, cells=1), epsilon=1
+        pd.DataFrame({"x": cut, "n": 1}), ut.Promise(columns="n", public="x", unit=ut.Unit(1, 1)), epsilon=1
     )
     assert str(files.columns(released.table)["x"][0]) == "(0, 5]"
 

@@ -8,17 +8,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 from asking import asked
+from running import called
+from utmost import Unit
 from utmost.errors import BadTable, NotDeclared, Unsupported
-from utmost.interfaces.cli.main import app
+
+# Parts of a release are forced or compared from inside.
 from utmost.publish.releases import streamed
 from utmost.publish.releases.streamed import StreamedTable
 from utmost.releases import rehearse_table, release_table
 from utmost.tables.files import files, parquet_pieces
 
-SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
+SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
 ROWS = 5000
 
 
@@ -196,10 +198,8 @@ def test_the_command_takes_packed_parquet_in_pieces_where_it_stays_parquet(tmp_p
     monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)
     monkeypatch.setattr(streamed, "StreamedTable", lambda *a: taken.append(1) or StreamedTable(*a))
     what, promise = ["--columns", "visits"], ["--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
-    made = CliRunner().invoke(
-        app, ["release", str(path), *what, "--public", "ward", *promise, "--out", str(tmp_path / out)]
-    )
-    assert made.exit_code == 0, made.output
+    made = called("release", path, *what, "--public", "ward", *promise, "--out", tmp_path / out)
+    assert made.returncode == 0, made.stderr
     assert bool(taken) == is_pieces
     assert len(pd.read_parquet(tmp_path / out) if is_pieces else pd.read_csv(tmp_path / out)) == ROWS
 
@@ -225,7 +225,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     code = (
         "import sys, pathlib, re; from utmost.tables.files import files; files.LARGE = 0\n"
         "from utmost import Promise, release_table\n"
-        "promise = Promise('visits', public='ward', id_column='ward', sensitivity=1, cells=1)\n"
+        "promise = Promise('visits', public='ward', id_column='ward', unit=Unit(1, 1))\n"
         "path = pathlib.Path(sys.argv[1]); made = release_table(files.streamed(path), promise, epsilon=1)\n"
         "out = path.with_suffix('.out.parquet')\n"
         "with out.open('w+b') as file: files.write(made.table, file, out)\n"

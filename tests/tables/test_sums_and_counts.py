@@ -13,8 +13,10 @@ from counting_words import counted_with
 from utmost.errors import OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
+
+# A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.statements.workload_files import check_workload
+from utmost.statements import check_workload
 from utmost.workloads import Domain, Strategy, Workload
 
 KEY = bytes(range(32))
@@ -156,7 +158,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     table = counted()
     strategy = Strategy(table.domain, table.unit, {"shop paid": 1})
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
-        strict = ledger.publish("paid", table, ut.Promise(strategy=strategy), epsilon=1).table
+        strict = ledger.publish("paid", table, ut.Promise(noise=strategy), epsilon=1).table
         loose = ledger.relax("paid", table, epsilon=3)
         with pytest.raises(Unsupported, match="need geometric noise"):
             ledger.publish("cells", table, ut.Promise.of_counted(table), epsilon=1, dataset="other")

@@ -9,7 +9,6 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.workloads import edges, listed, periods
 
 KEY = bytes(range(32))
@@ -103,7 +102,7 @@ def written(tables):
     """Every table as its file has it, but for the name of the partition, which is drawn anew for each counting."""
     parts = {name: table if isinstance(table, dict) else {"": table} for name, table in tables.items()}
     return {
-        (name, label): json.dumps(COUNTED_FORM.document(table) | {"part": None}, sort_keys=True)
+        (name, label): json.dumps(table.facts() | {"part": None}, sort_keys=True)
         for name, labels in parts.items()
         for label, table in labels.items()
     }

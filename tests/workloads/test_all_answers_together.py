@@ -12,6 +12,8 @@ from scipy.sparse import coo_matrix
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.privacy import Amount, Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.bound_inequalities import (
     Directions,
     answer_below,

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring import variance_components as blocks
 from utmost.publish.workloads.measuring.variance_components import Blocks, precision, relative_precision
 from utmost.workloads import Domain, bins, hierarchy

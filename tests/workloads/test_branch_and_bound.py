@@ -7,10 +7,13 @@ import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.privacy import Unit
-from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+
+# The factors that a plan multiplies are compared with dense matrices.
+from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.planning.branch_and_bound import Box, Search
 from utmost.publish.workloads.planning.share_exchange import WeighedError
 from utmost.workloads import Domain, Workload, bins, certified_shares, hierarchy
+from workload_cases import precision
 
 ONE = Unit(1, 1)
 PLACES = Domain(

@@ -5,10 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.core.noise.joint_cells import RotatedPair
 from utmost.errors import OutOfRange
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, JointCells
+from utmost.noise import DiscreteStaircase, Geometric, JointCells, RotatedPair
 from utmost.privacy import Unit
 from utmost.workloads import pair_noise, ways_together
 

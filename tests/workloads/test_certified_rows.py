@@ -10,10 +10,12 @@ import pytest
 from utmost.core.noise.signed_cells import charge_of_rows
 from utmost.errors import OutOfRange, Unsupported
 from utmost.privacy import Unit
-from utmost.publish.workloads.measuring.variance_components import precision
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.planning.levels_of_rows import changes_of
 from utmost.publish.workloads.planning.signed_search import signed_rows
 from utmost.workloads import Domain, Workload, bounds_of, certified_rows
+from workload_cases import precision
 
 ALL_THREE = [(0, 0, 1), (1, -1, 0), (1, 1, -1)]
 

@@ -13,6 +13,8 @@ from scipy.optimize import minimize
 from running import PLAIN, python
 from utmost.errors import NotDetermined
 from utmost.programs import solve
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.reconstruction import clean, whole_flows
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, is_two_chains
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction

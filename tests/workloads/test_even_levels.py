@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.workload_evidence import family_blocks
 from utmost.publish.workloads.measuring.axis_sums import Runs
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.spectra import row_spectrum, runs_spectrum
-from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.releases import release_workload
 from utmost.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
+from workload_cases import precision
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights_domain.json"
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).filter(lambda sizes: len(set(sizes)) > 1)

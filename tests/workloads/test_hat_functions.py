@@ -13,10 +13,11 @@ from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import load_of, measured_family
-from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.planning.searches import hat_functions
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
@@ -24,6 +25,7 @@ from utmost.publish.workloads.reconstruction.hat_reconstruction import HatRecons
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.tables.axes.hat_functions import hat_count, hat_rows, hat_spread, hat_sums
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from workload_cases import precision
 
 ONE = Unit(1, 1)
 PLACE = hierarchy({"A": [1, 2], "B": [3, 4]}, names=["region", "district"])

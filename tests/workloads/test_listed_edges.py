@@ -16,6 +16,8 @@ from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import numbers_of
 from utmost.releases import release_workload
 from utmost.statements import read_workload

@@ -18,12 +18,13 @@ from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Un
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.counting import added_cells, counted_events
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels
 from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
-from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, precision_weights
 from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
 from utmost.releases import WorkloadRelease, release_workload
@@ -39,6 +40,7 @@ from utmost.workloads import (
     marginals,
     strategy,
 )
+from workload_cases import precision
 
 ONE = Unit(1, 1)
 SIZES = (("age", 85), ("workclass", 9), ("weight", 100), ("education", 16), ("marital", 7), ("occupation", 15))
@@ -311,7 +313,7 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
             release.clean()
         with pytest.raises(NotDetermined):
             release["country"]
-        kept = ut.release(counted, ut.Promise(strategy=chosen), epsilon="1/2")
+        kept = ut.release(counted, ut.Promise(noise=chosen), epsilon="1/2")
         early = kept.at("1/2")["sex race"]["estimate"]
         kept.at(5)
         assert (kept.at("1/2")["sex race"]["estimate"] == early).all()

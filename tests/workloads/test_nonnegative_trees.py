@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from utmost.counting import CountedTable
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction.nonnegative_trees import nearest_of_tree

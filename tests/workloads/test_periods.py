@@ -20,6 +20,8 @@ from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.privacy import Unit
 from utmost.releases import release_workload
 from utmost.statements import read_workload
+
+# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.cells.axis_places import places_on
 from utmost.workloads import Domain, Workload, bins, edges, hierarchy, periods, plain, strategy
 

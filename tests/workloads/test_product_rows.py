@@ -14,14 +14,15 @@ from utmost.errors import NotDetermined, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import is_hats, is_listed, load_of, measured_family
 from utmost.publish.workloads.measuring.product_errors import product_variances
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
 from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
-from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, hierarchy, strategy, values_alone
 
 ONE = Unit(1, 1)
 SMALL = Domain(age=bins(6), sex=["m", "w"], kind=["x", "y", "z"])

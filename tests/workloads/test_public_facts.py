@@ -15,6 +15,8 @@ from utmost.errors import BadTable, FactsFarOff, Infeasible, OutOfRange, Privacy
 from utmost.privacy import Amount
 from utmost.publish.releases.given_facts import read_given
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.reconstruction.clashing_facts import check_feasible
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, is_two_chains
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction

@@ -11,8 +11,16 @@ import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import OutOfRange, Unsupported
 from utmost.privacy import Unit
-from utmost.publish.workloads.measuring.unit_charge import charge_of
-from utmost.workloads import Domain, Strategy, Workload, bounds_of, certified_shares, check_lower_bounds, strategy
+from utmost.workloads import (
+    Domain,
+    Strategy,
+    Workload,
+    bounds_of,
+    certified_shares,
+    charge_of,
+    check_lower_bounds,
+    strategy,
+)
 
 EVERYBODY = Unit(1, 1, "change-one", nonnegative=True, exactly=True)
 

@@ -8,8 +8,8 @@ import pytest
 
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.workloads import Domain, Strategy, Workload, bins, strategy
+from workload_cases import precision
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "workloads" / "ranges_within_a_twentieth_of_p_identity.py"
 ONE = Unit(1, 1)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotDetermined, Unsupported
 from utmost.exact import Level, level
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of, selected
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, precision_weights
 from utmost.workloads import Domain, bins, hierarchy

@@ -13,9 +13,10 @@ import utmost as ut
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, WrongKind
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.planning.shared_level import _least
-from utmost.workloads import Domain, SharedLevel, Strategy, Workload, share_level, strategy
+from utmost.workloads import AxisRows, Domain, ProductRows, SharedLevel, Strategy, Workload, share_level, strategy
 
 DOMAIN = Domain(shop=list("ABC"), sex=["men", "women"])
 UNITS = {"visits": Unit(1, 2), "spent": Unit(500_000, 2), "products": Unit(3, 2)}
@@ -178,7 +179,7 @@ def test_a_ledger_adds_up_to_the_level_and_relaxes_each_to_its_share(tmp_path):
     shared = ut.workloads.share_level(strategies, epsilon=1, up_to=8)
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
         for name, level in shared.levels(ut.level(1)).items():
-            ledger.publish(name, tables[name], ut.Promise(strategy=strategies[name]), epsilon=level, dataset="sales")
+            ledger.publish(name, tables[name], ut.Promise(noise=strategies[name]), epsilon=level, dataset="sales")
         assert ledger.spent(dataset="sales") == ut.level(1)
         for name, level in shared.levels(ut.level(8)).items():
             ledger.relax(name, tables[name], epsilon=level)

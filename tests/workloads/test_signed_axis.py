@@ -15,11 +15,11 @@ from goodness import LEVEL, as_often
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
-from utmost.publish.workloads.measuring.signed_axis import SignedAxis
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.row_unit import WholeRows
-from utmost.workloads import Domain, Strategy, Workload, strategy
+from utmost.workloads import AxisRows, Domain, ProductRows, SignedAxis, Strategy, Workload, strategy, values_alone
 
 THREE = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
 DOMAIN = Domain(region=["N", "S"], quarter=["q1", "q2", "q3"])
@@ -191,7 +191,7 @@ def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
     wanted = Workload(counted.domain, {"region quarter": 1})
     chosen = strategy(wanted, counted.unit, epsilon=1, together="quarter")
     with ut.Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32)), witness=False) as ledger:
-        strict = ledger.publish("visits", counted, ut.Promise(strategy=chosen), epsilon="1/2", dataset="d").table
+        strict = ledger.publish("visits", counted, ut.Promise(noise=chosen), epsilon="1/2", dataset="d").table
         loose = ledger.relax("visits", counted, epsilon=2)
         assert ledger.spent("visits") == level(2)
         assert strict.strategy.facts() == loose.strategy.facts() == chosen.facts()

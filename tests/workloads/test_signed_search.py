@@ -11,6 +11,8 @@ from utmost.errors import OutOfRange
 from utmost.exact import level
 from utmost.noise import SignedCells
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.planning.signed_search import grouped_rows, paired_rows, signed_rows
 from utmost.workloads import Domain, Workload, strategy, ways_together
 

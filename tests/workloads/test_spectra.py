@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.spectra import (
     group_spectrum,
     prefix_spectrum,

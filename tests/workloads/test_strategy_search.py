@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotALevel
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.planning.candidate_families import (
     candidate_families,

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.core.noise.joint_cells import RotatedPair
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import Geometric
+from utmost.noise import Geometric, RotatedPair
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights

@@ -5,6 +5,8 @@ from fractions import Fraction
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.sums_in_words import read_family, read_selection, read_share, read_wanted
 from utmost.workloads import Domain, Workload, bins, hierarchy, plain
 

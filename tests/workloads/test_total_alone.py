@@ -54,7 +54,7 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
     table = counted()
     assert list(ut.release_table(table, ut.Promise.of_counted(table), epsilon=1).table) == ["count", "count_margin"]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        release = ledger.publish("r", table, ut.Promise(strategy=plan), epsilon=50).table
+        release = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=50).table
         loose = ledger.relax("r", table, epsilon=60)
         assert ledger.view("r", epsilon=50)[""]["estimate"].tolist() == release[""]["estimate"].tolist()
         assert loose[""]["estimate"].tolist() == [3]

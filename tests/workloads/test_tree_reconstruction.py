@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotDetermined
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.unequal_trees import TreeError, UnequalTree
-from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.planning.tree_search import least_tree_shares
 from utmost.workloads import Domain, Workload, bins, bounds_of, hierarchy, tree_estimate, tree_variances
+from workload_cases import precision
 
 ONE = Unit(1, 1)
 

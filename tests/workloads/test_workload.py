@@ -11,6 +11,8 @@ from hypothesis import given
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import level as exact_level
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.workload import narrowed
 from utmost.workloads import Domain, Workload, bins, strategy

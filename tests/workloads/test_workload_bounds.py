@@ -16,6 +16,8 @@ from utmost.errors import PromiseBroken
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.bound_inequalities import (
     ChordShares,
     Directions,
@@ -28,8 +30,7 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
     variance_below,
 )
 from utmost.publish.workloads.bounds.workload_evidence import exact_spectrum, matrix_parts
-from utmost.publish.workloads.measuring.unit_charge import charge_of
-from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.planning.share_exchange import WeighedError
 from utmost.workloads import (
     Domain,
@@ -38,10 +39,12 @@ from utmost.workloads import (
     bins,
     bounds_of,
     certified_shares,
+    charge_of,
     check_lower_bounds,
     hierarchy,
     strategy,
 )
+from workload_cases import precision
 
 ONE = Unit(1, 1)
 DEPARTMENTS = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.exact import level
 from utmost.privacy import Unit
+
+# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
-from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
-from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, two_way, workloads
+from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, precision, two_way, workloads
 
 ONE = Unit(1, 1)
 FEW_RANGES = Workload.ranges(Domain(t=bins(64)), "t")

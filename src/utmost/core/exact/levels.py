@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, total_ordering
-from typing import TypedDict
 
 from utmost.core.exact.intervals import Interval, exp_interval, is_lower, log_interval, nearest, round_up, settled
 from utmost.core.exact.numbers import Number, exact, precision
@@ -161,13 +160,6 @@ def _alpha_interval(level: Level, bits: int) -> Interval:
     return exp_interval(log_interval(level.base, guard) * level.power, bits)
 
 
-class LevelWords(TypedDict, total=False):
-    """A level among keyword arguments, one of the two: see `level`."""
-
-    epsilon: Number | Level | None
-    alpha: Number | None
-
-
 def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:
     """The level given by exactly one of ``epsilon`` and ``alpha``.
 
@@ -200,11 +192,6 @@ def _number(value: Number, name: str) -> Fraction:
     if max(abs(number.numerator), number.denominator) >= _TOO_LONG:
         raise NotALevel(f"{name} must be written in at most {_DIGITS} digits", came="more")
     return number
-
-
-def level_in(words: LevelWords) -> Level:
-    """The level among words."""
-    return level(words.get("epsilon"), words.get("alpha"))
 
 
 def level_argument(level: Level) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import Interval, exp_interval, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, natural, read_confidence
@@ -167,6 +168,8 @@ class EuclideanTightening:
 
     def __post_init__(self) -> None:
         natural(self.dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
+        instance(self.strict, Level, "strict")
+        instance(self.loose, Level, "loose")
         if self.loose < self.strict:
             raise OutOfRange(f"to tighten, the new level must not be looser than {self.loose}", came=self.strict)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.levels import Level
 from utmost.core.gradual.quantities import plain
 from utmost.core.gradual.steps import Pieces
@@ -38,6 +39,8 @@ class LaplaceTightening:
     loose: Level
 
     def __post_init__(self) -> None:
+        instance(self.strict, Level, "strict")
+        instance(self.loose, Level, "loose")
         if self.loose < self.strict:
             raise OutOfRange(f"to tighten, the new level must not be looser than {self.loose}", came=self.strict)
 
@@ -99,6 +102,8 @@ class LaplaceRelaxing:
     loose: Level
 
     def __post_init__(self) -> None:
+        instance(self.strict, Level, "strict")
+        instance(self.loose, Level, "loose")
         if not self.strict < self.loose:
             raise OutOfRange(f"to relax, the new level must be looser than {self.strict}", came=self.loose)
 
@@ -181,6 +186,9 @@ class LaplaceBridge:
     loose: Level
 
     def __post_init__(self) -> None:
+        instance(self.strict, Level, "strict")
+        instance(self.loose, Level, "loose")
+        instance(self.at, Level, "at")
         if not self.strict < self.at < self.loose:
             raise OutOfRange(
                 f"the level of a bridge must lie strictly between {self.strict} and {self.loose}", came=self.at
@@ -219,6 +227,7 @@ def laplace_jump_intensity(level: Level) -> Fraction | float:
 
     A jump at epsilon has density (epsilon/2) exp(-epsilon |x|).
     """
+    instance(level, Level, "level")
     return 2 / level.epsilon if isinstance(level.epsilon, Fraction) else 2 / level.epsilon_float
 
 
@@ -229,6 +238,8 @@ def laplace_expected_jumps(strict: Level, loose: Level) -> float:
     >>> laplace_expected_jumps(level(epsilon=1), level(epsilon=3))
     2.1972245773362196
     """
+    instance(strict, Level, "strict")
+    instance(loose, Level, "loose")
     if loose < strict:
         raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, remedy="Swap the levels.")
     return float(2 * np.log(float(_ratio(loose, strict))))

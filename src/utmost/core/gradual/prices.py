@@ -20,6 +20,7 @@ the theorem fails.
 from collections.abc import Mapping
 from fractions import Fraction
 
+from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import OutOfRange
@@ -43,6 +44,7 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
     Traceback (most recent call last):
     utmost.errors.OutOfRange: prices: prices must not be negative, nor fall as the level grows. Else whoever ...
     """
+    mapping(prices, "prices")
     read = sorted((level(at), exact(price, "price")) for at, price in prices.items())
     if not read:
         raise OutOfRange("an offer must have a level", came="none", where="prices")
@@ -70,6 +72,10 @@ def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
     >>> step_price(prices, None, level(1)), step_price(prices, level("1/4"), level(1))
     (Fraction(35, 1), Fraction(25, 1))
     """
+    mapping(prices, "prices")
+    instance(to, Level, "to")
+    if held is not None:
+        instance(held, Level, "held")
     if to not in prices:
         raise OutOfRange("the level must be one of those on offer", came=str(to), where="step_price")
     had = max((price for at, price in prices.items() if held is not None and not at > held), default=Fraction(0))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from utmost.core.exact.arguments import sequence, sequence_of
+from utmost.core.exact.arguments import instance, integer, sequence, sequence_of
 from utmost.core.exact.intervals import Interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
@@ -102,6 +102,8 @@ def correlation(first: Level, second: Level) -> float:
     >>> correlation(level(alpha="1/2"), level(alpha="1/4"))
     0.4714045207910317
     """
+    instance(first, Level, "first")
+    instance(second, Level, "second")
     strict, loose = min(first, second), max(first, second)
     return 1.0 if strict == loose else math.sqrt(Tightening(strict, loose).stay.number)
 
@@ -113,6 +115,8 @@ def expected_change(first: Level, second: Level) -> Fraction | float:
     >>> expected_change(level(alpha="1/2"), level(alpha="1/4"))
     Fraction(28, 27)
     """
+    instance(first, Level, "first")
+    instance(second, Level, "second")
     return Fraction(0) if first == second else Tightening(min(first, second), max(first, second)).mean_absolute
 
 
@@ -123,6 +127,7 @@ def jump_intensity(level: Level) -> Fraction | float:
     >>> jump_intensity(level(alpha="1/2"))
     Fraction(2, 1)
     """
+    instance(level, Level, "level")
     return Quantity(lambda a: 2 * a / (1 - a), (level,)).number
 
 
@@ -133,6 +138,9 @@ def expected_jumps(strict: Level, loose: Level | None = None) -> float:
     >>> expected_jumps(level(alpha="1/2"), level(alpha="1/4"))
     0.8109302162163288
     """
+    instance(strict, Level, "strict")
+    if loose is not None:
+        instance(loose, Level, "loose")
     odds = Quantity(lambda a, b: (1 - b) / (1 - a) - 1, (_stricter(strict, loose), loose))
     return 2 * math.log1p(odds.float)
 
@@ -142,6 +150,9 @@ def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction |
 
     It is less than P(V_strict = V_loose), since a path may leave and come back.
     """
+    instance(strict, Level, "strict")
+    if loose is not None:
+        instance(loose, Level, "loose")
     return Quantity(lambda a, b: ((1 - a) / (1 - b)) ** 2, (_stricter(strict, loose), loose)).number
 
 
@@ -171,6 +182,7 @@ def jump_pmf(j: ArrayLike, level: Level) -> Any:
     >>> jump_pmf(-1, level(alpha="1/2")), jump_pmf([0, 1, 2], level(alpha="1/2")).tolist()
     (Fraction(1, 4), [0.0, 0.25, 0.125])
     """
+    instance(level, Level, "level")
     kind, (sizes,) = NumberKind.of((level,), j)
     half = kind.number(Quantity(lambda a: (1 - a) / 2, (level,)))
     return plain(kind.where(sizes != 0, half) * kind.powers(level, np.maximum(np.abs(sizes), 1) - 1))
@@ -183,6 +195,10 @@ def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) ->
     >>> expected_jumps_of_size(-2, level(alpha="1/2"))
     Fraction(1, 8)
     """
+    j = integer(j, "j")
+    instance(strict, Level, "strict")
+    if loose is not None:
+        instance(loose, Level, "loose")
     k = natural(abs(j), "the size of a jump")
     if k == 0:
         raise OutOfRange("a jump has a size other than 0", came=j)
@@ -195,6 +211,7 @@ def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
     Inward, to 0, s, ..., s(m-1) with equal chances: m = |x|. Across 0, to -s(1 + Geom(alpha^2)), and outward, to
     s(m + 1 + Geom(alpha^2)): alpha^2/(1 - alpha^2) each.
     """
+    instance(level, Level, "level")
     kind, (noise,) = NumberKind.of((level,), x)
     size = np.abs(noise)
     flat = plain(kind.number(Quantity(lambda a: a * a / (1 - a * a), (level,))) + 0 * size)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
-from utmost.core.exact.arguments import one_of
+from utmost.core.exact.arguments import iterable, one_of
 from utmost.core.exact.intervals import nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact
@@ -161,5 +161,6 @@ def gain_curve(
     >>> [round(gain_curve([0, 10], cost)[-1], 2) for cost in (absolute, squared)]
     [14.84, 23.61]
     """
+    iterable(epsilons, "epsilons")
     values: list[Fraction] = [exact(epsilon, "epsilon") for epsilon in epsilons]
     return [gain(optimal_noise(e, sensitivity, cost, numbers), "laplace", cost) if e else 1.0 for e in values]

@@ -1,14 +1,15 @@
 """The unit of privacy: whom a release protects, and how much of the table that individual can change."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, one_of, text, wrong_kind
 from utmost.core.exact.arrays import Rebuilt
+from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
 from utmost.core.exact.shown import number_words
@@ -22,9 +23,13 @@ Neighbours = Literal["add-remove", "change-one"]
 _LARGEST = 10**100  # the laws take no larger sensitivity either: no query has one, and each digit costs time
 _STATED = {"sensitivity", "cells", "neighbours"}
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
+_HIDDEN = {
+    "add-remove": "whether a person is in the data (add-remove)",
+    "change-one": "what a person's record says; how many people there are is public (change-one)",
+}
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Unit(Rebuilt):
     """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
 
@@ -51,7 +56,6 @@ class Unit(Rebuilt):
 
     Raises:
         OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
-
     >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
     (2, 4)
     >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most_of
@@ -62,13 +66,13 @@ class Unit(Rebuilt):
     Fraction(5, 1)
     """
 
-    sensitivity: Fraction
-    cells: int
-    neighbours: Neighbours
-    amount: Amount | None
-    nonnegative: bool
-    in_all: Fraction | None
-    exactly: bool
+    sensitivity: Fraction = field(metadata=form("one individual changes each cell by at most, in steps"))
+    cells: int = field(metadata=form("one individual is in at most so many cells"))
+    neighbours: Neighbours = field(metadata=form("hidden is", words=_HIDDEN))
+    amount: Amount | None = field(metadata=form("what is summed"))
+    nonnegative: bool = field(metadata=form("assumed: nobody lowers a cell"))
+    in_all: Fraction | None = field(metadata=form("and all cells together by at most, in steps"))
+    exactly: bool = field(metadata=form("assumed: everybody counts with all of this, so that the total is public"))
 
     def __init__(
         self,
@@ -110,7 +114,6 @@ class Unit(Rebuilt):
 
         Raises:
             OutOfRange, NotANumber, WrongKind: for what describes none.
-
         >>> unit = Unit(100, 2, amount=Amount("spent", "0.05"))
         >>> Unit.of_facts(unit.facts()) == unit
         True
@@ -182,7 +185,6 @@ class Unit(Rebuilt):
 
     def many(self, cell: str) -> str:
         """How many cells one individual changes, in words.
-
         >>> Unit(1, 2).many("cell")
         '2 cells'
         """
@@ -245,7 +247,6 @@ class Unit(Rebuilt):
 
         Raises:
             NotDetermined: for distinct counts: two cells may hold the same value, and how many do no cell says.
-
         >>> Unit(1, 2).check_adds(is_one_cell=False, came="a total")
         """
         if self.is_distinct and not is_one_cell:
@@ -276,7 +277,6 @@ class Unit(Rebuilt):
     @property
     def per_cell_words(self) -> str:
         """The part of the level that each cell's own noise would have.
-
         >>> Unit(1, 4).per_cell_words
         '1/4'
         """
@@ -293,26 +293,11 @@ class Unit(Rebuilt):
         If one individual changes at most k cells by at most D each, noise of level epsilon/k with sensitivity D on
         every cell makes the table epsilon-private. So does *geometric* noise of level epsilon D/P where the sizes of
         all changes add up to at most P.
-
         >>> from utmost.exact import level
         >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
         Fraction(1, 4)
         """
         return instance(level, Level, "level").scaled(Fraction(1, self.charged))
-
-
-class RowWords(TypedDict, total=False):
-    """The words that say what one individual changes, where it is the cells of one row: see `Unit`."""
-
-    unit: Unit | None
-    sensitivity: Number | None
-    neighbours: str | None
-
-
-class UnitWords(RowWords, total=False):
-    """The words that say what one individual changes, by name: see `read_unit`."""
-
-    cells: Number | None
 
 
 def read_unit(
@@ -334,7 +319,6 @@ def read_unit(
     Raises:
         OutOfRange: for a unit beside any of the four, and for neither.
         WrongKind: for a unit that is none.
-
     >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
     True
     """
@@ -352,7 +336,7 @@ def read_unit(
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, unit.amount, in_all=unit.in_all)
     missing = [f"{name}=" for name in needs if numbers[name] is None]
     if missing:
-        remedy = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
+        remedy = "Pass unit=ut.Unit(sensitivity, cells)."
         raise OutOfRange(
             "a release must say what one individual changes", came=f"no {' and no '.join(missing)}", remedy=remedy
         )

@@ -112,6 +112,8 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     >>> found.value, found.certificate.verify()
     (Fraction(2, 9), True)
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(measure, Measure, "measure")
     n = ptype.space.size
     belief = priors.uniform(n) if prior is None else as_array(prior, "prior", ndim=1)
     if len(belief) != n:

@@ -284,6 +284,8 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
     >>> is_vertex_mechanism(PrivacyType(counts(3), alpha="1/2"), geometric_channel(4, alpha="1/2"))
     True
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(channel, Channel, "channel")
     cone = RationalCone.of(ptype, channel)
     return all(_joins_all(cone.tight(list(column))) for column in channel.matrix.T if any(column))
 
@@ -302,6 +304,8 @@ def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
     >>> is_kernel(PrivacyType(counts(3), alpha="1/2"), geometric_channel(4, alpha="1/2"))
     True
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(channel, Channel, "channel")
     if not is_vertex_mechanism(ptype, channel):
         return False
     posteriors = {tuple(column / column.sum()) for column in channel.matrix.T if any(column)}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, sequence
 from utmost.core.exact.arrays import Array, fractions, frozen, objects
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -125,6 +126,8 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
     >>> mechanism.breach(square) is None, mechanism.nearest.shape
     (True, (4, 2))
     """
+    instance(ptype, PrivacyType, "ptype")
+    sequence(support, "support")
     if len(support) == 0:
         raise OutOfRange("one mechanism needs the numbers of its vertices", came="none", where="exact_mechanism")
     listed = vertices(ptype).chosen(support)

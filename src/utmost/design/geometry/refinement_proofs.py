@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz, fmpz_mat
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_rationals, is_exact
 from utmost.core.exact.linear_algebra import by_integers, denominators, matrix_product, numerators
 from utmost.core.exact.shown import Shown
@@ -79,6 +80,9 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
     >>> prefers(guess, Channel([[1, 0], [0, 1]]), Channel([[1], [1]]))
     True
     """
+    instance(consumer, Consumer, "consumer")
+    instance(A, Channel, "A")
+    instance(B, Channel, "B")
     for channel in (A, B):
         if channel.shape[0] != consumer.secrets:
             raise NotAChannel(f"the channel must have {consumer.secrets} rows", came=channel.shape[0], where="prefers")

@@ -73,6 +73,7 @@ def automorphisms(space: Space) -> Automorphisms:
     >>> automorphisms(cycle(5)).order
     10
     """
+    instance(space, Space, "space")
     lengths = space.metric.length_table().astype(object)
     number = {length: k for k, length in enumerate(dict.fromkeys(lengths.flat))}
     return Automorphisms.of(np.array([number[length] for length in lengths.flat]).reshape(lengths.shape))

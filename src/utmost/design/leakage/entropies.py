@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.arrays import Array, Floats, fractions, frozen, is_exact, to_floats
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -61,6 +62,8 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
     >>> round(half.value, 9), half.certificate.upper - half.value < 1e-9
     (0.188721876, True)
     """
+    instance(channel, Channel, "channel")
+    gap = real(gap, "gap")
     if gap <= 0:
         raise OutOfRange("gap must be positive", came=gap, where="shannon_capacity")
     matrix = to_floats(channel.matrix) if is_exact(channel.matrix) else channel.matrix

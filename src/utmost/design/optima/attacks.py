@@ -161,7 +161,12 @@ def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Chan
     Args:
         ptype: space and level.
         floats: whether float64 will do.
+
+    >>> from utmost.spaces import counts
+    >>> sorted(usual_mechanisms(PrivacyType(counts(3), alpha="1/2")))
+    ['exponential mechanism', 'geometric noise']
     """
+    instance(ptype, PrivacyType, "ptype")
     space, at = ptype.space, ptype.level
     metric, mechanisms = space.metric, {}
     if space.size == 1:

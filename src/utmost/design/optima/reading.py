@@ -188,6 +188,8 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
     (0, -2)
     """
+    instance(noise, (Level, IntegerLaw), "noise")
+    response, size = integer(response, "response"), integer(size, "size")
     period = noise.profile.period if isinstance(noise, IntegerLaw) else 1
     if response < 0:
         return -(-response % period)

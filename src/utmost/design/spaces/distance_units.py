@@ -3,6 +3,7 @@
 import re
 from fractions import Fraction
 
+from utmost.core.exact.arguments import text as text_argument
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotALevel, NotANumber, OutOfRange
@@ -156,6 +157,7 @@ def level_at(text: str, unit: str | None = None) -> Level:
     >>> level_at("200m=ln2", "m") == level_per("ln 2", per=200)
     True
     """
+    text_argument(text, "text")
     distance, equals, epsilon = text.partition("=")
     if not equals or not distance.strip() or not epsilon.strip():
         raise NotALevel("a level at a distance is written as 200m=1 or 50km=ln2", came=text)

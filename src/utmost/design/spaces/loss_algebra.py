@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import integer, sequence_of
+from utmost.core.exact.arguments import integer, sequence_of, truth
 from utmost.core.exact.arrays import Array, as_array, fractions, frozen, indices, is_exact, same_numbers
 from utmost.core.exact.numbers import natural, refused_as
 from utmost.design.spaces.consumer import Consumer
@@ -167,6 +167,7 @@ def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) 
 
 def first_breach(loss: object, strict: bool = False, *, each_side: bool = False) -> Breach | None:
     """The first entry, in reading order, that breaks monotonicity; None where there is none."""
+    strict, each_side = truth(strict, "strict"), truth(each_side, "each_side")
     if not isinstance(loss, Consumer):
         return _breach(loss_matrix(loss), 0, strict, each_side)
     if loss.rule is not None and loss.rule.of_difference:

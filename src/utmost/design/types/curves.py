@@ -299,6 +299,9 @@ class StaircaseCurve:
 
         A class misjudged by rounding costs no accuracy, for neighbouring pieces meet where they are confused.
         """
+        if self.shift > 1 << 1000:  # no float holds its classes
+            remedy = "Pass false_alarm as a Fraction, or a smaller shift."
+            raise OutOfRange("a shift is below 2^1000 where the false alarm is a float", came="more", remedy=remedy)
         n, (total, theta) = math.floor(self.shift), divmod(self.shift + 2 * (1 - self.gamma), 1)
         scale, beyond = 2 * _chord(b, 0, 1 - self.gamma), _chord(b, 0, theta)
         depth = -np.log(p) - np.log(scale)

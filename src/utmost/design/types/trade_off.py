@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import iterable
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, objects, to_floats
 from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.levels import Level, level
@@ -135,6 +136,7 @@ def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | 
     >>> profile(Laplace(epsilon=1), [0, 0.5, 1]).round(4).tolist()
     [0.3935, 0.2212, 0.0]
     """
+    iterable(epsilons, "epsilons")
     deltas = [delta(law, epsilon, shift) for epsilon in epsilons]
     return frozen(np.array([x if isinstance(x, float) else round_up(x) for x in deltas], dtype=np.float64))
 

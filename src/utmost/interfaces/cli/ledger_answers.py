@@ -77,7 +77,7 @@ def release_report(release: Published) -> dict[str, Any]:
         "levels": [level_text(level) for level in release.levels],
         "spent": level_text(release.spent),
         "relaxable": release.relaxable,
-        **release.noise.facts(),
+        "noise": release.noise.facts(),
     }
 
 
@@ -229,14 +229,14 @@ def publish_in_ledger(
         dry_run: whether it is rehearsed.
         brought: the table, where it is not the one in the file.
     """
-    planned, answer = promise.noise.needs_counted, question.answer
+    planned, answer = promise.lasting_noise.needs_counted, question.answer
     again = memory.request is not None
     question.check_kind(planned=planned)
     signer = question.checked(table, again=again)
     with long_work(f"Checking {table.name}"):
         # Parquet in and out, with noise by item: then an engine streams it; else the table is read whole.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
-        by_item = is_parquet and promise.by_item
+        by_item = is_parquet and promise.keyed_by_id
         source = files.brought(table, by_item=by_item) if brought is None else brought
     if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
         raise OutOfRange("a table this large is released into a file", came="none", where="--out")

@@ -187,7 +187,7 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     promise = told.promised.stated
     if promise is None:
         return
-    if promise.by_item or promise.noise.largest is not None:
+    if promise.keyed_by_id or promise.lasting_noise.is_bounded:
         required = "a promise of noise by item or of a largest value needs --ledger"
         raise OutOfRange(required, came="none", where="--promise")
     promise.check(counted)

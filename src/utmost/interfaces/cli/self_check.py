@@ -19,6 +19,7 @@ from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.repeated_sums import RepeatedSum
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import sample
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.optima.optimum import optimal_mechanism
@@ -131,7 +132,7 @@ def check_proof() -> None:
 def check_statements() -> None:
     """A released table is what its statement says, and a table with one other cell is not."""
     table = {"sex": ADMISSIONS["sex"][:2], "admitted": ADMISSIONS["admitted"][:2]}
-    release = release_table(table, Promise("admitted", public="sex", sensitivity=1, cells=1), epsilon=1)
+    release = release_table(table, Promise("admitted", public="sex", unit=Unit(1, 1)), epsilon=1)
     check_statement(release.sidecar, release.table)
     changed = {**release.table, "admitted": [int(cell) + 1 for cell in release.table["admitted"]]}
     try:
@@ -147,13 +148,13 @@ def check_ledger() -> None:
     with TemporaryDirectory(prefix="utmost-check-") as folder:
         place = Path(folder) / "releases.db"
         with Ledger.open(place, create=True) as ledger:
-            promise = Promise("admitted", drop="sex", sensitivity=1, cells=1)
+            promise = Promise("admitted", drop="sex", unit=Unit(1, 1))
             ledger.publish("check", table, promise, epsilon="1/4")
             sharper = ledger.relax("check", table, epsilon=1)
             ledger.view("check", epsilon="1/2")
         with Ledger.open(place) as ledger:
             again = ledger.view("check", epsilon=1)
-            same = list(again["admitted"]) == list(sharper["admitted"])
+            same = bool(again["admitted"] == sharper["admitted"])
             _require(holds=same, what="a ledger must repeat what it said")
             _require(holds=ledger.spent("check") == level(1), what="answers together must cost the largest level")
             verification = ledger.verify()

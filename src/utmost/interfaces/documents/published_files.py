@@ -15,7 +15,6 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib.request import urlopen
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import named
 from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
@@ -63,7 +62,6 @@ Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable[Any] 
 """What `read_release` returns."""
 
 
-@named
 def read_release(
     path: Path | str, statement: Path | str | None = None, *, separator: str | None = None, encoding: str | None = None
 ) -> Published:
@@ -88,10 +86,11 @@ def read_release(
         Unsupported: for a format that is not known, and an address that is not answered.
         WrongKind: for what is no path. OSError: where the file cannot be read.
 
+    >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
     >>> with TemporaryDirectory() as folder:
-    ...     release = release_table({"n": [601]}, Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
+    ...     release = release_table({"n": [601]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
     ...     _ = release.save(f"{folder}/released.csv")
     ...     read_release(f"{folder}/released.csv").bars.alone()
     3

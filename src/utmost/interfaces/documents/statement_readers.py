@@ -109,9 +109,10 @@ def stated_release(said: Mapping[str, Any]) -> Facts:
         Unsupported: for the statement of something else, and a format that is not known.
         WrongKind: for what is no mapping.
 
+    >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
-    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", sensitivity=1, cells=2), epsilon="1/2")
+    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 2)), epsilon="1/2")
     >>> stated = stated_release(release.sidecar)
     >>> stated.unit
     'one individual, who changes at most 2 released cells, each by at most 1'

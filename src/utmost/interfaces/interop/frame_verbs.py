@@ -27,11 +27,12 @@ _NAME = "utmost"
 class FrameVerbs:
     """What ``frame.utmost`` is: the frame, with the verbs that take a table first.
 
+    >>> from utmost import Unit
     >>> import pandas as pd
     >>> register_frames("pandas")
     ('pandas',)
     >>> table = pd.DataFrame({"department": ["A", "B"], "admitted": [601, 370]})
-    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> made = table.utmost.release(promise, epsilon=100)
     >>> made.table.to_dict("list")
     {'department': ['A', 'B'], 'admitted': [601, 370], 'admitted_margin': [0, 0]}

@@ -4,7 +4,7 @@ A proposal holds public facts alone: which release, at which level, under which 
 curator, who brings it when the proposal is approved; so nothing true waits on a disk for a decision. An approval is for
 those facts and no others, and what it allows can be done again at no cost, since the ledger repeats its answer.
 
-The terms, which may be long, lie beside the proposal, which has their digest: lists read no terms.
+The request, which may be long, lies beside the proposal, which has its digest: lists read no requests.
 """
 
 import json
@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_of_text
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
 from utmost.interfaces.service.access.tokens import Token
@@ -30,6 +29,8 @@ from utmost.interfaces.service.api.record_forms import (
     Written,
     one_of,
 )
+from utmost.interfaces.service.publish_requests import approved_facts, read_request
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 
 PROPOSED, APPROVED, REFUSED, WITHDRAWN = "proposed", "approved", "refused", "withdrawn"
 State = Annotated[str, one_of((PROPOSED, APPROVED, REFUSED, WITHDRAWN))]
@@ -45,7 +46,7 @@ class Proposal(Written):
         name: of the proposal.
         verb: "publish" or "relax".
         release, version, level: what is to be said; the version as the ledger will count it.
-        digest, size: of its terms as JSON, see `terms_text`: the SHA-256, and how many characters.
+        digest, size: of the proposed request as JSON, see `request_text`: the SHA-256, and how many characters.
         reason: why, in the proposer's words.
         proposer: the owner of the token that proposed it.
         made: when, in seconds since 1970.
@@ -98,35 +99,47 @@ class Proposal(Written):
             raise NotAllowed("a decision stands", came=f"{self.state} before", where=self.name)
         return self
 
-    def allows(self, verb: str, release: str, version: int, level: Level, facts: Mapping[str, Any]) -> bool:
-        """Whether it is approved, and for just this."""
-        wanted = (verb, release, version, level)
+    def request(self, facts: Mapping[str, Any]) -> PublishRequest | AnswerRequest:
+        """The request that it proposes.
+
+        Args:
+            facts: What is kept of a publication beside it, see `approved_facts`.
+
+        Raises:
+            UtmostError: for facts of another version, which are no request.
+        """
+        if self.verb == "publish":
+            return read_request(facts)
+        return AnswerRequest(self.release, self.level, self.version)
+
+    def allows(self, request: PublishRequest | AnswerRequest) -> bool:
+        """Whether it is approved, and for just this request."""
+        wanted = (verb_of(request), request.name, request.version, request.level)
         return (
             self.state == APPROVED
             and wanted == (self.verb, self.release, self.version, self.level)
-            and terms_digest(facts) == self.digest
+            and request_digest(approved_facts(request)) == self.digest
         )
 
 
-def terms_text(facts: Mapping[str, Any]) -> str:
-    """The terms of a proposal as JSON; those of a relaxation are empty."""
+def verb_of(request: PublishRequest | AnswerRequest) -> Verb:
+    """What a request does."""
+    return "publish" if isinstance(request, PublishRequest) else "relax"
+
+
+def request_text(facts: Mapping[str, Any]) -> str:
+    """A proposed request as JSON, see `approved_facts`."""
     return json.dumps(facts, sort_keys=True, separators=(",", ":"))
 
 
-def terms_digest(facts: Mapping[str, Any]) -> str:
-    """The SHA-256 by which terms are known: two are one where this is one."""
-    return sha256(terms_text(facts).encode("ascii")).hexdigest()
+def request_digest(facts: Mapping[str, Any]) -> str:
+    """The SHA-256 by which a proposed request is known: two are one where this is one."""
+    return sha256(request_text(facts).encode("ascii")).hexdigest()
 
 
-def check_approved(
-    proposal: Proposal | None, token: Token, verb: str, about: tuple[str, int, Level, Mapping[str, Any]]
-) -> None:
-    """Check that a proposal allows what is asked, to whoever asks: its proposer, or anyone where it says so.
-
-    Args:
-        proposal, token, verb: which, who asks, and for what.
-        about: the release, its version, the level and the facts of a publication, as `Saying.about`.
-    """
+def check_approved(proposal: Proposal | None, token: Token, request: PublishRequest | AnswerRequest) -> None:
+    """Check that a proposal allows a request to whoever makes it: its proposer, or anyone where it says so."""
+    verb = verb_of(request)
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."
     if proposal is None:
         raise NeedsApproval(f"to {verb} cannot be undone, and needs a second person", came="no proposal", remedy=remedy)
@@ -139,7 +152,7 @@ def check_approved(
             where=proposal.name,
             remedy=remedy,
         )
-    if not proposal.allows(verb, *about):
+    if not proposal.allows(request):
         raise NeedsApproval(
             "the request must be the one that was approved", came="another", where=proposal.name, remedy=remedy
         )

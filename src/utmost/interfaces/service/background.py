@@ -4,13 +4,34 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from utmost.core.exact.arguments import instance, integer
 from utmost.errors import LedgerUnavailable, OutOfRange
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.settings import Settings
 
+if TYPE_CHECKING:
+    from utmost.interfaces.service.access.rate_limits import Guards
+
 _PATIENCE = 30.0
+
+
+def application(service: Service, settings: Settings | None = None) -> "Guards":
+    """Return the ASGI application of a service, for a server of your own.
+
+    Args:
+        service: Service to answer for; the caller closes its ledger.
+        settings: Limits, and an OpenID provider if there is one; the defaults when left out.
+
+    >>> from utmost.ledger import Ledger
+    >>> with Ledger.open(":memory:", create=True, key=bytes(32), witness=False) as ledger:
+    ...     callable(application(Service(ledger)))
+    True
+    """
+    from utmost.interfaces.service import app
+
+    return app.application(instance(service, Service, "service"), settings)
 
 
 @contextmanager
@@ -30,10 +51,8 @@ def served(service: Service, settings: Settings | None = None, port: int = 0) ->
     number = integer(port, "port")
     if not 0 <= number < 1 << 16:
         raise OutOfRange("port must be below 65536", came=port)
-    from utmost.interfaces.service.app import application
-
     config = uvicorn.Config(
-        application(instance(service, Service, "service"), settings),
+        application(service, settings),
         host="127.0.0.1",
         port=number,
         log_config=None,

@@ -3,27 +3,30 @@
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from utmost.core.exact.arguments import text
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
 from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_part, table_in
-from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import Brought
-from utmost.publish.ledger.shared_measures import shared_measures
+from utmost.publish.ledger.requests import PublishRequest
+from utmost.publish.ledger.shared_measures import shared_requests
+from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.workloads.planning.shared_level import SharedLevel
+from utmost.publish.releases.workload_release import Families, WorkloadRelease
+from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.saving import Publication, saved
 
 _TRIES, _FIRST_WAIT = 4, 0.2
@@ -113,15 +116,25 @@ class RemoteLedger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-        family: Any = None,
+        confidence: Number = "0.95",
+        family: Families | None = None,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
+        """Write a view and its statement, which the service says, into files here, as `Ledger.save`.
+
+        Raises:
+            Unsupported: for a table with another confidence than 95 %, which no service states.
+        """
+        sure = read_confidence(confidence)
         answer, table = self._viewed(name, self._only_level(name, epsilon, alpha, version), version)
         if isinstance(table, WorkloadRelease):
-            return table.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
+            release = replace(table, confidence=sure)
+            return release.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
+        if sure != CONFIDENCE:
+            remedy = "Leave confidence= out, and ask margin(confidence=) for another error bar."
+            raise Unsupported("a service states error bars of 95 %", came=str(sure), where="confidence", remedy=remedy)
         statement = answer["statement"]
         publication = Publication(table, lambda digest: statement | {"table": dict(digest or {})})
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
@@ -183,7 +196,7 @@ class RemoteLedger:
         reason: str = "",
         anyone: bool = False,
     ) -> dict[str, Any]:
-        """Propose to publish a table, by its terms; the table comes with `publish`, once a second person has approved.
+        """Propose to publish a table; it comes with `publish`, once a second person has approved.
 
         Args:
             name, promise, epsilon, alpha, dataset, independent, request: as for `Ledger.publish`.
@@ -191,9 +204,17 @@ class RemoteLedger:
             reason: why, for whoever decides.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
-        terms = Terms(promise, dataset, independent).facts()
-        body = {"verb": "publish", "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
-        return self._post("/v1/proposals", request, body | {"terms": terms, "reason": reason, "anyone": anyone})
+        asked = PublishRequest(
+            name=name,
+            promise=promise,
+            level=level(epsilon, alpha),
+            dataset=name if dataset is None else dataset,
+            version=version,
+            request=None,
+            independent=independent,
+        )
+        body = {"publication": _sent(asked), "reason": reason, "anyone": anyone}
+        return self._post("/v1/proposals", request, body)
 
     def propose_relaxation(
         self,
@@ -211,15 +232,16 @@ class RemoteLedger:
         Args:
             version, reason, anyone: as for `propose_publication`.
         """
-        body = {"verb": "relax", "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
-        return self._post("/v1/proposals", request, body | {"reason": reason, "anyone": anyone})
+        relaxation = {"name": name, "level": level_text(level(epsilon, alpha)), "version": version}
+        body = {"relaxation": relaxation, "reason": reason, "anyone": anyone}
+        return self._post("/v1/proposals", request, body)
 
     def proposals(self) -> list[dict[str, Any]]:
-        """What waits for a second person, and what was decided; oldest first, without the terms."""
+        """What waits for a second person, and what was decided; oldest first, without the requests."""
         return self._listed("/v1/proposals")
 
     def proposal(self, name: str) -> dict[str, Any]:
-        """A proposal and all that an approval is for: its "terms", and the "promise" in words."""
+        """A proposal and all that an approval is for: its "publication", and the "promise" in words."""
         return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
@@ -254,12 +276,18 @@ class RemoteLedger:
         Args:
             proposal: the name of the approved proposal, where the service asks for one.
         """
-        at = level(epsilon, alpha)
-        terms = Terms(promise, dataset, independent)
+        asked = PublishRequest(
+            name=name,
+            promise=promise,
+            level=level(epsilon, alpha),
+            dataset=name if dataset is None else dataset,
+            version=version,
+            request=None,
+            independent=independent,
+        )
         promise.check(table)
-        body = {"name": name, "epsilon": level_text(at), "terms": terms.facts(), "version": version}
-        answer = self._post("/v1/releases", request, {**body, "proposal": proposal, **as_sent(table)})
-        return Release(self, name, answer["version"], table, (at, table_in(answer, table)))
+        answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
+        return Release(self, name, answer["version"], table, (asked.level, table_in(answer, table)))
 
     def relax(
         self,
@@ -271,15 +299,16 @@ class RemoteLedger:
         version: int | None = None,
         request: str | None = None,
         proposal: str | None = None,
-    ) -> Any:
+    ) -> AnswerTable:
         """The release at another level, with the table at hand, as `Ledger.relax`.
 
         Args:
             proposal: as for `publish`.
         """
-        body = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
+        body = {"level": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
-        return table_in(answer, table)
+        relaxed: AnswerTable = table_in(answer, table)
+        return relaxed
 
     def publish_shared(
         self,
@@ -298,12 +327,9 @@ class RemoteLedger:
         Args:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
-        measures = shared_measures(tables, shared, epsilon, alpha, dataset, independent)
-        bodies = [
-            {"name": name, "epsilon": level_text(measure.level), "terms": Terms.of(measure).facts()}
-            for name, measure in measures.items()
-        ]
-        return self._together("publications", request, measures, bodies, proposals or {})
+        requests = shared_requests(tables, shared, epsilon, alpha, dataset=dataset, independent=independent)
+        bodies = list(map(_sent, requests))
+        return self._together("publications", request, tables, bodies, proposals or {})
 
     def relax_shared(
         self,
@@ -320,23 +346,23 @@ class RemoteLedger:
         Args:
             proposals: as for `publish_shared`.
         """
-        measures = shared_measures(tables, shared, epsilon, alpha)
-        bodies = [{"name": name, "epsilon": level_text(measure.level)} for name, measure in measures.items()]
-        return self._together("relaxations", request, measures, bodies, proposals or {})
+        _, levels = levels_of_tables(tables, shared, epsilon, alpha)
+        bodies = [{"name": name, "level": level_text(at)} for name, at in levels.items()]
+        return self._together("relaxations", request, tables, bodies, proposals or {})
 
     def _together(
         self,
         what: str,
         request: str | None,
-        measures: Mapping[str, Brought],
+        tables: Mapping[str, CountedTable],
         bodies: list[dict[str, Any]],
         proposals: Mapping[str, str],
     ) -> dict[str, Any]:
         """The answers to a request about several measures, each with its table and the proposal that allows it."""
         for body in bodies:
-            body |= {"proposal": proposals.get(body["name"]), **as_sent(measures[body["name"]].table)}
+            body |= {"proposal": proposals.get(body["name"]), **as_sent(tables[body["name"]])}
         answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
-        return {name: table_in(answer[name], measure.table) for name, measure in measures.items()}
+        return {name: table_in(answer[name], table) for name, table in tables.items()}
 
     def rehearse(
         self,
@@ -487,3 +513,10 @@ class RemoteLedger:
                     return facts_in(answer)
             time.sleep(_FIRST_WAIT * 2**turn)
         raise AssertionError
+
+
+def _sent(request: PublishRequest) -> dict[str, Any]:
+    """A request as it is sent: its own name travels as the idempotency key."""
+    facts = served(request).facts()
+    del facts["request"]
+    return facts

@@ -1,7 +1,7 @@
 """The releases of a ledger, as a token may see and change them."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,13 +14,14 @@ from utmost.core.sampling.random_bits import entropy
 from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.desk import Desk, granted, reaches
-from utmost.interfaces.service.proposing import Proposals, Saying, check_declared
+from utmost.interfaces.service.proposing import Proposals, check_declared
+from utmost.interfaces.service.publish_requests import proposable, served
 from utmost.interfaces.service.records import Shelf
-from utmost.interfaces.service.terms import Terms
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.shared_measures import check_one_dataset
+from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
@@ -163,99 +164,85 @@ class Releases:
         release = self._known(token, "list", name, version)
         return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
 
-    def publish(
+    def publish_measures(
         self,
         token: Token,
         key: str,
-        name: str,
-        table: Any,
-        at: Level,
-        terms: Terms,
-        *,
-        version: int | None = None,
-        proposal: str | None = None,
-    ) -> Any:
-        """Publish a table, as `Ledger.publish`; the idempotency key becomes the ledger's name for the request.
+        requests: Sequence[PublishRequest],
+        tables: Mapping[str, Any],
+        proposals: Mapping[str, str | None],
+    ) -> dict[str, tuple[int, AnswerTable]]:
+        """Publish one table, or several in one transaction, each by an approval of its own; or none of them.
 
-        Raises:
-            NeedsApproval: where a second person must confirm it, and has not.
-            NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
-            NotAllowed: for a token for some releases, and a dataset that others spend.
-            OutOfRange: for a counted table of which the promise does not say all.
-        """
-        return self.publish_measures(token, key, {name: terms.brought(table, at, version, proposal)})[name][1]
-
-    def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
-        """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
+        Args:
+            token: Token of a curator.
+            key: Idempotency key, which becomes the ledger's name for the request.
+            requests: Requests, without names of their own.
+            tables: Tables by the name of the release.
+            proposals: Approved proposals by the name of the release, where a second person must confirm.
 
         Returns:
             For each name the version of the release, and the released table.
 
         Raises:
-            OutOfRange: for tables of several datasets; and as `publish`.
+            NeedsApproval: where a second person must confirm it, and has not.
+            NotAllowed: for a token for some releases, where the request does not say that the data are of no other
+                dataset, or names a dataset that others spend.
+            OutOfRange: for tables of several datasets, and a counted table of which the promise does not say all.
         """
-        check_one_dataset(measures)
-        sayings, tables = list[Saying](), dict[str, Brought]()
-        for name, brought in measures.items():
-            terms = Terms.of(brought)
-            token.check("publish", check_name(name, "name"), brought.level)
-            wanted = 1 if brought.version is None else exact_integer(brought.version, "version")
-            check_declared(token, "publish", terms)
-            terms.promise.check(brought.table)
-            sayings.append(Saying(name, wanted, brought.level, terms.facts(), brought.proposal))
-            request = self._desk.name("publish" if len(measures) == 1 else f"publish {name}", token, key)
-            tables[name] = replace(brought, request=request)
+        check_one_dataset(requests)
+        for request in requests:
+            token.check("publish", request.name, request.level)
+            check_declared(token, "publish", served(request))
+            request.promise.check(tables[request.name])
+        approved = [proposable(request) for request in requests]
+        verbs = ["publish" if len(requests) == 1 else f"publish {request.name}" for request in requests]
+        named = [
+            replace(request, request=self._desk.name(verb, token, key))
+            for request, verb in zip(requests, verbs, strict=True)
+        ]
         # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
-        self._proposals.check(token, key, "publish", *sayings)
-        with self._comparing(token, *measures), _unspelt(not token.may("publish")):
-            self._check_own_datasets(token, tables)
-            self._proposals.begin(token, key, "publish", *sayings)
-            published = self._ledger.published_versions(tables)
-        self._proposals.done("publish", *sayings)
-        return published
+        self._proposals.check(token, key, approved, proposals)
+        with self._comparing(token, *tables), _unspelt(not token.may("publish")):
+            self._check_own_datasets(token, requests, tables)
+            self._proposals.begin(token, key, approved, proposals, approved)
+            published = self._ledger.publish_measures(named, tables)
+        self._proposals.done(approved, proposals)
+        return {name: (release.version, release.table) for name, release in published.items()}
 
-    def relax(
+    def relax_measures(
         self,
         token: Token,
         key: str,
-        name: str,
-        table: Any,
-        at: Level,
-        *,
-        version: int | None = None,
-        proposal: str | None = None,
-    ) -> Any:
-        """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
+        requests: Sequence[AnswerRequest],
+        tables: Mapping[str, Any],
+        proposals: Mapping[str, str | None],
+    ) -> dict[str, tuple[int, AnswerTable]]:
+        """Relax one release, or several in one transaction, each by an approval of its own; or none of them.
+
+        A level that is stored is answered again, and needs no approval.
+
+        Args, Returns:
+            As for `publish_measures`.
 
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
         """
-        return self.relax_measures(token, key, {name: Brought(table, at, version=version, proposal=proposal)})[name][1]
-
-    def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
-        """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.
-
-        Returns:
-            As of `publish_measures`.
-
-        Raises:
-            NeedsApproval: as `relax`.
-        """
-        sayings, tables, versions = list[Saying](), dict[str, Brought](), dict[str, int]()
-        for name, brought in measures.items():
-            token.check("relax", check_name(name, "name"), brought.level)
-            version = brought.version
+        meant, new = list[AnswerRequest](), list[AnswerRequest]()
+        for request in requests:
+            token.check("relax", request.name, request.level)
+            version = request.version
             if version is None:  # the same request again means the newest version of its time
-                version = self._proposals.begun(token, key, "relax", name)
-            release = self._ledger.release(name, version)
-            is_new = brought.level not in release.levels
-            sayings.append(Saying(name, release.version, brought.level, {}, brought.proposal, is_new))
-            tables[name], versions[name] = replace(brought, version=release.version), release.version
-        self._proposals.begin(token, key, "relax", *sayings)
-        with self._comparing(token, *measures):
-            relaxed = self._ledger.relax_measures(tables)
-        self._proposals.done("relax", *sayings)
-        return {name: (version, relaxed[name]) for name, version in versions.items()}
+                version = self._proposals.begun(token, key, "relax", request.name)
+            release = self._ledger.release(request.name, version)
+            meant.append(replace(request, version=release.version))
+            if request.level not in release.levels:
+                new.append(meant[-1])
+        self._proposals.begin(token, key, meant, proposals, new)
+        with self._comparing(token, *tables):
+            relaxed = self._ledger.relax_measures(meant, tables)
+        self._proposals.done(meant, proposals)
+        return {request.name: (request.version or 1, relaxed[request.name]) for request in meant}
 
     @contextmanager
     def _comparing(self, token: Token, *names: str) -> Iterator[None]:
@@ -331,23 +318,18 @@ class Releases:
         if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
             raise _others_dataset()
 
-    def _check_own_datasets(self, token: Token, measures: Mapping[str, Brought]) -> None:
+    def _check_own_datasets(self, token: Token, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> None:
         """Check that a token for some releases spends no dataset of others.
 
         Raises:
             NotAllowed: where it names one that is there, and the table could be published: what else is wrong with the
                 request is said first, so that a guess at a name that is not there costs a publication.
         """
-        for name, brought in measures.items():
-            dataset, promise = brought.dataset, brought.promise
-            if (
-                dataset is None
-                or promise is None
-                or self.may_know(token, "publish", check_name(dataset, "dataset"), name)
-            ):
+        for request in requests:
+            if self.may_know(token, "publish", request.dataset, request.name):
                 continue
-            checked_table(brought.table, promise, brought.level)
-            if self._is_spent(dataset):
+            checked_table(tables[request.name], request.promise, request.level)
+            if self._is_spent(request.dataset):
                 raise _others_dataset()
 
     def _is_spent(self, dataset: str) -> bool:

@@ -1,16 +1,14 @@
 """What a publication or an approval would do: error bars, the budget before and after, and what is unusual."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any
 
 from utmost.core.exact.levels import Level, level
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.problems import said_of
-from utmost.interfaces.service.approvals import Proposal
-from utmost.interfaces.service.terms import Terms
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Budget
 
 _SURE, _MOST_BARS = "0.95", 12
@@ -41,55 +39,46 @@ class Outlook:
 
 def outlook(
     ledger: Ledger,
-    proposal: Proposal,
-    terms: Terms | Mapping[str, Any] | None,
+    request: PublishRequest | AnswerRequest,
     may_know: Callable[[str], bool],
     *,
     sees_all: bool = True,
 ) -> Outlook:
-    """What a proposal would come to; where its terms cannot be carried out, why.
+    """What a request would come to; where it cannot be carried out, why.
 
     Args:
-        ledger: that it is about.
-        proposal: which one.
-        terms: of a publication; or what is kept of them, which may be unreadable.
-        may_know: whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
-        sees_all: whether whoever looks is for all releases; else no dataset is named that a limit waits for.
+        ledger: Ledger that the request is for.
+        request: The request.
+        may_know: Whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
+        sees_all: Whether whoever looks is for all releases; else no dataset is named that a limit waits for.
 
     Cost: a dozen error bars at most; nothing is drawn or written.
     """
     bars: tuple[tuple[str, int | float], ...] = ()
-    before = None
+    before, level = None, request.level
     try:
-        if proposal.verb == "relax":
-            release = ledger.release(proposal.release, proposal.version)
-            dataset, noise = release.dataset, release.noise
-            after_it: dict[str, Any] = {"version": proposal.version}
+        if isinstance(request, PublishRequest):
+            dataset, promise = request.dataset, request.promise
+            noise, part, independent = promise.lasting_noise, promise.part, request.independent or not sees_all
         else:
-            terms = terms if isinstance(terms, Terms) else Terms.read(terms or {})
-            dataset, noise = terms.dataset or proposal.release, terms.promise.noise
-            after_it = {
-                "dataset": terms.dataset,
-                "independent": terms.independent or not sees_all,
-                "part": terms.promise.part,
-            }
-            after_it["version"] = proposal.version
-        bars = noise.named_bars(proposal.level, _SURE, _MOST_BARS)
+            release = ledger.release(request.name, request.version)
+            dataset, noise, part, independent = release.dataset, release.noise, release.part, False
+        bars = noise.named_bars(level, _SURE, _MOST_BARS)
         if not may_know(dataset):
-            return Outlook(bars, warnings=(*_unusual(proposal, bars), _NOT_SHOWN))
+            return Outlook(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN))
         before = ledger.budget(dataset)
-        after = ledger.rehearse(proposal.release, epsilon=proposal.level, **after_it)
+        after = ledger.rehearse(
+            request.name, epsilon=level, version=request.version, dataset=dataset, independent=independent, part=part
+        )
     except UtmostError as error:
-        return Outlook(bars, before, None, said_of(error), _unusual(proposal, bars))
-    except UNREADABLE:  # terms of another version
-        return Outlook(bars, before, None, "its terms cannot be read", _unusual(proposal, bars))
-    return Outlook(bars, before, after, "", _unusual(proposal, bars))
+        return Outlook(bars, before, None, said_of(error), _unusual(level, bars))
+    return Outlook(bars, before, after, "", _unusual(level, bars))
 
 
-def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:
+def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:
     """Warnings in words."""
     unusual = []
-    if proposal.level > _MUCH:
+    if level > _MUCH:
         unusual.append("Above epsilon 10 practically nobody is protected.")
     if any(margin == 0 for _, margin in bars):
         unusual.append("The error bar is 0: almost every released value is the true one.")
@@ -97,18 +86,18 @@ def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> t
 
 
 def ladder(
-    ledger: Ledger, proposal: Proposal, terms: Terms, may_know: Callable[[str], bool], *, sees_all: bool = True
+    ledger: Ledger, request: PublishRequest, may_know: Callable[[str], bool], *, sees_all: bool = True
 ) -> tuple[tuple[Level, Outlook], ...]:
-    """What a proposal would come to at its level and around it: a quarter, half, twice and four times as much.
+    """What a request would come to at its level and around it: a quarter, half, twice and four times as much.
 
     Args:
-        ledger, proposal, terms, may_know, sees_all: as for `outlook`.
+        ledger, request, may_know, sees_all: as for `outlook`.
 
     Cost: five outlooks, of which none is begun after two seconds.
     """
     until, steps = monotonic() + _LOOKING, []
     for factor in _STEPS:
         if factor == "1" or monotonic() < until:
-            point = replace(proposal, level=proposal.level.scaled(factor))
-            steps.append((point.level, outlook(ledger, point, terms, may_know, sees_all=sees_all)))
+            at = request.level.scaled(factor)
+            steps.append((at, outlook(ledger, replace(request, level=at), may_know, sees_all=sees_all)))
     return tuple(steps)

@@ -1,11 +1,9 @@
 """Proposals at a service's desk: made by a curator, decided by somebody else, and asked for before anything is said."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import NotAllowed, NotPublished, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.interfaces.service.access.tokens import Token
@@ -13,44 +11,50 @@ from utmost.interfaces.service.approvals import (
     APPROVED,
     PROPOSED,
     REFUSED,
-    VERBS,
     WITHDRAWN,
     Proposal,
     check_approved,
-    terms_digest,
-    terms_text,
+    request_digest,
+    request_text,
+    verb_of,
 )
 from utmost.interfaces.service.desk import Desk
 from utmost.interfaces.service.outlook import UNREADABLE
-from utmost.interfaces.service.pages.promise_shown import PromiseShown, of_release, of_terms
+from utmost.interfaces.service.pages.promise_shown import PromiseShown, of_release, of_request
+from utmost.interfaces.service.publish_requests import (
+    LONGEST_REQUEST,
+    approved_facts,
+    proposable,
+    read_request,
+    served,
+)
 from utmost.interfaces.service.records import Shelf
-from utmost.interfaces.service.terms import LONGEST_TERMS, Terms
 from utmost.interfaces.service.waiting import note_done, note_proposal, undecided, waits
 from utmost.publish.ledger.budgets import read_alike
-from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 
 _LONGEST_REASON, _A_PAGE = 1000, 1000
-_TERMS, _LISTED, _PROPOSER = "terms", "proposals", "proposer"
+_PUBLICATION, _LISTED, _PROPOSER = "publication", "proposals", "proposer"
 
 MOST_WAITING_OF_ONE = 50
 """How many proposals of one person wait for a decision at most."""
 
-MOST_TERMS_OF_ONE = 4 << 20
-"""How many characters the terms of those have together at most."""
+MOST_CHARACTERS_OF_ONE = 4 << 20
+"""How many characters those requests have together at most."""
 
 MOST_A_DAY = 500
 """How many proposals one person makes within a day at most."""
 
 
-def check_declared(token: Token, verb: str, terms: Terms) -> None:
+def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
     """Check that whoever is not shown whether others' data are the same has said that they are not.
 
     The ledger refuses the values of another dataset, so that what one person has spent adds up. To whoever is for some
     releases alone that refusal would confirm a guess of others' values: so it is not made, and nothing but a
     declaration stands between two budgets for one person. It must be made, and is among the facts that are approved.
     """
-    if token.may(verb) or terms.independent:
+    if token.may(verb) or request.independent:
         return
     raise NotAllowed(
         "a token for some releases must declare that none of the individuals is in another dataset",
@@ -59,39 +63,15 @@ def check_declared(token: Token, verb: str, terms: Terms) -> None:
     )
 
 
-def note_apart(shelf: Shelf, token: Token, release: str, version: int, facts: Mapping[str, Any]) -> None:
+def note_apart(shelf: Shelf, token: Token, request: PublishRequest) -> None:
     """Write down for auditors that a release was declared to be of nobody else's individuals, and not compared.
 
     Only what `check_declared` asks of everybody alike: whoever is for all releases declares it where values agree, and
     to write that down would say so.
     """
-    dataset = release if facts["dataset"] is None else facts["dataset"]
-    about = {"release": release, "version": version, "dataset": dataset, "declared_by": token.owner}
+    about: dict[str, str | int] = {"release": request.name, "version": request.version or 1}
+    about |= {"dataset": request.dataset, "declared_by": token.owner}
     shelf.put("apart", shelf.hidden("apart", *about.values()), about)  # beside what others declared, never over it
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Saying:
-    """What is about to be said by the ledger.
-
-    Attributes:
-        release, version, level: of what.
-        facts: of a publication, those that are approved; empty for a relaxation.
-        proposal: the name of the one that allows it, if any.
-        is_new: False for what has been said: it needs no approval.
-    """
-
-    release: str
-    version: int
-    level: Level
-    facts: Mapping[str, Any]
-    proposal: str | None
-    is_new: bool = True
-
-    @property
-    def about(self) -> tuple[str, int, Level, Mapping[str, Any]]:
-        """What an approval is for."""
-        return self.release, self.version, self.level, self.facts
 
 
 class Proposals:
@@ -112,67 +92,58 @@ class Proposals:
         self,
         token: Token,
         key: str,
-        verb: str,
-        release: str,
-        at: Level,
+        request: PublishRequest | AnswerRequest,
         *,
-        version: int = 1,
-        terms: Terms | None = None,
         reason: str = "",
         anyone: bool = False,
     ) -> Proposal:
         """Propose to publish or to relax a release.
 
         Args:
-            token: a curator's.
-            key: an idempotency key.
-            verb: "publish" or "relax".
-            release, version, at: what is to be said.
-            terms: of a publication.
-            reason: why, for whoever decides; at most 1 000 characters.
-            anyone: whether any curator may use the approval, and not its proposer alone.
+            token: Token of a curator.
+            key: Idempotency key.
+            request: The request; the first version of the data where it names none.
+            reason: Reason, for whoever decides; at most 1 000 characters.
+            anyone: Whether any curator may use the approval, and not its proposer alone.
 
         Raises:
             NotAllowed: where too much of the proposer's waits, or was proposed within the day.
         """
-        if verb not in VERBS:
-            raise OutOfRange("a proposal must be to publish or to relax", came=verb)
-        token.check("propose", check_name(release, "name"), at)
+        token.check("propose", request.name, request.level)
         _check_reason(reason)
         if not isinstance(anyone, bool):
             raise WrongKind("anyone must be true or false", came=type(anyone).__name__, where="anyone")
-        if (terms is None) != (verb == "relax"):
-            raise OutOfRange("terms belong to a publication, and to nothing else", where="terms")
-        if terms is not None:
-            check_declared(token, "propose", terms)
-        facts = {} if terms is None else terms.facts()
+        if isinstance(request, PublishRequest):
+            request = proposable(served(request))
+            check_declared(token, "propose", request)
+        facts, verb, version = approved_facts(request), verb_of(request), request.version or 1
         _check_shown_whole(facts)
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
-        wanted = exact_integer(version, "version")
-        about = (name, verb, release, wanted, at, terms_digest(facts), len(terms_text(facts)), reason, token.owner, now)
-        wanted_things = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
+        about = (name, verb, request.name, version, request.level)
+        made = (request_digest(facts), len(request_text(facts)), reason, token.owner, now)
+        wanted = [verb, request.name, version, level_text(request.level), facts, reason, *([True] if anyone else [])]
 
         def work(shelf: Shelf) -> Proposal:
-            record = self._desk.again(shelf, "proposal", name, wanted_things)
+            record = self._desk.again(shelf, "proposal", name, wanted)
             if record is not None:
                 return Proposal.of_kept(name, record)
             number = int(shelf.last(_LISTED) or 0) + 1
-            proposal = Proposal(*about, anyone=anyone, also=token.names[1:], number=number)
+            proposal = Proposal(*about, *made, anyone=anyone, also=token.names[1:], number=number)
             _note_waiting(shelf, proposal, self._desk.person(shelf, token))
             shelf.put("proposal", name, proposal.kept())
             if facts:
-                shelf.put(_TERMS, name, facts)
-            for listed in (_LISTED, _listed_of(shelf, release)):
+                shelf.put(_PUBLICATION, name, facts)
+            for listed in (_LISTED, _listed_of(shelf, request.name)):
                 shelf.put(listed, _place(number), {"proposal": name})
             note_proposal(shelf, proposal)
-            about_it = {"proposal": name, "verb": verb, "release": release, "level": level_text(at)}
+            about_it = {"proposal": name, "verb": verb, "release": request.name, "level": level_text(request.level)}
             self._desk.trail(shelf, token, "propose", **about_it)
             return proposal
 
         return self._desk.records.write(work)
 
     def all(self, token: Token) -> list[Proposal]:
-        """The proposals about releases that a token is for, oldest first, without their terms."""
+        """The proposals about releases that a token is for, oldest first, without the requests."""
         listed, after = list[Proposal](), ""
         while True:
             page, following = self.page(token, after, _A_PAGE)
@@ -221,7 +192,7 @@ class Proposals:
         return self._desk.records.read(work)
 
     def one(self, token: Token, name: object) -> tuple[Proposal, dict[str, Any]]:
-        """A proposal, and the whole of its terms: what an approval is for.
+        """A proposal, and the whole request to publish: what an approval is for; nothing more of a relaxation.
 
         Raises:
             UnknownRecord: where there is none about a release that the token is for.
@@ -230,14 +201,14 @@ class Proposals:
 
         def work(shelf: Shelf) -> tuple[Proposal, dict[str, Any]]:
             proposal = self._found(shelf, token, name)
-            return proposal, shelf.get(_TERMS, proposal.name) or {}
+            return proposal, shelf.get(_PUBLICATION, proposal.name) or {}
 
         return self._desk.records.read(work)
 
     def shown(self, proposal: Proposal, facts: Mapping[str, Any]) -> PromiseShown | None:
         """The promise that an approval would be for, whole; None for the relaxation of a release that is not there."""
         if proposal.verb == "publish":
-            return of_terms(facts, proposal.release, proposal.level)
+            return of_request(facts)
         try:
             return of_release(self._ledger.release(proposal.release, proposal.version), proposal.level)
         except NotPublished:
@@ -250,7 +221,7 @@ class Proposals:
             reason: why; a refusal must say it to the proposer. At most 1 000 characters.
 
         Raises:
-            Unsupported: for the approval of what nobody is shown whole: terms that are too long or cannot be read, and
+            Unsupported: for the approval of what nobody is shown whole: a request that is too long or unreadable, and
                 the relaxation of a release that is not there.
         """
         _check_reason(reason)
@@ -264,7 +235,7 @@ class Proposals:
             return proposal, proposal.decided_as(state, self._desk.person(shelf, token), self._desk.clock())
 
         proposal, decided = self._desk.records.read(decision)
-        if decided != proposal and state == APPROVED:  # before the write, for which others wait; terms never change
+        if decided != proposal and state == APPROVED:  # before the write, for which others wait
             self._check_approvable(*self.one(token, name))
 
         def work(shelf: Shelf) -> Proposal:
@@ -283,7 +254,7 @@ class Proposals:
     def withdraw(self, token: Token, name: str) -> Proposal:
         """Take a proposal of one's own back, decided or not, as long as its table was not brought.
 
-        The terms of what nobody decided go with it.
+        The request that nobody decided about goes with it.
 
         Raises:
             NotAllowed: for another's proposal, one that was refused, and one whose table was brought.
@@ -303,7 +274,7 @@ class Proposals:
             _note_decided(shelf, withdrawn)
             shelf.put("proposal", name, withdrawn.kept())
             if proposal.state == PROPOSED:  # what was approved may be on its way: auditors find what it was
-                shelf.drop(_TERMS, name)
+                shelf.drop(_PUBLICATION, name)
             note_proposal(shelf, withdrawn)
             self._desk.trail(shelf, token, "withdraw", proposal=name)
             return withdrawn
@@ -317,58 +288,85 @@ class Proposals:
         version: int | None = before.get("versions", {}).get(release, before.get("version"))
         return version
 
-    def check(self, token: Token, key: str, verb: str, *sayings: Saying) -> None:
-        """Check that all that is about to be said is approved, and write nothing down.
+    def check(
+        self, token: Token, key: str, requests: Sequence[PublishRequest], proposals: Mapping[str, str | None]
+    ) -> None:
+        """Check that all that is about to be published is approved, and write nothing down.
+
+        Args:
+            requests: Requests as they are approved, see `proposable`.
+            proposals: The approved proposal, by the name of the release.
 
         Raises:
             NeedsApproval: where it is not.
             RequestReused: for another request under a key.
         """
-        name = self._desk.name(verb, token, key)
+        name = self._desk.name("publish", token, key)
 
         def work(shelf: Shelf) -> None:
-            self._desk.check_same(shelf, name, _wanted(verb, sayings))
-            self._check_all(shelf, token, verb, sayings)
+            self._desk.check_same(shelf, name, _wanted(requests))
+            self._check_all(shelf, token, requests, proposals)
 
         self._desk.records.read(work)
 
-    def begin(self, token: Token, key: str, verb: str, *sayings: Saying) -> None:
-        """Check that all that is about to be said is approved, and write down who says it, in one write."""
+    def begin(
+        self,
+        token: Token,
+        key: str,
+        requests: Sequence[PublishRequest] | Sequence[AnswerRequest],
+        proposals: Mapping[str, str | None],
+        new: Sequence[PublishRequest | AnswerRequest],
+    ) -> None:
+        """Check that all that is new is approved, and write down who publishes or relaxes, in one write.
+
+        Args:
+            requests, proposals: as for `check`.
+            new: The requests that are not answered yet: the others need no approval.
+        """
+        verb = verb_of(requests[0])
         name = self._desk.name(verb, token, key)
 
         def work(shelf: Shelf) -> None:
-            again = self._desk.again(shelf, "begun", name, _wanted(verb, sayings))
+            again = self._desk.again(shelf, "begun", name, _wanted(requests))
             # Also where the request began before: an approval must hold when something is said.
-            self._check_all(shelf, token, verb, sayings)
+            self._check_all(shelf, token, new, proposals)
             if again is None:
-                versions = {saying.release: saying.version for saying in sayings}
+                versions = {request.name: request.version for request in requests}
                 first, *others = versions.values()
                 shelf.put("begun", name, {"versions": versions} if others else {"version": first})
-                for saying in sayings:
-                    if verb == "publish" and not token.may(verb):
-                        note_apart(shelf, token, saying.release, saying.version, saying.facts)
-                    facts = {"release": saying.release, "version": saying.version, "level": level_text(saying.level)}
+                for request in requests:
+                    if isinstance(request, PublishRequest) and not token.may(verb):
+                        note_apart(shelf, token, request)
+                    facts = {"release": request.name, "version": request.version, "level": level_text(request.level)}
                     self._desk.trail(shelf, token, verb, **facts)
 
         self._desk.records.write(work)
 
-    def done(self, verb: str, *sayings: Saying) -> None:
+    def done(
+        self, requests: Sequence[PublishRequest] | Sequence[AnswerRequest], proposals: Mapping[str, str | None]
+    ) -> None:
         """Write down that the tables of proposals have been brought, so that they wait for nobody any more."""
 
         def work(shelf: Shelf) -> None:
-            for saying in sayings:
-                stored = _proposal(shelf, saying.proposal)
-                if stored is not None and stored.allows(verb, *saying.about):
+            for request in requests:
+                stored = _proposal(shelf, proposals.get(request.name))
+                if stored is not None and stored.allows(request):
                     note_done(shelf, stored.name)
 
-        if any(saying.proposal is not None for saying in sayings):
+        if any(proposal is not None for proposal in proposals.values()):
             self._desk.records.write(work)
 
-    def _check_all(self, shelf: Shelf, token: Token, verb: str, sayings: Sequence[Saying]) -> None:
-        unapproved = [saying for saying in sayings if self.required and saying.is_new]
-        person = self._desk.person(shelf, token) if unapproved else token
-        for saying in unapproved:
-            check_approved(_proposal(shelf, saying.proposal), person, verb, saying.about)
+    def _check_all(
+        self,
+        shelf: Shelf,
+        token: Token,
+        new: Sequence[PublishRequest | AnswerRequest],
+        proposals: Mapping[str, str | None],
+    ) -> None:
+        if self.required and new:
+            person = self._desk.person(shelf, token)
+            for request in new:
+                check_approved(_proposal(shelf, proposals.get(request.name)), person, request)
 
     def _check_sees(self, token: Token) -> None:
         if not token.may_ever("propose"):
@@ -388,12 +386,12 @@ class Proposals:
                 raise Unsupported(required, came=came, where=proposal.name, remedy=remedy)
             return
         _check_shown_whole(facts)
-        if terms_digest(facts) != proposal.digest:
-            raise Unsupported(required, came="terms that are not there", where=proposal.name, remedy=remedy)
+        if request_digest(facts) != proposal.digest:
+            raise Unsupported(required, came="a request that is not there", where=proposal.name, remedy=remedy)
         try:
-            Terms.read(facts)
+            read_request(facts)
         except (UtmostError, *UNREADABLE):
-            came = "terms that cannot be read"
+            came = "a request that cannot be read"
             raise Unsupported(required, came=came, where=proposal.name, remedy=remedy) from None
 
 
@@ -402,9 +400,12 @@ def _proposal(shelf: Shelf, name: str | None) -> Proposal | None:
     return None if name is None or record is None else Proposal.of_kept(name, record)
 
 
-def _wanted(verb: str, sayings: Sequence[Saying]) -> Any:
-    """What a request that says something asks for, as its key is kept for it."""
-    wanted = [[verb, *saying.about[:2], level_text(saying.level), dict(saying.facts)] for saying in sayings]
+def _wanted(requests: Sequence[PublishRequest | AnswerRequest]) -> Any:
+    """What a call asks for, as its key is kept for it."""
+    wanted = [
+        [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
+        for request in requests
+    ]
     return wanted[0] if len(wanted) == 1 else wanted
 
 
@@ -414,12 +415,12 @@ def _check_reason(reason: object) -> None:
 
 
 def _check_shown_whole(facts: Mapping[str, Any]) -> None:
-    """Check that a page shows terms whole: nobody approves what he cannot read."""
-    size = len(terms_text(facts))
-    if size > LONGEST_TERMS:
-        required = f"terms must be at most {LONGEST_TERMS} characters of JSON, which a page shows whole"
+    """Check that a page shows a request whole: nobody approves what he cannot read."""
+    size = len(request_text(facts))
+    if size > LONGEST_REQUEST:
+        required = f"a request must be at most {LONGEST_REQUEST} characters of JSON, which a page shows whole"
         remedy = "Promise fewer columns or labels; or publish it on the machine that has the ledger."
-        raise OutOfRange(required, came=f"{size} characters", where="terms", remedy=remedy)
+        raise OutOfRange(required, came=f"{size} characters", where="promise", remedy=remedy)
 
 
 def _place(number: int) -> str:
@@ -447,9 +448,11 @@ def _note_waiting(shelf: Shelf, proposal: Proposal, person: Token) -> None:
     there = [record for record in records if record is not None]
     sizes = [size for record in there for size in record["waiting"].values()]
     today = sum(record["made"] for record in there if record["day"] == day)
-    if len(sizes) >= MOST_WAITING_OF_ONE or sum(sizes) + proposal.size > MOST_TERMS_OF_ONE:
+    if len(sizes) >= MOST_WAITING_OF_ONE or sum(sizes) + proposal.size > MOST_CHARACTERS_OF_ONE:
         came = f"{len(sizes)} of {sum(sizes)} characters, and one of {proposal.size}"
-        required = f"at most {MOST_WAITING_OF_ONE} proposals of one person, of {MOST_TERMS_OF_ONE} characters, wait"
+        required = (
+            f"at most {MOST_WAITING_OF_ONE} proposals of one person, of {MOST_CHARACTERS_OF_ONE} characters, wait"
+        )
         raise NotAllowed(required, came=came, remedy="Wait for their decisions, or withdraw some.")
     if today >= MOST_A_DAY:
         raise NotAllowed(f"one person makes at most {MOST_A_DAY} proposals a day", came="one more")

@@ -32,17 +32,20 @@ class Service:
     Attributes:
         bearers, sessions, releases, proposals, audit, waiting: the verbs, by whom they concern.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.exact import level
     >>> from utmost.service import Grant
-    >>> from utmost.interfaces.service.terms import Terms
+    >>> from utmost.ledger import PublishRequest
+    >>> from utmost.promises import Promise
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     service = Service(ledger, approvals=False)
     ...     curator, _ = service.bearers.make(None, "first", "Ada", "curator", (Grant("*"),))
     ...     reader, _ = service.bearers.make(None, "second", "Bo", "recipient", (Grant("admissions", level("1/2")),))
-    ...     terms = Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1})
-    ...     table = {"admitted": [601, 370]}
-    ...     answer = service.releases.publish(curator, "k", "admissions", table, level(1), terms)
+    ...     promise = Promise("admitted", unit=Unit(1, 1))
+    ...     request = PublishRequest("admissions", promise, level(1), "admissions", None, None, independent=False)
+    ...     tables = {"admissions": {"admitted": [601, 370]}}
+    ...     answer = service.releases.publish_measures(curator, "k", [request], tables, {})
     ...     service.releases.view(reader, "admissions", level("1/2")).margin
     6
     """

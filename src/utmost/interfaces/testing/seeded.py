@@ -147,7 +147,7 @@ def seeded_ledger(
     >>> from utmost.promises import Promise
     >>> def published(seed):
     ...     with TemporaryDirectory() as here, seeded_ledger(f"{here}/ledger.db", seed) as ledger:
-    ...         return ledger.publish("n", {"n": [10, 20]}, Promise("n", sensitivity=1, cells=1), epsilon=1).table
+    ...         return ledger.publish("n", {"n": [10, 20]}, Promise("n", unit=Unit(1, 1)), epsilon=1).table
     >>> published(7) == published(7)
     True
     """

@@ -1,7 +1,7 @@
 """The accounts of a ledger: what has been said and spent, what may still be, and whether all is as it was written."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
@@ -18,6 +18,7 @@ from utmost.publish.ledger.verification import (
     check_receipt,
     history,
     receipt,
+    status_of,
     verified_with_witness,
 )
 from utmost.publish.promises.promise import Part
@@ -55,8 +56,11 @@ class Accounts:
             OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon, alpha)
-        about: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version, "part": part}
-        return self._look(lambda state: rehearsed(state, name, at, **about))
+        return self._look(
+            lambda state: rehearsed(
+                state, name, at, dataset=dataset, independent=independent, version=version, part=part
+            )
+        )
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
@@ -127,7 +131,7 @@ class Accounts:
     def status(self) -> Status:
         """Where the ledger is, what is in it, and whether anything new may be said."""
         place, quarantine = self._book.store.place, self._book.quarantine()
-        return self._look(lambda state: Status.of(place, state, quarantine))
+        return self._look(lambda state: status_of(place, state, quarantine))
 
     @long_work("Verifying the ledger")
     def verify(self) -> Verification:

@@ -46,7 +46,7 @@ def response_statement(
         remembered: what the ledger adds.
         rows: of the answer, where they are not those that were published.
     """
-    stated = Stated(release.columns, public, release.rows if rows is None else rows, release.rows_from, digest)
+    stated = Stated(release.columns, public, release.rows if rows is None else rows, release.promise.rows, digest)
     return release.noise.statement(at, confidence, stated) | remembered.facts()
 
 

@@ -166,3 +166,20 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
             where=f"dataset {dataset!r}",
             remedy=f"What is left is epsilon = {state.spending(dataset).left(limit)}.",
         )
+
+
+Spends = tuple[str, Level, Part | None, Published | None]
+"""A dataset, a level and a part that an answer would spend, and the release that has spent less instead, if any."""
+
+
+def check_budgets(state: State, spends: Sequence[Spends]) -> None:
+    """Check that the datasets have room for several answers together, before any of them is drawn.
+
+    One alone is checked where it is drawn, after all that is more worth saying.
+    """
+    if len(spends) < 2:
+        return
+    for dataset in {dataset for dataset, *_ in spends}:
+        spent = [(level, part) for of, level, part, _ in spends if of == dataset]
+        instead = [release for *_, release in spends if release is not None]
+        check_budget(state, dataset, spending_with(state, dataset, spent, instead=instead))

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
-from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.promises.partition_selection import counted_keys, keys_of_one
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
@@ -116,7 +115,6 @@ class LedgerCells:
     def __init__(self, items: LedgerItems) -> None:
         self._items = items
 
-    @checked
     def publish(
         self,
         name: str,
@@ -148,14 +146,22 @@ class LedgerCells:
         Cost: a microsecond for each of the ``most`` cells, once a call.
         Source: docs/theory/unknown-keys.md.
         """
-        room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
+        room, places = natural(most, "most", most=_MOST), _places(counts, universe)
         promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
-        request = request_by_item(name, Brought(None, level(epsilon, alpha), promise, dataset, version=version))
+        asked = PublishRequest(
+            name=name,
+            promise=promise,
+            level=level(epsilon, alpha),
+            dataset=name if dataset is None else dataset,
+            version=version,
+            request=None,
+            independent=False,
+        )
+        request = request_by_item(asked)
         commitment = _padded(self._items.key_of_request(request), places, room)
         release = self._items.published(request, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)
 
-    @checked
     def relax(
         self,
         name: str,
@@ -184,7 +190,6 @@ class LedgerCells:
         release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
         return self._answered(name, version, universe, release, places)
 
-    @checked
     def view(
         self,
         name: str,
@@ -222,12 +227,19 @@ class LedgerCells:
         self, name: str, counts: Any, universe: Universe, version: int | None
     ) -> tuple[dict[int, int], ItemCommitment]:
         """The counts by place, and the commitment to them, padded as the release that is there."""
-        places = check_places(counted_keys(counts), universe)
+        places = _places(counts, universe)
         known = self._items.release(name, version)
         if known is not None:
             check_universe(known, universe_facts(universe))
         key = self._items.commitment_key(name, version=version)
         return places, _padded(key, places, len(places) if known is None else known.rows)
+
+
+def _places(counts: Any, universe: Universe) -> dict[int, int]:
+    """The counts by their place in the universe, which must have places for keys."""
+    if not all(hasattr(universe, name) for name in ("size", "key", "place")):
+        raise wrong_kind("universe", "a Universe", universe)
+    return check_places(counted_keys(counts), universe)
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:

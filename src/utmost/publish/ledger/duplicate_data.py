@@ -46,9 +46,9 @@ class Likeness:
     columns: tuple[bytes, ...]
 
     @classmethod
-    def of(cls, key: Key, source: Source, exponent: int | None) -> "Likeness":
-        """The digests of a table; ``exponent`` as for `value_digests`."""
-        return cls(*row_names(key, source), value_digests(key, source, exponent))
+    def of(cls, key: Key, source: Source) -> "Likeness":
+        """The digests of a table."""
+        return cls(*row_names(key, source), value_digests(key, source))
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "Likeness":
@@ -84,13 +84,9 @@ def _row_names(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
     return _digest(secret, "labels", _joined(texts)), _digest(secret, "texts", *map(_joined, texts.values()))
 
 
-def value_digests(key: Key, source: Source, exponent: int | None) -> tuple[bytes, ...]:
-    """The digests of the values of each released column, in any order of the rows.
-
-    Args:
-        exponent: the values are in steps of 2^-exponent; None for integers.
-    """
-    columns = list(source.columns.values())
+def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
+    """The digests of the values of each released column, in any order of the rows."""
+    columns, exponent = list(source.columns.values()), source.promise.lasting_noise.exponent
     sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
     commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
     flat = (at for at, column in enumerate(columns) if _is_flat(column))

@@ -15,7 +15,7 @@ from utmost.core.exact.long_work import long_work
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable, NotPublished, Unsupported
 from utmost.publish.ledger.item_ledger import LedgerItems, check_unstored
-from utmost.publish.ledger.requests import Publishing
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.promise import Promise
@@ -31,15 +31,15 @@ from utmost.publish.releases.item_columns import (
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.tables.engines.engines import EngineFrame, engine_frame
-from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.adapters import LabelledTable, check_there
 
 
-def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[int, Any]:
+def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tuple[int, LabelledTable]:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
         items: the door of the ledger.
-        request: what is asked for.
+        request: The request.
         table: the frame.
 
     Returns:
@@ -48,12 +48,12 @@ def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
-    promise, noise = request.promise, request.promise.noise
+    promise, noise = request.promise, request.promise.lasting_noise
     check_unstored(noise)
     frame = ReleasableFrame.of(table, promise)
     frame.check_room(noise.by_item(), request.level)
     read = promise.as_read(frame.columns, frame.public, frame.identifiers)
-    request = replace(request, promise=read, kind="items")
+    request = replace(request, promise=read)
     again = None if request.request is None else items.release(request.name, request.version, request.request)
     if again is not None:
         request = replace(request, version=again.version)
@@ -61,7 +61,7 @@ def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[
     check_size(noise.unit, checked.rows, len(frame.columns))
     committed = _committed_first(frame, items.key_of_request(request), checked.rows)
     committed = committed.without(checked.flat(noise.by_item()))
-    release = frame.noised(items.published(request, committed), noise.margin(request.level, CONFIDENCE))
+    release = frame.noised(items.published(request, committed, None), noise.margin(request.level, CONFIDENCE))
     known = items.release(request.name, request.version, request.request)
     assert known is not None, "it was published"
     return known.version, release
@@ -69,7 +69,7 @@ def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[
 
 def relax_frame(
     items: LedgerItems, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
-) -> Any:
+) -> LabelledTable:
     """The release at another level, of the frame that was published, or of a frame of its responses.
 
     Args:
@@ -84,7 +84,8 @@ def relax_frame(
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
-    return frame.noised(release, margin_of(known, at), answer)
+    noised: LabelledTable = frame.noised(release, margin_of(known, at), answer)
+    return noised
 
 
 def frame_difference(items: LedgerItems, name: str, table: Any, version: int | None) -> str | None:
@@ -94,7 +95,9 @@ def frame_difference(items: LedgerItems, name: str, table: Any, version: int | N
     return items.difference(name, _committed_again(items, known, frame, None), version=known.version)
 
 
-def view_frame(items: LedgerItems, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
+def view_frame(
+    items: LedgerItems, name: str, table: Any, table_at: Level, at: Level, version: int | None
+) -> LabelledTable:
     """The release at a level up to the loosest, from a frame of its responses at another.
 
     Args:
@@ -108,7 +111,8 @@ def view_frame(items: LedgerItems, name: str, table: Any, table_at: Level, at: L
     frame = checked_responses(items, known, table, table_at)
     frame.check_room(known.noise.by_item(), at)
     release = items.view(name, epsilon=at, version=known.version)
-    return frame.noised(release, margin_of(known, at), Moving(table_at, at))
+    noised: LabelledTable = frame.noised(release, margin_of(known, at), Moving(table_at, at))
+    return noised
 
 
 def checked_responses(items: LedgerItems, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
@@ -153,7 +157,7 @@ def known_by_item(items: LedgerItems, name: str, version: int | None) -> Publish
             "a frame that an engine evaluates can be answered only where the noise goes by item",
             came="noise by rows",
             where=repr(name),
-            remedy='Collect the frame, or publish it anew with noise="items" or as a frame.',
+            remedy="Collect the frame, or publish it anew with keyed_by_id=True or as a frame.",
         )
     return known
 
@@ -163,12 +167,12 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     assert known.items is not None
     brought = engine_frame(table)
     names = brought.schema().names
-    check_there((*known.items.identifiers, *known.columns), names)
+    check_there((*known.promise.id_column, *known.columns), names)
     public = [name for name in names if name in known.public]
-    wanted = (*known.items.identifiers, *known.columns, *public)
+    wanted = (*known.promise.id_column, *known.columns, *public)
     names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    again = Promise(known.columns, public=public, drop=drop, noise=known.noise, id_column=known.items.identifiers)
+    again = Promise(known.columns, public=public, drop=drop, noise=known.noise, id_column=known.promise.id_column)
     return ReleasableFrame.of(brought.select(names).native, again)
 
 

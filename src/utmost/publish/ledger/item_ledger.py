@@ -20,12 +20,12 @@ from utmost.publish.ledger.block_encryption import Root
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.duplicate_data import Likeness, likeness_secret
 from utmost.publish.ledger.item_rows import item_release
-from utmost.publish.ledger.publishing import asked_version, check_allowed, check_repeated
+from utmost.publish.ledger.publishing import check_allowed, check_repeated, may_be_stored, requested_version
 from utmost.publish.ledger.relaxing import check_answerable
-from utmost.publish.ledger.requests import Brought, Publishing
-from utmost.publish.ledger.responses import Committed
+from utmost.publish.ledger.requests import PublishRequest
+from utmost.publish.ledger.responses import stored_commitment
 from utmost.publish.ledger.source import OTHERS, commitment_secret
-from utmost.publish.ledger.state import ByItem, Published
+from utmost.publish.ledger.state import ByItem, Published, published_facts
 from utmost.publish.promises.declared_columns import check_size, chosen_columns
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
@@ -43,7 +43,8 @@ class LedgerItems:
     >>> from utmost.ledger import Ledger
     >>> from utmost.sampling import Identifiers
     >>> ids, values = [Identifiers.of(["a", "b"])], {"n": [601, 370]}
-    >>> promise = Promise("n", id_column="id", sensitivity=1, cells=1)
+    >>> from utmost import Unit
+    >>> promise = Promise("n", id_column="id", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     committed = ledger.items.commitment_key("visits", promise).committed(ids, values)
     ...     release = ledger.items.publish("visits", committed, promise, epsilon=1)
@@ -73,13 +74,13 @@ class LedgerItems:
         if promise is None:
             return self._key(name, version, None)
         stated = instance(promise, Promise, "promise")
-        check_unstored(stated.noise)
-        return self._key(name, version, lambda: (_chosen(stated), stated.noise.by_item()))
+        check_unstored(stated.lasting_noise)
+        return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
-    def key_of_request(self, request: Publishing) -> CommitmentKey:
-        """`commitment_key`, of a request that has been read."""
+    def key_of_request(self, request: PublishRequest) -> CommitmentKey:
+        """`commitment_key`, for a request whose promise has its columns in order."""
         return self._key(
-            request.name, request.version, lambda: (request.promise.columns, request.promise.noise.by_item())
+            request.name, request.version, lambda: (request.promise.columns, request.promise.lasting_noise.by_item())
         )
 
     def _key(
@@ -123,22 +124,28 @@ class LedgerItems:
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        at, stated = level(epsilon, alpha), instance(promise, Promise, "promise")
-        brought = Brought(None, at, stated, dataset, independent, version, request)
-        return self.published(request_by_item(name, brought), commitment)
+        asked = PublishRequest(
+            name=name,
+            promise=promise,
+            level=level(epsilon, alpha),
+            dataset=name if dataset is None else dataset,
+            version=version,
+            request=request,
+            independent=independent,
+        )
+        return self.published(request_by_item(asked), commitment, None)
 
     def published(
-        self, request: Publishing, commitment: ItemCommitment, universe: Mapping[str, Any] | None = None
+        self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
-        """`publish`, of a request that has been read; the facts of the universe are those of `ByItem`."""
-        check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
-        request.promise.noise.warn(request.level)
+        """`publish`, for a request whose promise has its columns in order; the universe's facts as for `ByItem`."""
+        check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
+        request.promise.lasting_noise.warn(request.level)
         warn_of_rows(request.promise.rows)
-        items = ByItem(request.promise.identifiers, None, universe)
         return self._book.answer(
-            lambda page: _published_so(page, request, commitment, items),
-            lambda page: _publish(page, request, commitment, items),
-            look=request.may_be_stored(self._book.seen),
+            lambda page: _stored(page, request, commitment, universe),
+            lambda page: _publish(page, request, commitment, ByItem(None, universe)),
+            look=may_be_stored(self._book.seen, request),
         )
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
@@ -188,7 +195,7 @@ class LedgerItems:
         known = self.release(name, version)
         if known is not None:
             known.noise.warn(at)
-        return self._answered(found, at, look=True)
+        return self._answered(found, at)
 
     def view(
         self,
@@ -217,7 +224,7 @@ class LedgerItems:
                 )
             return release
 
-        return self._answered(found, at, look=True)
+        return self._answered(found, at)
 
     def check_committed(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> None:
         """Check that a table is what was published, or, by `CommitmentKey.committed_responses`, what was answered.
@@ -237,7 +244,7 @@ class LedgerItems:
 
         def look(page: Page) -> str | None:
             release = _by_item(page, name, version)
-            before, now = Committed.of(page, release).content, commitment.content
+            before, now = stored_commitment(page, release), commitment.content
             if commitment.rows != release.rows:
                 return f"the table has {commitment.rows} rows, and {release.rows} were published"
             if hmac.compare_digest(before, now):
@@ -246,15 +253,15 @@ class LedgerItems:
 
         return self._book.read(look)
 
-    def _answered(self, release_on: Any, at: Level, *, look: bool) -> ItemResponder:
+    def _answered(self, found: Callable[[Page], Published], at: Level) -> ItemResponder:
         def stored(page: Page) -> ItemResponder | None:
-            release: Published = release_on(page)
+            release = found(page)
             if at not in release.responses:
                 return None
             page.repeated.add(release.responses[at].event)
             return _with_secret(page, release, at)
 
-        return self._book.answer(stored, lambda page: _answer(page, release_on(page), at), look=look)
+        return self._book.answer(stored, lambda page: _answer(page, found(page), at), look=True)
 
     def __repr__(self) -> str:
         return f"LedgerItems({self._book.store.place!r})"
@@ -264,30 +271,28 @@ def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...
     return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
 
 
-def request_by_item(name: str, brought: Brought) -> Publishing:
-    """What is asked for when a table that workers commit to is published, found sound by itself."""
-    stated = brought.promise
-    assert stated is not None, "of a publication"
-    check_unstored(stated.noise)
-    if not stated.identifiers:
+def request_by_item(request: PublishRequest) -> PublishRequest:
+    """The request to publish a table that workers commit to, found sound by itself, its promise's columns in order."""
+    promise = request.promise
+    check_unstored(promise.lasting_noise)
+    if not promise.id_column:
         remedy = "Pass id_column=, the columns that together say which item a row is."
         raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
-    chosen = stated.as_read(_chosen(stated), stated.public)
-    return replace(Publishing.read(name, replace(brought, promise=chosen)), kind="items")
+    return replace(request, promise=promise.as_read(_chosen(promise), promise.public))
 
 
 def check_unstored(noise: Noise) -> None:
     """Check that workers can answer for each cell by itself, of which nothing is stored."""
     noise.by_item()
-    if noise.largest is not None:
+    if noise.is_bounded:
         required = "what is answered by item takes no room that largest= would bound"
         raise Unsupported(required, remedy="Leave it out.")
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:
     """The columns to release, none of them an identifier."""
-    for name in promise.identifiers or (None,):
-        chosen = chosen_columns(promise.columns, (*promise.columns, *promise.identifiers), name)
+    for name in promise.id_column or (None,):
+        chosen = chosen_columns(promise.columns, (*promise.columns, *promise.id_column), name)
     return chosen
 
 
@@ -317,7 +322,7 @@ def check_universe(release: Published, universe: Mapping[str, Any] | None) -> No
 
 
 def _check_committed(page: Page, release: Published, commitment: ItemCommitment) -> None:
-    before, now = Committed.of(page, release).content, commitment.content
+    before, now = stored_commitment(page, release), commitment.content
     if hmac.compare_digest(before, now):
         return
     where = f"{release.name!r}, version {release.version}"
@@ -327,24 +332,25 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
-def _published_so(page: Page, request: Publishing, commitment: ItemCommitment, items: ByItem) -> ItemResponder | None:
-    """A release that was published so before; None for one that is yet to be made."""
-    release = asked_version(page.state, request)
+def _stored(
+    page: Page, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
+) -> ItemResponder | None:
+    """A release that was published by this request before; None for one that is yet to be made."""
+    release = requested_version(page.state, request)
     if release is None:
         return None
-    names = None if release.items is None else release.items.identifiers
 
     def check() -> None:
         _check_kept_nowhere(release)
-        check_universe(release, items.universe)
+        check_universe(release, universe)
         _check_committed(page, release, commitment)
 
-    check_repeated(page.state, release, request, same=names == items.identifiers, values=check)
+    check_repeated(page.state, release, request, check, same_rows=release.items is not None)
     page.repeated.add(release.responses[request.level].event)
     return _with_secret(page, release, request.level)
 
 
-def _publish(page: Page, request: Publishing, commitment: ItemCommitment, items: ByItem) -> ItemResponder:
+def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, items: ByItem) -> ItemResponder:
     version = len(page.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
@@ -352,15 +358,24 @@ def _publish(page: Page, request: Publishing, commitment: ItemCommitment, items:
             came=f"{len(commitment.columns)} of {len(request.promise.columns)}",
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )
-    likeness = Likeness.of_items(page.key, commitment)
-    check_allowed(page, request, version, lambda: likeness.columns)
-    committed = commitment.content
-    values = likeness.sealed(page.key, request.name, version)
-    about = request.facts(version, commitment.rows, committed, values)
-    about |= {"items": items.facts(), "labels": None}
+    kept, likeness, content = (
+        replace(request, version=version),
+        Likeness.of_items(page.key, commitment),
+        commitment.content,
+    )
+    check_allowed(page, kept, likeness)
+    facts = published_facts(
+        kept,
+        rows=commitment.rows,
+        kind="items",
+        commitment=content,
+        values=likeness.sealed(page.key, request.name, version),
+        items=items,
+        labels=None,
+    )
     step = Step.from_known((), request.level)
-    page.append("published", about | _without_responses(page, step, request.promise.noise, (committed,)))
-    return _with_secret(page, page.state.release(request.name, version), request.level, committed)
+    page.append("published", facts | _without_responses(page, step, request.promise.lasting_noise, (content,)))
+    return _with_secret(page, page.state.release(request.name, version), request.level, content)
 
 
 def _answer(page: Page, release: Published, at: Level) -> ItemResponder:
@@ -393,5 +408,5 @@ def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes,
 
 
 def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemResponder:
-    content = Committed.of(page, release).content if committed is None else committed
+    content = stored_commitment(page, release) if committed is None else committed
     return item_release(page.key, release, content, release.path, at)

@@ -1,46 +1,48 @@
 """The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from utmost.core.exact import arguments
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.sampling.random_bits import Randomness, secure
-from utmost.errors import Unsupported
+from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
+from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication, ledger_facts
-from utmost.publish.ledger.book import Book
+from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.cells_on_demand import LedgerCells
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import LedgerItems
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.publish.ledger.personal_answers import AnswerIndex
-from utmost.publish.ledger.publishing import ToPublish
+from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
-    ToRelax,
+    Relaxation,
+    draw_view,
     known_release,
-    release_source,
-    tightened,
-    viewed,
+    relax_together,
+    stored_view,
     warn_of_names,
     where_changed,
-    with_release,
 )
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import Brought, Publishing
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
-from utmost.publish.ledger.shared_measures import PublishingMeasures
+from utmost.publish.ledger.shared_measures import at_hand, check_one_dataset, shared_requests
+from utmost.publish.ledger.source import AnswerTable, Source, new_source, release_source
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
@@ -49,13 +51,13 @@ from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_of_answer
+from utmost.publish.releases.workload_release import Families, WorkloadRelease
+from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.saving import Publication, check_destination_free, saved
 from utmost.tables.frames.adapters import is_engine_table
 
-T = TypeVar("T")
 
-
-class Ledger(Responding, PublishingMeasures, Accounts, Shown):
+class Ledger(Responding, Accounts, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -72,10 +74,11 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-    ...     promise = Promise(["admitted"], public=["department"], sensitivity=1, cells=1)
+    ...     promise = Promise(["admitted"], public=["department"], unit=Unit(1, 1))
     ...     strict = ledger.publish("admissions", table, promise, epsilon="1/4").table
     ...     loose = ledger["admissions"].at(1, table=table)
     ...     between = ledger.view("admissions", epsilon="1/2")
@@ -131,8 +134,10 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         """
         read_key = given_key(key)
         del key  # no frame of an error may show it
-        how: dict[str, Any] = {"witness": witness, "sealed": sealed, "derived": derived, "timeout": timeout}
-        return cls(opened_book(place, create=create, key=read_key, **how), secure(randomness))
+        book = opened_book(
+            place, create=create, key=read_key, witness=witness, sealed=sealed, derived=derived, timeout=timeout
+        )
+        return cls(book, secure(randomness))
 
     @long_work("Publishing")
     def publish(
@@ -179,17 +184,25 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        at, stated = level(epsilon, alpha), fitting(promise, table)
-        publishing = Publishing.read(name, Brought(table, at, stated, dataset, independent, version, request))
-        native = stated.rows_of(table)
-        if is_engine_table(native):
-            version, frame = engine_ledger.publish_frame(self.items, publishing, native)
-            return Release(self, name, version, table, (at, frame))
-        wanted = ToPublish(*publishing.with_values(native), progress)
-        stated.noise.warn(at)
-        warn_of_rows(stated.rows)
-        version, *answered = self._answered(wanted)
-        return Release(self, name, version, table, (at, wanted.handed(*answered)))
+        asked = PublishRequest(
+            name=name,
+            promise=promise,
+            level=level(epsilon, alpha),
+            dataset=name if dataset is None else dataset,
+            version=version,
+            request=request,
+            independent=independent,
+        )
+        rows = fitting(promise, table).rows_of(table)
+        if is_engine_table(rows):
+            made, frame = engine_ledger.publish_frame(self.items, asked, rows)
+            return Release(self, name, made, table, (asked.level, frame))
+        source = new_source(rows, promise)
+        promise.lasting_noise.warn(asked.level)
+        warn_of_rows(promise.rows)
+        ((response, remembered),) = publish_together(self._book, [(asked, source)], self._randomness, progress)
+        answer = source.answer(asked.level, response, remembered)
+        return Release(self, name, remembered.data_version, table, (asked.level, answer))
 
     @long_work("Relaxing")
     def relax(
@@ -202,7 +215,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         version: int | None = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
-    ) -> Any:
+    ) -> AnswerTable:
         """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
 
         Args:
@@ -233,20 +246,20 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
                 came="table_at",
                 remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
             )
-
-        def work(release: Published) -> Any:
-            wanted = ToRelax.of(self._book, release, version, at, table, progress)
-            release.noise.warn(at)
-            warn_of_names(self._book.key, release, wanted.source)
-            answered = self._answered(wanted)
-            return answered and wanted.handed(*answered[1:])
-
-        return with_release(self._book, name, version, work)
-
-    def _answered(self, wanted: ToPublish | ToRelax) -> Any:
-        """The version and response that are there, or drawn now; None where another version is the newest by now."""
-        look = wanted.may_be_stored(self._book.seen)
-        return self._book.answer(wanted.stored, lambda page: wanted.drawn(page, self._randomness), look=look)
+        request = AnswerRequest(name, at, version)
+        release = known_release(self._book.seen, request) or self.release(name, version)
+        while True:
+            try:
+                relaxation = Relaxation.of(self._book.key, request, release, table)
+                release.noise.warn(at)
+                warn_of_names(self._book.key, release, relaxation.source)
+                ((response, remembered),) = relax_together(self._book, [relaxation], self._randomness, progress)
+                return relaxation.source.answer(at, response, remembered)
+            except (BadTable, DataChanged):
+                newest = self.release(name, version)
+                if newest.version == release.version:
+                    raise
+                release = newest  # published since the ledger was read last
 
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
         """Where a table first differs from the one published, in words without a value; None where it does not.
@@ -264,7 +277,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         if is_engine_table(table):
             return engine_ledger.frame_difference(self.items, name, table, version)
 
-        def look(page: Any) -> str | None:
+        def look(page: Page) -> str | None:
             release = page.state.release(name, version)
             return where_changed(page, release, release_source(release, table))
 
@@ -281,7 +294,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         table: Any = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
-    ) -> Any:
+    ) -> AnswerTable:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
         They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
@@ -293,13 +306,148 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         at = level(epsilon, alpha)
         if is_engine_table(table):
             return engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
-        known = known_release(self._book, name, version)
+        request = AnswerRequest(name, at, version)
+        known = known_release(self._book.seen, request)
         release, response, labels, remembered = self._book.answer(
-            lambda page: viewed(page, name, version, at, progress),
-            lambda page: tightened(page, name, version, at, self._randomness, progress),
+            lambda page: stored_view(page, request, progress),
+            lambda page: draw_view(page, request, self._randomness, progress),
             look=known is None or at in known.responses,
         )
         return answer_alone(release, at, response, labels, remembered)
+
+    def publish_shared(
+        self,
+        tables: Mapping[str, CountedTable],
+        shared: SharedLevel,
+        *,
+        dataset: str,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        independent: bool = False,
+    ) -> dict[str, WorkloadRelease]:
+        """Publish several measures, each by its strategy at its share of one level, in one transaction.
+
+        Each is a release of its own name, to be viewed, relaxed and saved by itself. Nobody sees some of them without
+        the others, whatever is cut off and whenever: their events are written together. Asked for again it gives the
+        same answers; a measure that was published alone before, by the same strategy at the same level, keeps its own.
+
+        Args:
+            tables: by the name of the release, as `count_table` with ``measures`` gives them.
+            shared: the strategies and their shares, by the same names.
+            dataset: whose budget they spend.
+            epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+            independent: as for `Ledger.publish`.
+
+        Raises:
+            OutOfRange: for other names than those of the strategies; and all that `Ledger.publish` raises. Then nothing
+                is spent.
+
+        Source: composition; docs/theory/counting.md, "One level for several measures".
+
+        >>> from tempfile import TemporaryDirectory
+        >>> from utmost.ledger import Ledger
+        >>> from utmost.workloads import Workload, strategy
+        >>> from utmost.counting import Counting, count, count_measures, sum
+        >>> from utmost.workloads import share_level
+        >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
+        >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
+        >>> tables = count_measures(sales, {"shop": ["A", "B"]}, Counting("user", at_most=2), measures)
+        >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
+        >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
+        >>> shared = share_level(plans, epsilon=1)
+        >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+        ...     strict = ledger.publish_shared(tables, shared, dataset="sales")
+        ...     loose = ledger.relax_shared(tables, shared, epsilon=2)
+        ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
+        {'visits': '1', 'spent': '1'} 2
+        """
+        requests = shared_requests(tables, shared, epsilon, alpha, dataset=dataset, independent=independent)
+        answers = self.publish_measures(requests, tables)
+        return {name: instance(released.table, WorkloadRelease, "table") for name, released in answers.items()}
+
+    def publish_measures(self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> dict[str, Release]:
+        """Publish several tables in one transaction, each by a promise and at a level of its own.
+
+        Args:
+            requests: Requests with one dataset, and one word on whether it is of other individuals.
+            tables: Tables by the name of the release, as for `publish`.
+
+        Returns:
+            The answer to each request, by the name of the release.
+
+        Raises:
+            OutOfRange: for requests with several datasets. Unsupported: for a frame of an engine. And all that
+                `publish` raises. Then nothing is spent.
+        """
+        check_one_dataset(requests)
+        wanted = list[tuple[PublishRequest, Source]]()
+        for request in requests:
+            rows = fitting(request.promise, tables[request.name]).rows_of(at_hand(tables[request.name]))
+            wanted.append((request, new_source(rows, request.promise)))
+            warn_of_rows(request.promise.rows)
+        loosest = max(requests, key=lambda request: request.level)
+        loosest.promise.lasting_noise.warn(loosest.level)
+        releases = dict[str, Release]()
+        answers = publish_together(self._book, wanted, self._randomness, None)
+        for (request, source), (response, remembered) in zip(wanted, answers, strict=True):
+            answer = request.level, source.answer(request.level, response, remembered)
+            name, version = request.name, remembered.data_version
+            releases[name] = Release(self, name, version, tables[name], answer)
+        return releases
+
+    def relax_shared(
+        self,
+        tables: Mapping[str, CountedTable],
+        shared: SharedLevel,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+    ) -> dict[str, WorkloadRelease]:
+        """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
+
+        Args:
+            tables: by the name of the release, those that were published.
+            shared: by which they were published, or with other shares.
+            epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+
+        Raises:
+            OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
+                already; and all that `Ledger.relax` raises. Then nothing is spent.
+        """
+        requests = list[AnswerRequest]()
+        for name, at in levels_of_tables(tables, shared, epsilon, alpha)[1].items():
+            release = self.release(name)
+            if release.spent > at:
+                remedy = (
+                    "Pass the shares that it was published by: on the command line the same plans, --weight, --up-to."
+                )
+                required = "a measure must be relaxed to no less than it has spent"
+                raise OutOfRange(required, came=at, where=repr(name), remedy=remedy)
+            requests.append(AnswerRequest(name, at, release.version))
+        answers = self.relax_measures(requests, tables)
+        return {name: instance(answer, WorkloadRelease, "table") for name, answer in answers.items()}
+
+    def relax_measures(self, requests: Sequence[AnswerRequest], tables: Mapping[str, Any]) -> dict[str, AnswerTable]:
+        """Relax several releases, each to a level of its own, in one transaction.
+
+        Args:
+            requests: Requests; what each release promises is known.
+            tables: Tables by the name of the release, as for `relax`.
+
+        Raises:
+            NotPublished, DataChanged, BudgetExceeded, Quarantined: as `relax`. Then nothing is spent.
+        """
+        wanted = list[Relaxation]()
+        for request in requests:
+            table, release = at_hand(tables[request.name]), self.release(request.name, request.version)
+            wanted.append(Relaxation.of(self._book.key, replace(request, version=release.version), release, table))
+        loosest = max(wanted, key=lambda relaxation: relaxation.request.level)
+        loosest.release.noise.warn(loosest.request.level)
+        answers = relax_together(self._book, wanted, self._randomness, None)
+        return {
+            relaxation.request.name: relaxation.source.answer(relaxation.request.level, *answer)
+            for relaxation, answer in zip(wanted, answers, strict=True)
+        }
 
     def save(
         self,
@@ -310,7 +458,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         alpha: Number | None = None,
         version: int | None = None,
         confidence: Number = "0.95",
-        family: Any = None,
+        family: Families | None = None,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
@@ -339,9 +487,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         is_document = stored.noise.needs_counted and family is None and format is None
         check_destination_free(path, is_document=is_document, format=format, sign=sign, overwrite=overwrite)
         answer = self._answer(stored, at, sure)
-        if stored.noise.needs_counted:
-            statement: dict[str, Any] = answer.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
-            return statement
+        if isinstance(answer, WorkloadRelease):
+            return answer.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
         return saved(answer, path, format=format, sign=sign, overwrite=overwrite)
 
     def statement(
@@ -364,15 +511,12 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         stored = self.release(name, version)
         at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
         answer = self._answer(stored, at, read_confidence(confidence))
-        statement: dict[str, Any] = (
-            answer.statement if stored.noise.needs_counted else answer.said(cells_digest(answer.table))
-        )
-        return statement
+        return answer.statement if isinstance(answer, WorkloadRelease) else answer.said(cells_digest(answer.table))
 
-    def _answer(self, release: Published, at: Level, confidence: Fraction) -> Any:
+    def _answer(self, release: Published, at: Level, confidence: Fraction) -> WorkloadRelease | Publication:
         """A view at a level with its error bars, and what is said of it: a document of its own, or a publication."""
         table = self.view(release.name, epsilon=at, version=release.version)
-        if release.noise.needs_counted:
+        if isinstance(table, WorkloadRelease):
             return replace(table, confidence=confidence)
         return self.publication(table, release.name, at, confidence, version=release.version)
 

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from utmost.core.exact import arguments
 from utmost.core.exact.disk import force
@@ -20,6 +19,7 @@ from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import Given, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
 from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
+from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import Part, Rows, Store
@@ -266,7 +266,7 @@ def _parts(source: Rows) -> Iterator[Part]:
         yield event, part, content
 
 
-def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Any:
+def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> AnswerTable:
     """The released columns at the level whose key this is, from a copy of a sealed ledger.
 
     The key opens its level and no other, and opens it only where every public fact about the release is as it was
@@ -294,7 +294,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
 
 
-def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
+def _read(rows: Rows, name: str, key: bytes, version: int | None) -> AnswerTable:
     events = [(read_event(number, body), mac) for number, body, mac in rows.events()]
     state = folded(State(0, START), events)
     release = state.release(name, version)
@@ -312,7 +312,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
     )
 
 
-def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> Any:
+def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> AnswerTable:
     response = release.responses[level]
     seal = recipient_seal(key, state.identity, release, level)
     blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)

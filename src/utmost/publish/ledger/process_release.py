@@ -10,9 +10,9 @@ from utmost.errors import Unsupported
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.publishing import ToPublish
+from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import Brought, Publishing
+from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
@@ -47,8 +47,9 @@ def release(
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
+    >>> from utmost import Unit
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> made = release(table, Promise("admitted", public="department", sensitivity=1, cells=1), epsilon="1/2")
+    >>> made = release(table, Promise("admitted", public="department", unit=Unit(1, 1)), epsilon="1/2")
     >>> made.at(2)["admitted_margin"], made.levels
     ([1, 1], (level(epsilon='1/2'), level(epsilon=2)))
     >>> made.spent, made.statement["guarantee"][:60]
@@ -78,21 +79,22 @@ def rehearse(
     Raises:
         As `release`; Unsupported: for a frame that an engine evaluates, which `rehearse_table` reads.
 
-    >>> rehearse({"n": [3]}, Promise("n", sensitivity=1, cells=1), epsilon=1)["margin"]
+    >>> from utmost import Unit
+    >>> rehearse({"n": [3]}, Promise("n", unit=Unit(1, 1)), epsilon=1)["margin"]
     3
     """
-    sure, at, stated = read_confidence(confidence), level(epsilon, alpha), fitting(promise, table)
-    publishing = Publishing.read(NAME, Brought(table, at, stated))
-    native = stated.rows_of(table)
+    sure, at = read_confidence(confidence), level(epsilon, alpha)
+    native = fitting(promise, table).rows_of(table)
     if is_engine_frame(native):
         raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
-    wanted = ToPublish(*publishing.with_values(native))
-    wanted.check_new()
-    if wanted.source.items is not None:
-        wanted.source.check_distinct(item_tags(entropy(SECRET_BYTES), [wanted.source.items]))
-    promised = wanted.request.promise
-    promised.noise.check_level(at)
-    promised.noise.warn(at)
-    rows = 0 if promised.noise.names_rows else wanted.source.rows
-    warn_of_rows(promised.rows)
-    return promised.noise.statement(at, sure, Stated(promised.columns, promised.public, rows, promised.rows))
+    source = new_source(native, promise)
+    check_new(source)
+    if source.items is not None:
+        source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))
+    found, noise = source.promise, source.promise.lasting_noise
+    noise.check_level(at)
+    noise.warn(at)
+    warn_of_rows(found.rows)
+    return noise.statement(
+        at, sure, Stated(found.columns, found.public, 0 if noise.names_rows else source.rows, found.rows)
+    )

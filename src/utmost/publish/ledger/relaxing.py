@@ -1,45 +1,53 @@
 """Answering a release at one level more: by relaxing with the values at hand, or by what is stored alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact_integer
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import BadTable, DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
+from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
 from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Book, Page
-from utmost.publish.ledger.budgets import check_budget, spending_after
+from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_after
 from utmost.publish.ledger.duplicate_data import Likeness, row_names, value_digests
 from utmost.publish.ledger.item_rows import stored_tags
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
-from utmost.publish.ledger.responses import Committed, Progress, new_response, page_labels, stored_response
-from utmost.publish.ledger.source import Source, check_unchanged, commitment, difference, noise_secret, read_source
+from utmost.publish.ledger.requests import AnswerRequest
+from utmost.publish.ledger.responses import (
+    LedgerDrawing,
+    Progress,
+    draw_response,
+    page_labels,
+    stored_commitment,
+    stored_response,
+)
+from utmost.publish.ledger.source import (
+    Source,
+    check_unchanged,
+    commitment,
+    difference,
+    noise_secret,
+    release_source,
+)
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.promise import Part
 from utmost.publish.promises.promised_noise import Response
-
-T = TypeVar("T")
 
 Columns = Mapping[str, Integers]
 
-Answered = tuple[int, Response, LedgerFacts]
-"""The version of a release, a response of it, and what the ledger adds to the statement of this answer."""
+Answered = tuple[Response, LedgerFacts]
+"""A response, and what the ledger adds to the statement of this answer."""
 
 Viewed = tuple[Published, Response, Named, LedgerFacts]
 """A release, a response of it, its labels, and what the ledger adds to the statement of this answer."""
-
-Spent = tuple[str, Level, Part | None, Published | None]
-"""A dataset, a level and a part that a request would spend, and the release that has spent less instead, if any."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,136 +97,143 @@ def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ToRelax:
-    """A release to be relaxed, with the values read as a release that is known asks for.
+class Relaxation:
+    """A request to relax a release, with the values of the table that was brought again.
 
     Attributes:
-        release: the version that was asked for, or the newest when it was last looked up.
-        version: which one was asked for; None for the newest.
-        level: the level.
-        source: the values.
-        committed: the commitment to them.
-        progress: called with the cells done and the cells in all.
+        request: The request.
+        release: The release as it was read; what it promises never changes.
+        source: The values, read as the release promises.
+        commitment: The commitment to them.
     """
 
+    request: AnswerRequest
     release: Published
-    version: int | None
-    level: Level
     source: Source
-    committed: bytes
-    progress: Progress | None = None
+    commitment: bytes
 
     @classmethod
-    def of(
-        cls, book: Book, release: Published, version: int | None, level: Level, table: Any, progress: Progress | None
-    ) -> "ToRelax":
-        """A table that is brought again, found to be of the kind that was published."""
+    def of(cls, key: Key, request: AnswerRequest, release: Published, table: Any) -> "Relaxation":
+        """The request, with the values of a table."""
         source = release_source(release, table)
-        committed = commitment(book.key, release.name, release.version, source)
-        return cls(release, version, level, source, committed, progress)
+        return cls(request, release, source, commitment(key, release.name, release.version, source))
 
-    def may_be_stored(self, state: State) -> bool:
-        """Whether the answer is there, or the values are refused, as far as the release is known."""
-        return self.level in self.release.responses or sha256(self.committed).hexdigest() != self.release.commitment
-
-    def now(self, page: Page) -> Published | None:
-        """The release as it is now; None where it is not the newest any more, and the newest was asked for."""
-        release = page.state.release(self.release.name, self.version)
-        return release if release.version == self.release.version else None
-
-    def stored(self, page: Page) -> Answered | None:
-        """The answer that is there.
+    def now(self, page: Page) -> Published:
+        """The release as it is in this transaction.
 
         Raises:
-            DataChanged: for other values than those published.
+            DataChanged: where the newest version is requested, and is another one by now.
         """
-        published = self.now(page)
-        if published is None:
-            return None
-        published.check_kept()
-        check_values(page, published, self.committed, self.source)
-        if self.level not in published.responses:
-            return None
-        order = Order.of(page, published, self.source, self.committed)
-        response = order.asked(stored_response(page, published, self.level, self.progress))
-        return published.version, response, ledger_facts(page.state, published, self.level)
-
-    def drawn(self, page: Page, randomness: Randomness) -> Answered | None:
-        """A new answer, drawn and written; None where another version is the newest now.
-
-        Raises:
-            BudgetExceeded, Quarantined: as for `answer_more`.
-        """
-        published = self.now(page)
-        if published is None:
-            return None
-        order = Order.of(page, published, self.source, self.committed)
-        values = order.kept(self.source.columns)
-        response = answer_more(page, published, self.level, values, randomness, self.progress)
-        now = page.state.release(published.name, published.version)
-        return published.version, order.asked(response), ledger_facts(page.state, now, self.level)
-
-    def spends(self, page: Page) -> Spent:
-        """Of which dataset the release would spend the level, in place of what it has spent."""
-        release = page.state.release(self.release.name, self.version)
-        return release.dataset, max(self.level, release.spent), release.part, release
-
-    def handed(self, response: Response, remembered: LedgerFacts) -> Any:
-        """A response as it is handed to whoever brought the table."""
-        release = self.release
-        return self.source.answer(release.noise, self.level, response, release.kind, release.part, remembered)
+        release = page.state.release(self.request.name, self.request.version)
+        if release.version != self.release.version:
+            required, came = "the newest version must be the one that was read", f"version {release.version}"
+            raise DataChanged(required, came=came, where=repr(release.name), remedy="Call it again.")
+        return release
 
 
-def release_source(release: Published, table: Any) -> Source:
-    """The values of a release that is there, read from a table that is brought again."""
-    noise, by_item = release.noise, release.items is not None
-    rows, _ = noise.measured(noise.rows_of(table, release.columns))
-    return read_source(rows, release.columns, noise, release.id_column, release.public, by_item=by_item)
+def known_release(state: State, request: AnswerRequest) -> Published | None:
+    """The release that is meant, as far as a state tells; None where it is not known there."""
+    versions = state.versions(request.name)
+    version = max(versions, default=0) if request.version is None else request.version
+    return state.releases.get((request.name, version))
 
 
-def viewed(page: Page, name: str, version: int | None, level: Level, progress: Progress | None) -> Viewed | None:
-    """A release, its response at a level, its labels and the ledger's facts, where that is stored."""
-    release = page.state.release(name, version)
+def relax_together(
+    book: Book, wanted: Sequence[Relaxation], randomness: Randomness, progress: Progress | None
+) -> list[Answered]:
+    """Answer one release or several in one transaction: the answers that are stored, and the others drawn now.
+
+    Raises:
+        DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`; then nothing is spent.
+    """
+
+    def found(page: Page) -> list[Answered | None]:
+        return [stored_relaxation(page, relaxation, progress) for relaxation in wanted]
+
+    def stored(page: Page) -> list[Answered] | None:
+        return all_or_none(found(page))
+
+    def draw(page: Page) -> list[Answered]:
+        answers, spends = found(page), list[Spends]()
+        for relaxation, answer in zip(wanted, answers, strict=True):
+            if answer is None:
+                release = relaxation.now(page)
+                level = max(relaxation.request.level, release.spent)
+                spends.append((release.dataset, level, release.part, release))
+        check_budgets(page.state, spends)
+        return [
+            draw_relaxation(page, relaxation, randomness, progress) if answer is None else answer
+            for relaxation, answer in zip(wanted, answers, strict=True)
+        ]
+
+    # What is refused, or stored, as far as the release is known, needs no writer.
+    look = all(
+        relaxation.request.level in relaxation.release.responses
+        or sha256(relaxation.commitment).hexdigest() != relaxation.release.commitment
+        for relaxation in wanted
+    )
+    return book.answer(stored, draw, look=look)
+
+
+def all_or_none(answers: Sequence[Answered | None]) -> list[Answered] | None:
+    """The answers where all of them are there; None where one is yet to be drawn."""
+    found = [answer for answer in answers if answer is not None]
+    return found if len(found) == len(answers) else None
+
+
+def stored_relaxation(page: Page, relaxation: Relaxation, progress: Progress | None) -> Answered | None:
+    """The answer that is there; None for a level that is yet to be answered.
+
+    Raises:
+        DataChanged: for other values than those published.
+    """
+    release, level, source = relaxation.now(page), relaxation.request.level, relaxation.source
     release.check_kept()
+    check_values(page, release, relaxation.commitment, source)
     if level not in release.responses:
         return None
-    response = stored_response(page, release, level, progress)
-    return release, response, page_labels(page, release), ledger_facts(page.state, release, level)
+    order = Order.of(page, release, source, relaxation.commitment)
+    response = order.asked(stored_response(page, release, level, progress))
+    return response, ledger_facts(page.state, release, level)
 
 
-def tightened(
-    page: Page, name: str, version: int | None, level: Level, randomness: Randomness, progress: Progress | None
-) -> Viewed:
-    """A release, a new response at a level that its stored responses lead to, its labels and the ledger's facts."""
-    release = page.state.release(name, version)
+def draw_relaxation(page: Page, relaxation: Relaxation, randomness: Randomness, progress: Progress | None) -> Answered:
+    """A new answer from values that were found to be those published, drawn and written.
+
+    Raises:
+        BudgetExceeded, Quarantined: as for `answer_more`.
+    """
+    release, level, source = relaxation.now(page), relaxation.request.level, relaxation.source
+    order = Order.of(page, release, source, relaxation.commitment)
+    response = answer_more(page, release, level, order.kept(source.columns), randomness, progress)
+    return order.asked(response), ledger_facts(page.state, relaxation.now(page), level)
+
+
+def stored_view(page: Page, request: AnswerRequest, progress: Progress | None) -> Viewed | None:
+    """The answer that is there; None for a level that is yet to be answered."""
+    release = page.state.release(request.name, request.version)
     release.check_kept()
-    release.noise.check_tightened(level, repr(name))
+    if request.level not in release.responses:
+        return None
+    response = stored_response(page, release, request.level, progress)
+    return release, response, page_labels(page, release), ledger_facts(page.state, release, request.level)
+
+
+def draw_view(page: Page, request: AnswerRequest, randomness: Randomness, progress: Progress | None) -> Viewed:
+    """A new answer that the stored responses lead to, drawn and written.
+
+    Raises:
+        NeedsTable: for a level beyond the loosest, and for noise that leads to none.
+    """
+    release, level, where = page.state.release(request.name, request.version), request.level, repr(request.name)
+    release.check_kept()
+    release.noise.check_tightened(level, where)
     if release.spent < level:
         remedy = f"It is stored up to {release.spent}: call relax with the table."
-        raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
-    response, labels = answer_more(page, release, level, None, randomness, progress), page_labels(page, release)
-    now = page.state.release(name, release.version)
-    return now, response, labels, ledger_facts(page.state, now, level)
-
-
-def known_release(book: Book, name: str, version: int | None) -> Published | None:
-    """A release as far as has been read: what a version is does not change, so it need not be looked up again."""
-    known, wanted = book.seen.versions(name), None if version is None else exact_integer(version, "version")
-    return book.seen.release(name, wanted) if known and (wanted is None or wanted in known) else None
-
-
-def with_release(book: Book, name: str, version: int | None, work: Callable[[Published], T | None]) -> T:
-    """What the work makes of a release, as far as has been read; again where a newer version is there by now."""
-    release, answer = known_release(book, name, version), None
-    while answer is None:
-        current = release or book.read(lambda page: page.state.release(name, version))
-        try:
-            answer, release = work(current), None
-        except (BadTable, DataChanged):
-            release = book.read(lambda page: page.state.release(name, version))
-            if release.version == current.version:
-                raise
-    return answer
+        raise NeedsTable("a level beyond the loosest needs the values", came=level, where=where, remedy=remedy)
+    response = answer_more(page, release, level, None, randomness, progress)
+    now = page.state.release(release.name, release.version)
+    return now, response, page_labels(page, now), ledger_facts(page.state, now, level)
 
 
 def answer_more(
@@ -236,7 +251,7 @@ def answer_more(
         Quarantined: for a release that has lost responses, beyond its loosest level.
     """
     check_answerable(page, release, level)
-    drawn, facts = new_response(page, Committed.of(page, release), level, values, randomness, progress)
+    drawn, facts = draw_response(LedgerDrawing.of(page, release, level, randomness), values, progress)
     page.append("answered", {"name": release.name, "version": release.version} | facts)
     return drawn
 
@@ -269,12 +284,12 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     """
     remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
     where = f"{release.name!r}, version {release.version}"
-    check_unchanged(Committed.of(page, release).content, now, source, release.rows, where, remedy)
+    check_unchanged(stored_commitment(page, release), now, source, release.rows, where, remedy)
 
 
 def where_changed(page: Page, release: Published, source: Source) -> str | None:
     """Where a table differs from the one that was published, for whoever holds the key; None where it does not."""
-    committed, now = Committed.of(page, release).content, commitment(page.key, release.name, release.version, source)
+    committed, now = stored_commitment(page, release), commitment(page.key, release.name, release.version, source)
     if committed != now and source.items is None and _are_reordered(page, release, source):
         return "the rows are in another order than they were published in"
     return difference(committed, now, source, release.rows)
@@ -299,7 +314,7 @@ def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
 
     Where there is an ``id_column`` the commitment itself covers the rows' names, and this is False.
     """
-    if release.id_column is not None:
+    if release.promise.id_column:
         return False
     then = Likeness.opened(key, release.values, release.name, release.version)
     labels, texts = row_names(key, source)
@@ -310,4 +325,4 @@ def _are_reordered(page: Page, release: Published, source: Source) -> bool:
     if source.rows != release.rows:
         return False
     then = Likeness.opened(page.key, release.values, release.name, release.version)
-    return then.columns == value_digests(page.key, source, release.noise.exponent)
+    return then.columns == value_digests(page.key, source)

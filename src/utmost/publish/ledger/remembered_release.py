@@ -1,6 +1,5 @@
 """A release: a promise kept on a table, in a memory; one noun for what a process, a ledger or a service remembers."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,8 +9,10 @@ from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown, brief, one_line
 from utmost.errors import NeedsTable, UtmostError
+from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.reader_verbs import AnswersReaders, Read, read_answer
+from utmost.publish.releases.workload_release import Families
 from utmost.tables.engines.engines import is_engine_frame
 
 
@@ -24,10 +25,10 @@ class Memory(Protocol):
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels at which a release was answered, strictest first."""
 
-    def relax(self, name: str, table: Any, *, epsilon: Level, version: int | None = None) -> Any:
+    def relax(self, name: str, table: Any, *, epsilon: Level, version: int | None = None) -> AnswerTable:
         """The answer at any level, with the table at hand."""
 
-    def view(self, name: str, *, epsilon: Level, version: int | None = None) -> Any:
+    def view(self, name: str, *, epsilon: Level, version: int | None = None) -> AnswerTable:
         """The answer at a level up to the loosest that was answered."""
 
     def margin(
@@ -38,9 +39,20 @@ class Memory(Protocol):
     def statement(self, name: str, *, epsilon: Level, version: int | None = None) -> dict[str, Any]:
         """What is said publicly of the answer at a level."""
 
-    @property
-    def save(self) -> Callable[..., dict[str, Any]]:
-        """Writes the answer at a level, with its statement; see `Ledger.save`."""
+    def save(
+        self,
+        name: str,
+        path: Path | str,
+        *,
+        epsilon: Level,
+        version: int | None = None,
+        confidence: Number = "0.95",
+        family: Families | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the answer at a level, with its statement; see `Ledger.save`."""
 
 
 class Release(AnswersReaders, Shown):
@@ -60,11 +72,12 @@ class Release(AnswersReaders, Shown):
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.ledger import Ledger
     >>> from utmost.promises import Promise
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/kept.db", create=True) as ledger:
     ...     _ = ledger.publish("admissions", table, promise, epsilon=1)
     ...     release = ledger["admissions"]
@@ -78,7 +91,12 @@ class Release(AnswersReaders, Shown):
     _shown = ("name", "version", "spent")
 
     def __init__(
-        self, memory: Memory, name: str, version: int, table: Any = None, answer: tuple[Level, Any] | None = None
+        self,
+        memory: Memory,
+        name: str,
+        version: int,
+        table: Any = None,
+        answer: tuple[Level, AnswerTable] | None = None,
     ) -> None:
         self._memory, self._table, self.name, self.version, self._answer = memory, table, name, version, answer
 
@@ -90,7 +108,9 @@ class Release(AnswersReaders, Shown):
         except UtmostError:  # no answer that may be seen, or a memory that is out of reach: it still has its name
             return f"Release(name={brief(self.name)}, version={self.version})"
 
-    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, table: Any = None) -> Any:
+    def at(
+        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, table: Any = None
+    ) -> AnswerTable:
         """The answer at a level: the table of the kind that was released, or of a strategy a `WorkloadRelease`.
 
         Asked again, the same answer. A level up to the loosest one answered costs nothing more, and needs no table.
@@ -141,7 +161,7 @@ class Release(AnswersReaders, Shown):
         return level_of_answer(epsilon, alpha, lambda: self.levels, repr(self.name))
 
     @property
-    def table(self) -> Any:
+    def table(self) -> AnswerTable:
         """The released table, at the level of this answer; of a history `at` gives it once there are several."""
         return self.at(self.level)
 
@@ -172,13 +192,31 @@ class Release(AnswersReaders, Shown):
         return read_answer(self.at(at), statement)
 
     def save(
-        self, path: Path | str, *, epsilon: Number | Level | None = None, alpha: Number | None = None, **how: Any
+        self,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        confidence: Number = "0.95",
+        family: Families | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write this answer, or that at another level, and its statement beside it.
 
         Args:
-            epsilon, alpha: the level; this answer's if left out. A history of several answers needs it.
-            how: confidence, family, format, sign, overwrite, as for `Ledger.save`.
+            path, confidence, family, format, sign, overwrite: as for `Ledger.save`.
+            epsilon, alpha: Level; this answer's if left out. A history of several answers needs it.
         """
-        at = self._level(epsilon, alpha)
-        return self._memory.save(self.name, path, epsilon=at, version=self.version, **how)
+        return self._memory.save(
+            self.name,
+            path,
+            epsilon=self._level(epsilon, alpha),
+            version=self.version,
+            confidence=confidence,
+            family=family,
+            format=format,
+            sign=sign,
+            overwrite=overwrite,
+        )

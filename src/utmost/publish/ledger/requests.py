@@ -1,126 +1,95 @@
-"""What is asked for when something is published, of whatever table: read once, at the door, and passed on whole."""
+"""Requests to a memory of releases: to publish a table, and to answer a release at another level."""
 
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
+from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.source import Source, check_source, read_source
-from utmost.publish.ledger.state import State
-from utmost.publish.promises.declared_columns import chosen_columns, declared_columns
 from utmost.publish.promises.promise import Promise
-from utmost.tables.frames.adapters import adapter_of
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Brought:
-    """A table that is brought to be published, or relaxed, at a level: alone, or with others in one transaction.
-
-    Attributes:
-        table: with its values, as for `Ledger.publish`.
-        level: at which.
-        promise: of a publication, see `fitting`; None to relax, as what is promised then is known.
-        dataset, independent, version, request: as for `Ledger.publish`.
-        proposal: the name of the approved one, where a service asks for a second person.
-    """
-
-    table: Any
-    level: Level
-    promise: Promise | None = None
-    dataset: str | None = None
-    independent: bool = False
-    version: int | None = None
-    request: str | None = None
-    proposal: str | None = None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Publishing:
-    """A request to publish, found sound by itself.
+@dataclass(frozen=True, slots=True)
+class PublishRequest:
+    """Everything that is asked for when a table is published, except the table; checked when it is made.
 
     Attributes:
-        name, dataset, level, request: what was asked for.
-        promise: of the table; once that has been read, with its columns as they stand there.
-        version: None for the newest.
-        independent: whether the data are none that another dataset of the ledger holds.
-        kind: of the answers, once the table has been read.
+        name: Name of the release.
+        promise: Promise about the table.
+        level: Level of the first answer.
+        dataset: Dataset whose budget is spent; all releases of one dataset add up.
+        version: Version of the data; None for the newest one.
+        request: Name under which the same request may be made again; None for no name.
+        independent: Whether no individual of these data is in another dataset of the ledger.
+
+    Raises:
+        WrongKind: for a promise or a level that is none.
+        OutOfRange, NotANumber: for a name, a dataset, a request, a version or a confirmation that is none.
     """
 
     name: str
-    dataset: str
-    level: Level
     promise: Promise
+    level: Level
+    dataset: str
     version: int | None
     request: str | None
     independent: bool
-    kind: str = ""
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "name")
+        instance(self.promise, Promise, "promise")
+        instance(self.level, Level, "level")
+        check_name(self.dataset, "dataset")
+        if self.version is not None:
+            object.__setattr__(self, "version", exact_integer(self.version, "version"))
+        if self.request is not None:
+            check_name(self.request, "request")
+        if not isinstance(self.independent, bool):
+            raise OutOfRange("independent must be true or false", came=self.independent)
+
+    def facts(self) -> dict[str, Any]:
+        """The request as JSON values, one for each field; `of_facts` reads them."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        return plain | {"promise": self.promise.facts(), "level": level_text(self.level)}
 
     @classmethod
-    def read(cls, name: str, brought: Brought) -> "Publishing":
-        """A request, before its table is read.
+    def of_facts(cls, facts: Mapping[str, Any]) -> "PublishRequest":
+        """The request that JSON values describe; other values beside them are left alone.
 
         Raises:
-            OutOfRange, NotANumber: for what is no name, no version and no such thing.
+            OutOfRange: for a field that is missing. UtmostError: for a field of another kind.
         """
-        assert brought.promise is not None, "of a publication"
-        if not isinstance(brought.independent, bool):
-            raise OutOfRange("independent must be true or false", came=brought.independent)
-        group = check_name(name, "name") if brought.dataset is None else check_name(brought.dataset, "dataset")
-        wanted = None if brought.version is None else exact_integer(brought.version, "version")
-        again = None if brought.request is None else check_name(brought.request, "request")
-        name = check_name(name, "name")
-        return cls(name, group, brought.level, brought.promise, wanted, again, brought.independent)
+        missing = [field.name for field in fields(cls) if field.name not in mapping(facts, "facts")]
+        if missing:
+            raise OutOfRange("a request must have all its fields", came=f"no {missing[0]!r}", where="facts")
+        plain = {field.name: facts[field.name] for field in fields(cls)}
+        promise, level = Promise.of_facts(facts["promise"]), level_of_text(facts["level"])
+        return cls(**plain | {"promise": promise, "level": level})
 
-    def with_values(self, table: Any) -> "tuple[Publishing, Source]":
-        """The same with every column declared, and the values read.
 
-        Args:
-            table: see `Promise.rows_of`.
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """Everything that is asked for when a release is answered at another level, except a table; checked when made.
 
-        Raises:
-            NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
-        """
-        promise = self.promise
-        promise.noise.check()
-        if len(promise.identifiers) > 1:
-            required = "the rows of this table are named by one column"
-            remedy = "Join them into one column; several name the items of an engine's frame."
-            raise OutOfRange(required, came="several", where="id_column", remedy=remedy)
-        rows, kind = promise.noise.measured(table)
-        names = tuple(adapter_of(rows).names(rows))
-        public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
-        source = read_source(rows, promise.columns, promise.noise, promise.id_column, public, by_item=promise.by_item)
-        check_source(source, promise.noise)
-        promise = promise.as_read(tuple(source.columns), source.public)
-        return replace(self, promise=promise, kind=source.kind if kind is None else kind), source
+    Attributes:
+        name: Name of the release.
+        level: Level of the answer.
+        version: Version of the data; None for the newest one.
 
-    def may_be_stored(self, state: State) -> bool:
-        """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
-        return self.request in state.requests or (self.name, self.version or 1) in state.releases
+    Raises:
+        WrongKind, OutOfRange, NotANumber: for a level, a name or a version that is none.
+    """
 
-    def facts(self, version: int, rows: int, committed: bytes, values: str) -> dict[str, Any]:
-        """What an event says of it, whatever keeps the responses.
+    name: str
+    level: Level
+    version: int | None
 
-        Args:
-            committed: the commitment to the values.
-            values: the sealed digests by which they are known again.
-        """
-        return {
-            "name": self.name,
-            "version": version,
-            "dataset": self.dataset,
-            "columns": list(self.promise.columns),
-            "rows": rows,
-            "id_column": self.promise.id_column,
-            "promise": self.promise.noise.facts(),
-            "commitment": sha256(committed).hexdigest(),
-            "kind": self.kind,
-            "values": values,
-            "request": self.request,
-            "public": list(self.promise.public),
-            "rows_from": self.promise.rows,
-            "part": None if self.promise.part is None else list(self.promise.part),
-        }
+    def __post_init__(self) -> None:
+        check_name(self.name, "name")
+        instance(self.level, Level, "level")
+        if self.version is not None:
+            object.__setattr__(self, "version", exact_integer(self.version, "version"))

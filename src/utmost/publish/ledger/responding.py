@@ -77,11 +77,12 @@ class Responding:
         """
         if not isinstance(mechanism, Answering):
             raise wrong_kind("mechanism", "one that keeps a level, as utmost.local.read_mechanism reads it", mechanism)
-        about: dict[str, Any] = {"dataset": dataset, "version": version, "independent": independent}
         persons = check_persons(mapping(secrets, "secrets"))
         if not persons:
             return {}
-        request = Asking.read(name, persons, mechanism, self._answers, **about)
+        request = Asking.read(
+            name, persons, mechanism, self._answers, dataset=dataset, version=version, independent=independent
+        )
         numbers = self._book.answer(request.stored, lambda page: request.made(page, self._randomness), look=True)
         return named(numbers, mechanism.names)
 

@@ -82,12 +82,13 @@ class ResponseFolder:
         ledger: whose responses they are.
         path: the folder, a path or its text; made when the first are kept.
 
+    >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
     >>> import polars as pl
     >>> from utmost.ledger import Ledger
     >>> from utmost.promises import Promise
     >>> table = pl.LazyFrame({"ward": ["a", "b"], "n": [601, 370]})
-    >>> promise = Promise("n", public="ward", id_column="ward", sensitivity=1, cells=1)
+    >>> promise = Promise("n", public="ward", id_column="ward", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     kept = ResponseFolder(ledger, f"{here}/responses")
     ...     _ = kept.keep("visits", ledger.publish("visits", table, promise, epsilon=1), epsilon=1)
@@ -262,8 +263,8 @@ class ResponseFolder:
         items = self.ledger.items
         key = items.commitment_key(release.name, version=release.version)
         answered = items.view(release.name, epsilon=at, version=release.version), at
-        work = CommittingRows(key, release.items.identifiers, answered)
-        batches = _batches(files, [*release.items.identifiers, *release.columns])
+        work = CommittingRows(key, release.promise.id_column, answered)
+        batches = _batches(files, [*release.promise.id_column, *release.columns])
         items.check_committed(release.name, gathered_commitment(work(batches))[0], version=release.version)
         _check_margins(files, release, at)
 
@@ -279,7 +280,7 @@ def _margins(release: "Published") -> list[str]:
 def _check_columns(release: "Published", names: list[str]) -> None:
     """Check that there is no column but those of an answer: what is kept is for recipients."""
     assert release.items is not None
-    answered = {*release.items.identifiers, *release.columns, *release.public, *_margins(release)}
+    answered = {*release.promise.id_column, *release.columns, *release.public, *_margins(release)}
     other = [name for name in names if name not in answered]
     if other:
         raise DataChanged(

@@ -17,6 +17,7 @@ from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, le
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
+from utmost.publish.ledger.source import AnswerTable
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
@@ -33,32 +34,85 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """A release, and what it was committed to.
+class LedgerDrawing:
+    """A new response of a release, and where its noise comes from; see `Drawing`.
 
     Attributes:
-        release: as it is stored; one that is about to be has no response yet.
-        content: the commitment to the values.
-        tags: of the items, for a release that is about to be; one that is there has kept its own.
+        page: The transaction in which it is drawn.
+        release: The release; one that is about to be published has no response yet.
+        commitment: The commitment to its values.
+        tags: Tags of the identifiers of the rows; None where noise goes by rows.
+        step: The step from the stored levels to the new one.
+        randomness: Source of random bits.
     """
 
+    page: Page
     release: Published
-    content: bytes
-    tags: Tags | None = None
+    commitment: bytes
+    tags: Tags | None
+    step: Step
+    randomness: Randomness
 
     @classmethod
-    def of(cls, page: Page, release: Published) -> "Committed":
-        """A release that is there, with the commitment that was stored."""
-        first = min(response.event for response in release.responses.values())
-        committed = page.rows.part(first, 0)
-        if committed is None or sha256(committed).hexdigest() != release.commitment:
-            raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
-        return cls(release, committed)
+    def of(cls, page: Page, release: Published, level: Level, randomness: Randomness) -> "LedgerDrawing":
+        """A new response of a release that is there."""
+        tags = None if release.items is None else stored_tags(page, release)
+        step = Step.from_known(release.responses, level)
+        return cls(page, release, stored_commitment(page, release), tags, step, randomness)
 
     @property
-    def size(self) -> int:
-        """How many cells a response has."""
+    def level(self) -> Level:
+        """The new level."""
+        return self.step.to
+
+    @property
+    def about(self) -> tuple[str, int, bytes]:
+        """The release's name and version, and the commitment to its values."""
+        return self.release.name, self.release.version, self.commitment
+
+    @property
+    def cells(self) -> int:
+        """How many cells the response has."""
         return self.release.rows * len(self.release.columns)
+
+    def derived(self, *purpose: str) -> bytes:
+        """32 bytes for one purpose, from the ledger's key."""
+        return self.page.key.derived(*purpose)
+
+    def bits(self, *run: str) -> Randomness:
+        """From the source, or in a ledger of derived noise from the key."""
+        if not self.page.state.is_derived:
+            return self.randomness
+        name, version, committed = self.about
+        about = name, str(version), level_text(self.level), sha256(committed).hexdigest(), *run
+        return KeyedRandomness(self.page.key.derived("bits", *about))
+
+    def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
+        """Keyed by identifier for a release that is published so; else derived, or drawn, as the ledger was made."""
+        page, release, step = self.page, self.release, self.step
+        if self.tags is not None:
+            noise = item_release(page.key, release, self.commitment, (*release.path, self.level), self.level)
+            return ItemNoise(step, noise, self.tags)
+        if not page.state.is_derived:
+            method: Method = "constant" if self.cells <= CONSTANT_UP_TO else "table"
+            return DrawnNoise(step, lattice, self.randomness, method)
+        check_apart(release.responses, self.level)
+        name, version, content = self.about
+        about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run
+        return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
+
+
+def stored_commitment(page: Page, release: Published) -> bytes:
+    """The commitment to the values of a release that is there.
+
+    Raises:
+        LedgerDamaged: where it is not as it was written.
+    """
+    first = min(response.event for response in release.responses.values())
+    committed = page.rows.part(first, 0)
+    if committed is None or sha256(committed).hexdigest() != release.commitment:
+        raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
+    return committed
 
 
 def stored_response(page: Page, release: Published, level: Level, progress: Progress | None) -> dict[str, Integers]:
@@ -81,20 +135,17 @@ def stored_response(page: Page, release: Published, level: Level, progress: Prog
     return columns
 
 
-def new_response(
-    page: Page,
-    committed: Committed,
-    level: Level,
+def draw_response(
+    drawing: LedgerDrawing,
     values: Mapping[str, Integers] | None,
-    randomness: Randomness,
     progress: Progress | None,
     before: tuple[bytes, ...] = (),
 ) -> tuple[dict[str, Integers], dict[str, Any]]:
     """Draw a response at a new level and store its blocks.
 
     Args:
-        values: the true values by column, in steps; needed only beyond the loosest level, and for points.
-        before: parts that the event keeps ahead of the response.
+        values: True values by column, in steps; needed only beyond the loosest level, and for points.
+        before: Parts that the event keeps ahead of the response.
 
     Returns:
         The response in steps, and the facts that its event must hold.
@@ -102,13 +153,12 @@ def new_response(
     Raises:
         OutOfRange: for a level so strict that its answers would have no error bar.
     """
-    release = committed.release
+    page, release, level, step = drawing.page, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
-    step = Step.from_known(release.responses, level)
-    answer = release.noise.answering(_Drawing(page, committed, step, randomness), values)
+    answer = release.noise.answering(drawing, values)
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
     seal = level_seal(page.key, page.state.identity, release, level, is_sealed=page.state.is_sealed)
-    word = release.noise.word(level, committed.size)
+    word = release.noise.word(level, drawing.cells)
     for part in before:
         _put(page, event, root, part)
     below, above = (None if at is None else _by_column(page, release, at) for at in answer.known)
@@ -118,59 +168,19 @@ def new_response(
             _put(page, event, root, seal.sealed(event, root.count, stored(block, word)))
             parts.append(block)
             done += block.size
-            _report(progress, done, committed.size)
+            _report(progress, done, drawing.cells)
         drawn[name] = _whole(parts, release.rows)
     for blocks in (below, above):
         if blocks is not None:
-            next(blocks(""), None)
-    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text}
+            next(blocks(""), None)  # compares the digest of all parts
     labels = label_key_under(seal, event, label_seal(page.key, page.state.identity, release))
-    return drawn, {**facts, "label_key": labels}
+    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "label_key": labels}
+    return drawn, facts
 
 
 def _put(page: Page, event: int, root: Root, content: bytes) -> None:
     page.put(event, root.count, content)
     root.add(content)
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    """A new response of a release, and where its noise comes from; see `Drawing`."""
-
-    page: Page
-    committed: Committed
-    step: Step
-    randomness: Randomness
-
-    def derived(self, *purpose: str) -> bytes:
-        return self.page.key.derived(*purpose)
-
-    @property
-    def about(self) -> tuple[str, int, bytes]:
-        return self.committed.release.name, self.committed.release.version, self.committed.content
-
-    def bits(self, *run: str) -> Randomness:
-        """From the source, or in a ledger of derived noise from the key."""
-        if not self.page.state.is_derived:
-            return self.randomness
-        name, version, committed = self.about
-        about = name, str(version), level_text(self.step.to), sha256(committed).hexdigest(), *run
-        return KeyedRandomness(self.page.key.derived("bits", *about))
-
-    def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        """By item for a release that is published so; else derived where the ledger was made so, or drawn."""
-        page, committed = self.page, self.committed
-        release = committed.release
-        if release.items is not None:
-            noise = item_release(page.key, release, committed.content, (*release.path, self.step.to), self.step.to)
-            return ItemNoise(self.step, noise, stored_tags(page, release) if committed.tags is None else committed.tags)
-        if not page.state.is_derived:
-            method: Method = "constant" if committed.size <= CONSTANT_UP_TO else "table"
-            return DrawnNoise(self.step, lattice, self.randomness, method)
-        check_apart(release.responses, self.step.to)
-        name, version, content = self.about
-        about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run
-        return DerivedNoise(self.step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
 
 
 def _by_column(page: Page, release: Published, level: Level) -> Blocks:
@@ -218,7 +228,9 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
     return release.labels.order, stored_labels(rows, first.event, first.first, release.labels, seal)
 
 
-def answer_alone(release: Published, level: Level, response: Response, labels: Named, remembered: LedgerFacts) -> Any:
+def answer_alone(
+    release: Published, level: Level, response: Response, labels: Named, remembered: LedgerFacts
+) -> AnswerTable:
     """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 
     Args:
@@ -234,7 +246,9 @@ def answer_alone(release: Published, level: Level, response: Response, labels: N
         margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))))
         return adapter_of(shown).with_columns(shown, margins, after)
 
-    return answer_table(noise, level, noise.written(level, response), release.kind, release.part, table, remembered)
+    written = noise.written(level, response)
+    answer: AnswerTable = answer_table(noise, level, written, release.kind, release.part, table, remembered)
+    return answer
 
 
 def key_of_level(page: Page, release: Published, level: Level) -> bytes:

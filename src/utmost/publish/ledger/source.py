@@ -27,54 +27,53 @@ from utmost.core.sampling.item_words import Identifiers, Tags, check_unique
 from utmost.errors import BadTable, DataChanged
 from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
-from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns
+from utmost.publish.ledger.state import Published
+from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns, declared_columns
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.promised_noise import Noise, Response
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
+from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
-from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of
+from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter, adapter_of
 from utmost.tables.frames.arrow_identifiers import text_identifiers
+
+AnswerTable = LabelledTable | WorkloadRelease
+"""An answer at one level: the released table; the measured sums, where the promise is over the sums of a plan."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
-    """True values; they live as long as one call.
+    """The true values of a table; they live as long as one call.
 
     Attributes:
-        table: as it came, through ``adapter``.
-        columns: name to values in steps of the lattice, shape (rows,); of points the coordinates, see `exact_column`.
-        identifiers: the text of each row's identifier, where the noise goes by rows; or None.
-        rows: how many there are.
-        public: the columns that are published as they are.
-        items: the identifiers as they are, where the noise is addressed by them; else None.
-        id_column: the column of identifiers; None where there is none.
+        table: The table as it came, read through ``adapter``.
+        promise: The promise, with its released and public columns as they stand in the table.
+        kind: Kind of table, so that a view can be of the same kind.
+        columns: Values by column in steps of the lattice, shape (rows,); coordinates for points, see `exact_column`.
+        identifiers: Text of each row's identifier, where noise goes by rows; None where there are none.
+        items: Identifiers as they are, where noise is keyed by identifier; else None.
+        rows: Number of rows.
     """
 
     table: Any
     adapter: TableAdapter
+    promise: Promise
+    kind: str
     columns: Mapping[str, Integers]
     identifiers: NDArray[np.object_] | None
+    items: Identifiers | None
     rows: int
-    public: tuple[str, ...]
-    items: Identifiers | None = None
-    id_column: str | None = None
-
-    @property
-    def kind(self) -> str:
-        """What kind of table it is, so that a view can be of the same."""
-        return self.adapter.kind(self.table, self.order)
 
     @property
     def order(self) -> list[str]:
         """The columns that are published, released and public ones, in the order of the table."""
-        if not self.public:
-            return list(self.columns)
-        return [name for name in self.adapter.names(self.table) if name in self.columns or name in self.public]
+        return _published(self.adapter, self.table, self.columns, self.promise.public)
 
     def labels(self) -> dict[str, Column]:
         """The public columns, as they are published."""
-        return {name: self.adapter.label(self.table, name) for name in self.public}
+        return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
     def texts(self) -> Mapping[str, list[str]]:
         """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
@@ -92,9 +91,9 @@ class Source:
                     texts[str(name)] = cells
         return texts
 
-    def check_sizes(self, noise: Noise) -> None:
+    def check_sizes(self) -> None:
         """Check that no value is larger than was declared, or than a response of so many cells takes."""
-        most, bound = noise.bound(self.rows * len(self.columns))
+        most, bound = self.promise.lasting_noise.bound(self.rows * len(self.columns))
         for name, column in self.columns.items():
             if column.size and max(_size(column.max()), _size(column.min())) > most:
                 row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
@@ -105,20 +104,17 @@ class Source:
                     remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
 
-    def answer(
-        self, noise: Noise, level: Level, response: Response, kind: str, part: Any, remembered: LedgerFacts
-    ) -> Any:
-        """A response as it is handed to whoever brought the table: that table, with released values in it.
-
-        Args:
-            kind, part, remembered: see `answer_table`.
-        """
+    def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> AnswerTable:
+        """A response as it is returned to whoever brought the table: that table, with released values in it."""
+        noise = self.promise.lasting_noise
 
         def table(columns: Mapping[str, Any]) -> Any:
             margins, after = noise.with_bars(level, tuple(response), self.rows)
             return self.with_released({**columns, **margins}, after)
 
-        return answer_table(noise, level, noise.written(level, response), kind, part, table, remembered)
+        part, written = self.promise.part, noise.written(level, response)
+        answer: AnswerTable = answer_table(noise, level, written, self.kind, part, table, remembered)
+        return answer
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
@@ -129,14 +125,15 @@ class Source:
         Raises:
             BadTable: naming the rows as they are called in the table that came.
         """
-        assert self.id_column is not None
+        id_column = self.promise.single_id_column
+        assert id_column is not None
         try:
             if tags is not None:
                 return check_unique(tags)
         except BadTable:
             pass  # said below, of rows that have names
-        column = self.adapter.column(self.table, self.id_column)
-        check_distinct(column, self.id_column, partial(self.adapter.place, self.table))
+        column = self.adapter.column(self.table, id_column)
+        check_distinct(column, id_column, partial(self.adapter.place, self.table))
         return None
 
     def with_released(self, released: Mapping[str, NDArray[Any]], after: Mapping[str, str]) -> Any:
@@ -146,27 +143,20 @@ class Source:
             after: for each column that is new the one behind which it stands.
         """
         names = self.adapter.names(self.table)
-        unsaid = [name for name in names if name not in self.columns and name not in self.public]
+        unsaid = [name for name in names if name not in self.columns and name not in self.promise.public]
         return self.adapter.with_columns(self.adapter.without(self.table, unsaid), released, after)
 
 
-def read_source(
-    table: Any,
-    columns: str | Sequence[str],
-    noise: Noise,
-    id_column: str | None,
-    public: Sequence[str] = (),
-    *,
-    by_item: bool = False,
-) -> Source:
+def read_source(table: Any, promise: Promise, *, by_item: bool, kind: str | None) -> Source:
     """Read and check every value that is to be released.
 
     Args:
-        public: the columns to publish as they are; all others are left out of what `Source.with_released` gives.
-        by_item: whether the noise is addressed by the identifiers.
+        promise: Promise about the table; columns that are neither released nor public are left out of the answer.
+        by_item: Whether noise is keyed by the identifiers.
+        kind: Kind of table that the answers are; None for the kind of this table.
     """
-    adapter = adapter_of(table)
-    chosen = chosen_columns(columns, tuple(adapter.names(table)), id_column)
+    adapter, noise, id_column = adapter_of(table), promise.lasting_noise, promise.single_id_column
+    chosen = chosen_columns(promise.columns, tuple(adapter.names(table)), id_column)
 
     def place(row: int) -> str:
         return adapter.place(table, row)
@@ -183,8 +173,15 @@ def read_source(
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
-    public_columns = tuple(name for name in adapter.names(table) if name in public)
-    return Source(table, adapter, values, identifiers, rows[chosen[0]], public_columns, items, id_column)
+    found = promise.as_read(chosen, [name for name in adapter.names(table) if name in promise.public])
+    made = adapter.kind(table, _published(adapter, table, values, found.public)) if kind is None else kind
+    return Source(table, adapter, found, made, values, identifiers, items, rows[chosen[0]])
+
+
+def _published(adapter: TableAdapter, table: Any, columns: Mapping[str, Integers], public: Sequence[str]) -> list[str]:
+    if not public:
+        return list(columns)
+    return [name for name in adapter.names(table) if name in columns or name in public]
 
 
 def _read_items(adapter: TableAdapter, table: Any, name: str) -> Identifiers:
@@ -202,17 +199,35 @@ def _read_items(adapter: TableAdapter, table: Any, name: str) -> Identifiers:
     return Identifiers.of(column)
 
 
-def check_source(source: Source, noise: Noise) -> None:
-    """Check a table that is published for the first time as `release_table` does, once its cells have been read.
+def new_source(table: Any, promise: Promise) -> Source:
+    """The values of a table that is published: every column declared, every cell read, sizes checked.
+
+    Args:
+        table: Table as `Promise.rows_of` gives it.
 
     Raises:
-        BadTable, OutOfRange: for a table without rows, too many cells, and a public column that repeats a released one.
+        NotDeclared, BadTable, OutOfRange, WrongKind: for a table that cannot be published by this promise.
     """
+    noise = promise.lasting_noise
+    noise.check()
+    promise.check_single_id()
+    rows, kind = noise.measured(table)
+    names = tuple(adapter_of(rows).names(rows))
+    public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
+    source = read_source(rows, promise.as_read(promise.columns, public), by_item=promise.keyed_by_id, kind=kind)
     noise.check_size(source.rows, len(source.columns))
     column = source.adapter.column
-    for name in source.public:
-        true = {released: column(source.table, released) for released in source.columns}
-        check_no_copy(name, partial(column, source.table, name), true)
+    true = {released: column(rows, released) for released in source.columns} if source.promise.public else {}
+    for name in source.promise.public:
+        check_no_copy(name, partial(column, rows, name), true)
+    return source
+
+
+def release_source(release: Published, table: Any) -> Source:
+    """The values of a table that is brought again for a release that is there."""
+    noise = release.noise
+    rows, _ = noise.measured(noise.rows_of(table, release.columns))
+    return read_source(rows, release.promise, by_item=release.items is not None, kind=release.kind)
 
 
 _BYTES = 16

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import iterable, wrong_kind
 from utmost.core.exact.intervals import Interval, is_lower, round_down, round_up, settled
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.shown import Shown
 from utmost.publish.promises.promise import Part
@@ -29,7 +28,6 @@ class Spending(Shown):
     powers: tuple[tuple[Fraction | None, Fraction], ...] = ()
 
     @classmethod
-    @checked
     def of(cls, levels: Iterable[Level]) -> "Spending":
         """The sum of these levels.
 
@@ -38,7 +36,7 @@ class Spending(Shown):
         ((None, Fraction(3, 2)), (Fraction(1, 2), Fraction(3, 1)))
         """
         sums: dict[Fraction | None, Fraction] = {}
-        for level in levels:
+        for level in iterable(levels, "levels"):
             if not isinstance(level, Level):
                 raise wrong_kind("levels", "levels", level)
             sums[level.base] = sums.get(level.base, Fraction(0)) + level.power

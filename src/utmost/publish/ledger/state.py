@@ -14,10 +14,10 @@ from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.spending import Spending, together
 from utmost.publish.promises.drawing import BLOCK
-from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.promise import Part
+from utmost.publish.promises.promise import Part, Promise
 from utmost.publish.promises.promised_noise import Noise
 
 Item = tuple[str, int]
@@ -29,15 +29,13 @@ class ByItem:
     """What is known of a release whose noise is addressed by item.
 
     Attributes:
-        identifiers: the columns that together say which item a row is.
-        tags: the digest of the tags of the rows, in the order in which the responses are kept; None where the ledger
-            keeps no responses, as for a release that an engine answers.
-        universe: of cells on demand what was declared, see `universe_facts`; None for all others.
+        tags: Digest of the tags of the rows, in the order in which the responses are kept; None where the ledger keeps
+            no responses, as for a release that an engine answers.
+        universe: The declared universe of cells on demand, see `universe_facts`; None for all other releases.
     """
 
-    identifiers: tuple[str, ...]
     tags: str | None
-    universe: Mapping[str, Any] | None = None
+    universe: Mapping[str, Any] | None
 
     @property
     def is_kept(self) -> bool:
@@ -46,23 +44,17 @@ class ByItem:
 
     def facts(self) -> dict[str, Any]:
         """The same as an event keeps it."""
-        declared = {} if self.universe is None else {"universe": dict(self.universe)}
-        return {"identifiers": list(self.identifiers), "tags": self.tags, **declared}
+        return {"tags": self.tags, "universe": None if self.universe is None else dict(self.universe)}
 
     @classmethod
-    def of_facts(cls, facts: Any) -> "ByItem | None":
+    def of_facts(cls, facts: Mapping[str, Any]) -> "ByItem":
         """What an event keeps."""
-        if facts is None:
-            return None
-        names, tags = facts["identifiers"], facts["tags"]
-        if type(names) is not list or not names or any(type(name) is not str for name in names):
-            raise TypeError("identifiers")
+        tags, universe = facts["tags"], facts["universe"]
         if tags is not None and type(tags) is not str:
             raise TypeError("tags")
-        universe = facts.get("universe")
         if universe is not None and {*map(type, (universe["size"], *universe.values()))} != {str}:
             raise TypeError("universe")
-        return cls(tuple(names), tags, universe)
+        return cls(tags, universe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class Response:
     first: int
     parts: int
     root: str
-    label_key: str | None = None
+    label_key: str | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -89,45 +81,72 @@ class Published(Shown):
     """One version of a release.
 
     Attributes:
-        name, version: which.
-        dataset: whose budget it spends.
-        columns: the released columns, in order.
-        rows: how many rows each has.
-        id_column: the column of identifiers that are committed to with the values; None where there are none.
-        noise: what is added, whatever the level.
-        commitment: the digest of the commitment to the values.
-        kind: what kind of table it was.
-        responses: level to response.
+        request: The request that published it, with the version that it made, and the released and public columns as
+            they stood in the table. Whether the data were declared independent is not kept.
+        rows: Number of rows of each released column.
+        kind: Kind of table that was published.
+        commitment: Digest of the commitment to the values.
+        values: Sealed digests by which the values are known again, see `Likeness`.
+        items: Facts about noise that is keyed by identifier; None where it goes by rows.
+        labels: Facts about the public columns that the ledger keeps; None where there are none.
+        bound: Digest of all public facts about the release, see `bound_facts`.
+        responses: Stored responses by level.
         relaxable: False once a rollback has lost responses of it, see `folded`.
-        bound: the digest of all public facts about the release, see `bound_facts`.
-        values: sealed digests by which its values are known again, see `Likeness`.
-        public: the columns that were declared public when it was published.
-        rows_from: where the list of rows comes from, "declared" or "observed".
-        part: where the dataset was counted in parts that share nobody: the partition, and which part of it this is.
-        items: where the noise is addressed by item, what is known of that; None where it goes by rows.
-        labels: what is known of the public columns that the ledger keeps; None where there are none.
     """
 
     _shown = ("name", "version", "dataset", "columns", "rows", "levels")
 
-    name: str
-    version: int
-    dataset: str
-    columns: tuple[str, ...]
+    request: PublishRequest
     rows: int
-    id_column: str | None
-    noise: Noise
-    commitment: str
     kind: str
+    commitment: str
+    values: str
+    items: ByItem | None
+    labels: Labels | None
+    bound: bytes
     responses: Mapping[Level, Response]
-    relaxable: bool = True
-    bound: bytes = b""
-    values: str = ""
-    public: tuple[str, ...] = ()
-    rows_from: str = "declared"
-    part: Part | None = None
-    items: ByItem | None = None
-    labels: Labels | None = None
+    relaxable: bool
+
+    @property
+    def name(self) -> str:
+        """Name of the release."""
+        return self.request.name
+
+    @property
+    def version(self) -> int:
+        """Version of the data: 1, 2, ..."""
+        assert self.request.version is not None, "an event says it"
+        return self.request.version
+
+    @property
+    def dataset(self) -> str:
+        """Dataset whose budget it spends."""
+        return self.request.dataset
+
+    @property
+    def promise(self) -> Promise:
+        """Promise about the table, with the columns as they stood there."""
+        return self.request.promise
+
+    @property
+    def noise(self) -> Noise:
+        """Noise that is added, whatever the level."""
+        return self.request.promise.lasting_noise
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The released columns, in order."""
+        return self.request.promise.columns
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The columns that were declared public when it was published."""
+        return self.request.promise.public
+
+    @property
+    def part(self) -> Part | None:
+        """The partition, and which of its parts the data are, where individuals were counted in parts."""
+        return self.request.promise.part
 
     @property
     def path(self) -> tuple[Level, ...]:
@@ -300,8 +319,8 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 if item in releases or (release.version > 1 and (release.name, release.version - 1) not in releases):
                     raise LedgerDamaged("versions must follow one another", came=f"version {release.version}")
                 releases[item] = release
-                if facts["request"] is not None:
-                    requests[facts["request"]] = item, level_of_text(facts["level"])
+                if release.request.request is not None:
+                    requests[release.request.request] = item, release.request.level
             elif event.kind == "answered":
                 item = facts["name"], facts["version"]
                 releases[item] = _answered(releases[item], facts, event.number)
@@ -340,29 +359,22 @@ _OF_RESPONSE: Mapping[str, tuple[type, ...]] = {
     "name": _TEXT,
     "version": _NUMBER,
     "level": _TEXT,
+    "how": _TEXT,
     "parts": _NUMBER,
     "root": _TEXT,
     "label_key": (str, type(None)),
 }
+_OF_TABLE: Mapping[str, tuple[type, ...]] = {
+    "rows": _NUMBER,
+    "kind": _TEXT,
+    "commitment": _TEXT,
+    "values": _TEXT,
+    "items": (dict, type(None)),
+    "labels": (dict, type(None)),
+}
 _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "opened": {"identity": _TEXT, "key": _TEXT, "sealed": (bool,), "derived": (bool,), "witness": (bool,)},
-    "published": {
-        **_OF_RESPONSE,
-        "dataset": _TEXT,
-        "columns": (list,),
-        "rows": _NUMBER,
-        "id_column": (str, type(None)),
-        "promise": (dict,),
-        "commitment": _TEXT,
-        "kind": _TEXT,
-        "request": (str, type(None)),
-        "values": _TEXT,
-        "public": (list,),
-        "rows_from": _TEXT,
-        "part": (list, type(None)),
-        "items": (dict, type(None)),
-        "labels": (dict, type(None)),
-    },
+    "published": {"promise": (dict,), **_OF_TABLE, **_OF_RESPONSE},  # the request checks all its other fields
     "answered": _OF_RESPONSE,
     "offered": OFFERED,
     "drawn": DRAWN,
@@ -379,15 +391,10 @@ def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
         fact = facts[name]
         if type(fact) not in types or (type(fact) is int and not 0 <= fact < 1 << 62):
             raise TypeError(name)
-    if kind == "published" and not all(type(column) is str for column in (*facts["columns"], *facts["public"])):
-        raise TypeError("columns")
 
 
-# The facts that a recipient goes by; one that an event does not have is bound as None.
-_BOUND = ["name", "version", "dataset", "columns", "public", "rows", "rows_from", "id_column", "commitment", "kind"]
-_BOUND += ["part", "items", "labels"]
-_BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "largest", "strategy", "points", "amount"]
-_BOUND_PROMISE += ["noise", "in_all", "nonnegative", "exactly"]
+# The facts that a recipient does not go by: the curator's own, and those of one response, which its seal binds.
+_UNBOUND = {"request", "values", *_OF_RESPONSE} - {"name", "version"}
 
 
 def bound_facts(facts: Mapping[str, Any]) -> bytes:
@@ -396,9 +403,8 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     The names and the order of the columns, the number of rows, the grid, the unit of privacy: whoever changes one of
     them changes the digest, and with it every key under which a level is sealed.
     """
-    about = {name: facts.get(name) for name in _BOUND}
-    about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
-    return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
+    bound = {name: fact for name, fact in facts.items() if name not in _UNBOUND}
+    return sha256(json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
 
 def _opened(state: State, facts: Mapping[str, Any]) -> State:
@@ -412,40 +418,57 @@ def _opened(state: State, facts: Mapping[str, Any]) -> State:
     )
 
 
-def _published(facts: Mapping[str, Any], number: int) -> Published:
-    release = release_of_facts(facts, noise_of_facts(facts["promise"]))
-    first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
-    first += 0 if release.labels is None else release.labels.parts
-    return replace(release, responses={level_of_text(facts["level"]): _response(facts, number, first)})
+def published_facts(
+    request: PublishRequest,
+    *,
+    rows: int,
+    kind: str,
+    commitment: bytes,
+    values: str,
+    items: ByItem | None,
+    labels: Labels | None,
+) -> dict[str, Any]:
+    """What an event says of a release at all levels; `release_of_facts` reads it.
+
+    Args:
+        request: The request, with the version and the columns as `Published.request` has them.
+        commitment: The commitment to the values.
+        rows, kind, values, items, labels: as for `Published`.
+    """
+    facts = request.facts()
+    # A declaration of independent data is made where equal values are in another dataset: kept, it would say so.
+    del facts["independent"]
+    return facts | {
+        "rows": rows,
+        "kind": kind,
+        "commitment": sha256(commitment).hexdigest(),
+        "values": values,
+        "items": None if items is None else items.facts(),
+        "labels": None if labels is None else labels.facts(),
+    }
 
 
-def release_of_facts(facts: Mapping[str, Any], noise: Noise) -> Published:
+def release_of_facts(facts: Mapping[str, Any]) -> Published:
     """What an event says of a release at all levels: before its first response."""
     return Published(
-        name=facts["name"],
-        version=facts["version"],
-        dataset=facts["dataset"],
-        columns=tuple(facts["columns"]),
+        request=PublishRequest.of_facts({**facts, "independent": False}),
         rows=facts["rows"],
-        id_column=facts["id_column"],
-        noise=noise,
-        commitment=facts["commitment"],
         kind=facts["kind"],
-        responses={},
-        bound=bound_facts(facts),
+        commitment=facts["commitment"],
         values=facts["values"],
-        public=tuple(facts["public"]),
-        rows_from=facts["rows_from"],
-        part=None if facts["part"] is None else _part(*facts["part"]),
-        items=ByItem.of_facts(facts["items"]),
+        items=None if facts["items"] is None else ByItem.of_facts(facts["items"]),
         labels=Labels.of_facts(facts["labels"], facts["rows"]),
+        bound=bound_facts(facts),
+        responses={},
+        relaxable=True,
     )
 
 
-def _part(partition: object, label: object) -> Part:
-    if type(partition) is not str or type(label) is not str:
-        raise TypeError("part")
-    return partition, label
+def _published(facts: Mapping[str, Any], number: int) -> Published:
+    release = release_of_facts(facts)
+    first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
+    first += 0 if release.labels is None else release.labels.parts
+    return replace(release, responses={level_of_text(facts["level"]): _response(facts, number, first)})
 
 
 def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:

@@ -13,14 +13,13 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import TypedDict, Unpack
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import integer
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, first_integer
 from utmost.core.noise.costs import Cost
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.privacy.unit import Unit, read_unit
+from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
 from utmost.publish.promises.plan import CellsAt, plan_release
 
@@ -32,27 +31,17 @@ _MOST_DIGITS = 12
 _MOST_OVERLAPS = 10**100
 
 
-class LawWords(TypedDict, total=False):
-    """The words that choose the law of a release, see `epsilon_for`."""
-
-    cost: str | Cost
-    numbers: str
-    relaxable: bool
-    grid: Number | None
-
-
-@checked
 @long_work("Searching for a level")
 def epsilon_for(
     margin: Number,
     confidence: Number = "0.95",
     *,
-    unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
-    neighbours: str | None = None,
+    unit: Unit,
     digits: int = 3,
-    **promise: Unpack[LawWords],
+    cost: str | Cost = "absolute",
+    numbers: str = "integers",
+    relaxable: bool = False,
+    grid: Number | None = None,
 ) -> Fraction:
     """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``margin``.
 
@@ -67,33 +56,37 @@ def epsilon_for(
     Args:
         margin: the wanted distance between released and true cell, >= 0; > 0 on the reals.
         confidence: with which probability.
-        unit: what one individual changes; or sensitivity, cells (1 if left out) and neighbours instead, see `Unit`.
-        digits: how many.
-        promise: what else chooses the law in `release_table`: cost, numbers, relaxable, grid.
+        unit: Unit of privacy, what one individual changes.
+        digits: Number of significant digits, 1 to 12.
+        cost, numbers, relaxable, grid: as for `plan_release`; they choose the noise.
 
     Raises:
         OutOfRange: for a negative margin, and for parameters that `release_table` refuses.
         Infeasible: where not even epsilon = 1000 for each cell suffices.
 
-    >>> epsilon_for(10, 0.95, sensitivity=1)
+    >>> epsilon_for(10, 0.95, unit=Unit(1, 1))
     Fraction(57, 200)
-    >>> [plan_release(epsilon, sensitivity=1, cells=1).margin for epsilon in ("0.285", "0.284")]
+    >>> [plan_release(epsilon, unit=Unit(1, 1)).margin for epsilon in ("0.285", "0.284")]
     [10, 11]
     """
     wanted = exact(margin, "margin")
-    if wanted < 0 or (wanted == 0 and promise.get("numbers") == "reals"):
+    if wanted < 0 or (wanted == 0 and numbers == "reals"):
         raise OutOfRange("margin must be positive, or zero on the integers", came=margin)
     check_digits(digits)
-    protected = read_unit(unit, sensitivity, cells, neighbours, needs=("sensitivity",))
+
+    def planned(epsilon: Fraction) -> CellsAt:
+        return plan_release(
+            epsilon, unit=unit, cost=cost, numbers=numbers, relaxable=relaxable, confidence=confidence, grid=grid
+        )
 
     @cache
     def plan(place: int) -> CellsAt:
-        return plan_release(_decimal(place, digits), unit=protected, confidence=confidence, **promise)
+        return planned(_decimal(place, digits))
 
     def is_met(place: int) -> bool:
         return Fraction(plan(place).margin) <= wanted
 
-    sample = plan_release(Fraction(1), unit=protected, confidence=confidence, **promise)
+    sample = planned(Fraction(1))
     first = _place(_lower_bound(sample, wanted), digits)
     last = _place(_LARGEST * int(sample.unit.charged), digits)
     if not _few_steps(sample):
@@ -132,7 +125,7 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
 
 def check_digits(digits: int) -> None:
     """Check how many digits are asked for."""
-    if not 1 <= digits <= _MOST_DIGITS:
+    if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
 
 

@@ -4,21 +4,21 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact, read_confidence
+from utmost.core.exact.numbers import Number, exact, read_confidence, written_number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.grid import unsnapped
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.promises.declared_columns import read_numbers
+from utmost.publish.promises.declared_columns import Numbers, read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
 from utmost.publish.promises.plan import Planned, plan_of_answer, plan_release
@@ -67,19 +67,38 @@ class ColumnNoise(PlannedNoise):
         return self.plan(at, confidence).statement(stated)
 
 
+def read_largest(largest: Number | None) -> Fraction | None:
+    """The declared bound on the size of any true value."""
+    bound = None if largest is None else exact(largest, "largest")
+    if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
+        raise OutOfRange(
+            f"largest must be positive and below 2^{_LARGEST_BITS}",
+            came=largest,
+            remedy="Give the largest size of any true value.",
+        )
+    return bound
+
+
+LARGEST = form("largest true value", write=str, read=written_number)
+"""The form of a declared bound on the size of any true value."""
+
+
 @dataclass(frozen=True, slots=True)
 class LatticeNoise(Noise):
     """Noise on a lattice, geometric or the half-step staircase, which is lossless to relax.
 
     Attributes:
-        half_step: whether the noise is the half-step staircase rather than geometric.
-        grid: the width 2^-k of the grid on which reals are released; None for integers.
-        lattice: unit and grid in steps of the noise.
+        largest: the declared, public bound on the size of a true value; None where none is declared.
+        lattice: unit and grid in steps of the noise; computed.
     """
 
-    half_step: bool
-    grid: Fraction | None
-    lattice: Lattice
+    largest: Fraction | None = field(metadata=LARGEST)
+    lattice: Lattice = field(init=False, repr=False, compare=False)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether a bound on the size of a true value is declared."""
+        return self.largest is not None
 
     @property
     def exponent(self) -> int | None:
@@ -98,8 +117,8 @@ class LatticeNoise(Noise):
         response takes about 64 KiB.
         """
         if self.largest is not None:
-            steps = -(-self.largest // (1 if self.grid is None else self.grid)) + (self.grid is not None)
-            return steps, f"{self.largest}"
+            grid = 1 if self.exponent is None else Fraction(2) ** -self.exponent
+            return -(-self.largest // grid) + (self.exponent is not None), f"{self.largest}"
         word = max(_LEAST_WORD, min(_LARGEST_WORD, _SHARED // max(cells, 1) // 8 * 8))
         steps = (1 << (8 * word - 2)) - 1
         return steps, f"2^{steps.bit_length()} steps"
@@ -115,10 +134,10 @@ class LatticeNoise(Noise):
         of its block longer (so that its law is exact all the same); that is all a length can ever reveal.
 
         >>> from utmost.exact import level
-        >>> small = cell_noise(sensitivity=1, cells=1, largest=10**6)
+        >>> small = CellNoise(Unit(1, 1), largest=10**6)
         >>> small.word(level(1), 12), small.word(level("1/1000000000"), 12)
         (4, 8)
-        >>> [cell_noise(sensitivity=1, cells=1).word(level(1), cells) for cells in (12, 1024, 10**6)]
+        >>> [CellNoise(Unit(1, 1)).word(level(1), cells) for cells in (12, 1024, 10**6)]
         [160, 64, 16]
         """
         bits, epsilon = 128, Fraction(0)
@@ -129,27 +148,75 @@ class LatticeNoise(Noise):
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
         """The values of a column, in steps of the lattice."""
-        if self.grid is None:
+        if self.exponent is None:
             return integer_column(column, name, place)  # a row of its own: it is already in steps
         return self.lattice.steps(self.lattice.read(real_column(column, name, place)))
 
-    def facts(self) -> dict[str, Any]:
-        """The noise as an event keeps it."""
-        grid = None if self.grid is None else str(self.grid)
-        return {**Noise.facts(self), "half_step": self.half_step, "grid": grid}
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class CellNoise(ColumnNoise, LatticeNoise):
-    """Noise of its own for each cell."""
+    """Noise of its own for each cell: geometric, or the half-step staircase; its answers are refined without loss.
+
+    Args:
+        unit: Unit of privacy, what one individual changes.
+        numbers: Kind of the numbers, "integers" or "reals".
+        grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
+        largest: Bound on the size of any true value there could be, known without looking at the data. It settles how
+            many bytes a cell takes on disk, since a length must not depend on the values. If left out, 2^1278 steps for
+            up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
+        half_step: Half-step staircase noise, for odd sensitivities above 1: less than geometric noise up to an epsilon
+            of 2.5 a cell.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for an argument outside these ranges.
+        Unsupported: for a unit that bounds all cells together, with reals or half steps.
+
+    Source: [koufogiannis2015], [geng2012]; docs/theory/gradual-release.md.
+
+    >>> from utmost.exact import level
+    >>> CellNoise(Unit(5, 1), half_step=True).plan(level(1)).law
+    DiscreteStaircase(epsilon=1, sensitivity=5, step=3)
+    >>> CellNoise(Unit(1, 2, "change-one")).lattice.cells
+    4
+    """
 
     kind: ClassVar[str] = "cells"
-    is_worded: ClassVar[bool] = True
+    json_kind: ClassVar[str] = "cells"
+
+    numbers: Numbers = field(metadata=form("values"))
+    grid: Fraction | None = field(metadata=form("grid of reals", write=str, read=written_number))
+    half_step: bool = field(metadata=form("noise in half steps"))
+
+    def __init__(
+        self,
+        unit: Unit,
+        numbers: str = "integers",
+        *,
+        grid: Number | None = None,
+        largest: Number | None = None,
+        half_step: bool = False,
+    ) -> None:
+        plain, kind = read_unit(unit), read_numbers(numbers)
+        if plain.amount is not None and kind != "integers":
+            came = f"numbers={numbers!r}"
+            raise OutOfRange("amounts are released in their own steps", came=came, remedy="Leave it out.")
+        if not isinstance(half_step, bool):
+            raise OutOfRange("half_step must be true or false", came=half_step)
+        if half_step or kind != "integers":
+            plain.check_each_cell("noise that is not geometric on the integers")
+        in_steps = Unit(plain.sensitivity, plain.cells, plain.neighbours)
+        lattice = replace(lattice_of(kind, in_steps, grid, half_step), cells=plain.charged)
+        object.__setattr__(self, "unit", plain)
+        object.__setattr__(self, "numbers", kind)
+        object.__setattr__(self, "grid", None if lattice.exponent is None else Fraction(2) ** -lattice.exponent)
+        object.__setattr__(self, "largest", read_largest(largest))
+        object.__setattr__(self, "half_step", half_step)
+        object.__setattr__(self, "lattice", lattice)
 
     @property
     def subject(self) -> str:
         """ "integers" or "reals"."""
-        return "integers" if self.grid is None else "reals"
+        return self.numbers
 
     def per_step(self, level: Level) -> Level | None:
         """The level of one unit of a count; None for staircases and on a grid."""
@@ -176,79 +243,12 @@ class CellNoise(ColumnNoise, LatticeNoise):
         """The plan by which a response at this level was drawn, whatever other levels were answered.
 
         >>> from utmost.exact import level
-        >>> plan = cell_noise(sensitivity=1, cells=2).plan(level(1))
+        >>> plan = CellNoise(Unit(1, 2)).plan(level(1))
         >>> plan.law, plan.margin
         (Geometric(epsilon='1/2', sensitivity=1), 6)
         """
         sure = read_confidence(confidence)
         return plan_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
-
-    @classmethod
-    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "CellNoise":
-        """The unit, the grid and the staircase, as words say them."""
-        names = ("unit", "sensitivity", "cells", "neighbours", "amount", "numbers", "grid", "half_step", "largest")
-        return cell_noise(**{name: words[name] for name in names})
-
-    def words(self) -> dict[str, Any]:
-        """The unit, the grid and the staircase."""
-        amount = None if self.unit.amount is None else self.unit.amount.facts()
-        protected = {"sensitivity": str(self.unit.sensitivity), "cells": str(self.unit.cells)}
-        protected |= {"neighbours": self.unit.neighbours, "numbers": self.subject}
-        grid = None if self.grid is None else str(self.grid)
-        return {**Noise.words(self), **protected, "grid": grid, "half_step": self.half_step, "amount": amount}
-
-    @classmethod
-    @checked
-    def of_facts(cls, facts: Mapping[str, Any]) -> "CellNoise":
-        """The noise that an event keeps."""
-        numbers = "integers" if facts["grid"] is None else "reals"
-        names = ("half_step", "grid", "largest")
-        return cell_noise(unit=Unit.of_facts(facts), numbers=numbers, **{name: facts[name] for name in names})
-
-
-def cell_noise(
-    *,
-    unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
-    neighbours: str | None = None,
-    amount: Any = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
-    largest: Number | None = None,
-) -> CellNoise:
-    """Read what is promised of the noise of cells.
-
-    Raises:
-        OutOfRange, NotANumber: for a parameter that is no such thing.
-
-    >>> cell_noise(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
-    4
-    """
-    protected = read_unit(unit, sensitivity, cells, neighbours, amount)
-    if protected.amount is not None and numbers != "integers":
-        raise OutOfRange("amounts are released in their own steps", came=f"numbers={numbers!r}", remedy="Leave it out.")
-    if not isinstance(half_step, bool):
-        raise OutOfRange("half_step must be true or false", came=half_step)
-    if half_step or numbers != "integers":
-        protected.check_each_cell("noise that is not geometric on the integers")
-    in_steps = Unit(protected.sensitivity, protected.cells, protected.neighbours)
-    lattice = replace(lattice_of(numbers, in_steps, grid, half_step), cells=protected.charged)
-    width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-    return CellNoise(protected, read_largest(largest), half_step, width, lattice)
-
-
-def read_largest(largest: Number | None) -> Fraction | None:
-    """The declared bound on the size of any true value."""
-    bound = None if largest is None else exact(largest, "largest")
-    if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
-        raise OutOfRange(
-            f"largest must be positive and below 2^{_LARGEST_BITS}",
-            came=largest,
-            remedy="Give the largest size of any true value.",
-        )
-    return bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +300,9 @@ def once_cells(
     >>> once_cells(Unit(5, 1), cost="squared").plan(level(8)).law
     DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
     """
-    words: dict[str, Any] = {"cost": cost, "numbers": numbers, "relaxable": relaxable, "grid": grid}
     plain = read_unit(unit)
-    return OnceNoise(plain, read_numbers(numbers), partial(plan_release, unit=plain, **words))
+    choose = partial(plan_release, unit=plain, cost=cost, numbers=numbers, relaxable=relaxable, grid=grid)
+    return OnceNoise(plain, read_numbers(numbers), choose)
 
 
 def least_like(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> PlannedNoise:
@@ -319,6 +319,6 @@ def least_like(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> Pla
             remedy = "Leave it out: the promise says which noise it is."
             raise Unsupported("a cost chooses among noises of cells", came=came, where=noise.kind, remedy=remedy)
         return noise
-    chosen = None if noise.grid is None else cell_noise(unit=noise.unit, numbers="reals").grid
+    chosen = None if noise.grid is None else CellNoise(noise.unit, "reals").grid
     grid = None if noise.grid == chosen else noise.grid
     return once_cells(noise.unit, cost=cost, numbers=noise.subject, relaxable=relaxable, grid=grid)

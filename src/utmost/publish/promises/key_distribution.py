@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import integer
 from utmost.core.exact.intervals import Interval, exp_interval, log_interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, precision, written_number
 from utmost.core.sampling.categorical import Categorical
@@ -78,10 +78,9 @@ class NamingLaw:
         """A number of individuals from which on pi(n) = 1; the least one, or a few more."""
         return self.turn + _power_beyond(self.ratio, 1 + (self.ratio - 1) / self.delta)
 
-    @checked
     def chance(self, n: int) -> Fraction:
         """pi(n) as a fraction."""
-        n = max(0, min(n, self.certain))
+        n = max(0, min(integer(n, "n"), self.certain))
         if n * self.ratio.numerator.bit_length() > _MOST_BITS:
             raise Unsupported(
                 "an exact chance must have at most 2^24 bits", came=f"n = {n}", remedy="Use chance_interval."
@@ -89,10 +88,9 @@ class NamingLaw:
         chance: Fraction = self._chance(n, self.ratio**n, self.ratio ** min(n, self.turn), Fraction(1))
         return chance
 
-    @checked
     def chance_interval(self, n: int, bits: int = 128) -> Interval:
         """An interval around pi(n), some units of 2^-bits wide, whatever n and the size of the fraction."""
-        n = max(0, min(n, self.certain))
+        n = max(0, min(integer(n, "n"), self.certain))
         inner = precision(bits) + 16 + 2 * self._lost_bits + n.bit_length()
         certain = Interval.of(1, inner)
         back = Interval.of(1 / self.ratio, inner)  # the powers of 1/a lose no bits before the point
@@ -118,7 +116,6 @@ class NamingLaw:
         largest = 1 / self.delta
         return sum(max(0, math.ceil(_log2(x))) for x in (slope, 1 / slope, largest, self.ratio)) + 8
 
-    @checked
     def thresholds(self, count: int, randomness: Randomness) -> Iterator[int]:
         """``count`` independent draws of T, exact."""
         if self.certain <= _TABLE:

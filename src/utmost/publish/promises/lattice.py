@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import largest_size
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
@@ -62,7 +61,6 @@ class Lattice:
         return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent)
 
     @staticmethod
-    @checked
     def steps(cells: Cells) -> Integers:
         """The values read, in a row of int64 or of Python ints; the row is a copy."""
         row = cells.integers(0, cells.size)

@@ -1,13 +1,14 @@
-"""The kinds of noise that a promise can have: how one is read from words, and from what an event keeps.
+"""The kinds of noise that a promise can have, and how one is read from JSON.
 
 Whoever adds a kind writes its class in one file and enters it here. The file of a kind is loaded when it is asked for.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from utmost.errors import OutOfRange
-from utmost.publish.promises.promised_noise import Noise, PlannedNoise, check_alone
+from utmost.core.exact.arguments import mapping
+from utmost.errors import OutOfRange, UtmostError
+from utmost.publish.promises.promised_noise import Noise
 
 
 def _cells() -> type[Noise]:
@@ -54,7 +55,7 @@ KINDS: dict[str, Callable[[], type[Noise]]] = {
     "keys": _keys,
     "named cells": _named_cells,
 }
-"""The class of each kind, by the name under which an event keeps it; its file is loaded when the kind is first met."""
+"""The class of each kind, by its name in JSON; its file is loaded when the kind is first met."""
 
 
 def kind_named(name: str) -> type[Noise]:
@@ -62,41 +63,21 @@ def kind_named(name: str) -> type[Noise]:
     return KINDS[name]()
 
 
-def noise_of_facts(facts: Mapping[str, Any]) -> Noise:
-    """The noise that an event keeps.
-
-    Events say nothing of the kind where a strategy or points say it.
-    """
-    if facts.get("noise") is not None:
-        return kind_named(facts["noise"]["kind"]).of_facts(facts)
-    written = {"points": facts["points"], "sums": facts["strategy"]}
-    return kind_named(next((kind for kind, fact in written.items() if fact is not None), "cells")).of_facts(facts)
-
-
-def stated_noise(facts: Mapping[str, Any]) -> Noise:
-    """The noise that a promise states as facts: of a kind that has no words of its own."""
-    about = facts.get("noise")
-    kind = about.get("kind") if isinstance(about, Mapping) else None
-    if kind not in KINDS or kind_named(str(kind)).is_worded:
-        known = ", ".join(name for name in sorted(KINDS) if not kind_named(name).is_worded)
-        raise OutOfRange(
-            f"noise without words of its own is one of these kinds: {known}", came=str(kind), where="noise"
-        )
-    try:
-        return kind_named(str(kind)).of_facts(facts)
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
-        raise OutOfRange("the facts of a noise must be as its kind writes them", came="others", where="noise") from None
-
-
-def noise_of_words(columns: tuple[str, ...], words: Mapping[str, Any]) -> PlannedNoise:
-    """The noise of these columns, from the words of a promise.
+def noise_of_facts(facts: Any) -> Noise:
+    """The noise that `Noise.facts` wrote: a mapping with its kind, and the fields of that kind.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
+        OutOfRange, NotANumber, WrongKind: for what describes none.
+
+    >>> noise_of_facts({"kind": "cells", "sensitivity": 1, "cells": "2"}).unit
+    Unit(1, cells=2)
     """
-    if isinstance(words["noise"], PlannedNoise):
-        beside = ("noise", "columns", "public", "drop", "id_column")
-        check_alone(words, beside, "noise", "noise says itself whom it protects")
-        return words["noise"]
-    says = {"sums": words["strategy"], "points": words["per"]}
-    return kind_named(next((kind for kind, word in says.items() if word is not None), "cells")).of_words(columns, words)
+    kind = mapping(facts, "noise").get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise OutOfRange(f"the kind of a noise is one of {', '.join(sorted(KINDS))}", came=str(kind), where="noise")
+    try:
+        return kind_named(kind).of_facts(facts)
+    except UtmostError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        raise OutOfRange("the facts of a noise must be as its kind writes them", came="others", where="noise") from None

@@ -8,7 +8,7 @@ named at another epsilon the keys lose what the first list said of them, and mor
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects, plain_cells
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, first_integer, read_confidence
@@ -41,7 +41,7 @@ from utmost.publish.promises.partition_selection import (
     shares_of_one,
 )
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.promises.promised_noise import Noise, Response, said_of_noise
+from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.tables.cells.columns import integer_column
 from utmost.tables.frames.adapters import adapter_of
 
@@ -69,7 +69,7 @@ class NamingNoise(Noise):
     names_rows: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] = field(metadata=form("columns of the keys, and of their counts", write=list))
 
     @abstractmethod
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
@@ -208,9 +208,10 @@ class KeyNoise(NamingNoise):
     """
 
     kind: ClassVar[str] = "named keys"
+    json_kind: ClassVar[str] = "keys"
 
-    chance: Fraction
-    shares: int | None = None
+    chance: Fraction = field(metadata=form("chance of naming a key of one individual", name="delta", write=str))
+    shares: int | None = field(metadata=form("shares that one individual divides among keys"))
 
     @property
     def divided(self) -> int | None:
@@ -282,19 +283,12 @@ class KeyNoise(NamingNoise):
         """The promise at a level, in plain words."""
         return promise_of_keys(level, self.delta, self.unit.cells, self.shares)
 
-    def facts(self) -> dict[str, Any]:
-        """The noise as an event keeps it."""
-        about: dict[str, Any] = {"kind": "keys", "columns": list(self.columns), "delta": str(self.delta)}
-        if self.shares is not None:
-            about["shares"] = self.shares
-        return {**Noise.facts(self), "noise": about}
-
     @classmethod
-    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
-        """The noise that an event keeps."""
-        about, unit = said_of_noise(facts, "columns", "delta"), Unit.of_facts(facts)
-        return key_noise(about["columns"], delta=about["delta"], keys=unit.cells, shares=about.get("shares"))
+        """The noise that `facts` wrote."""
+        about = cls.arguments(facts)
+        delta, keys = about["chance"], about["unit"].cells
+        return key_noise(about["columns"], delta=delta, keys=keys, shares=about.get("shares"))
 
 
 def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
@@ -320,10 +314,9 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     most = keys_of_one(keys)
     divided = None if shares is None else shares_of_one(shares, most)
     unit = Unit(1, most) if divided is None else Unit(divided, most, in_all=divided)
-    return KeyNoise(unit, None, named_columns(columns), read_delta(delta), divided)
+    return KeyNoise(unit, named_columns(columns), read_delta(delta), divided)
 
 
-@checked
 @long_work("Naming keys")
 def select_keys(
     counts: Any,

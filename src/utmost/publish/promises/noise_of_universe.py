@@ -1,11 +1,12 @@
 """Cells of a declared universe of any size, named with epsilon alone, as a kind of noise; see `name_cells`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import mapping
+from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_name
@@ -15,7 +16,6 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
 from utmost.publish.promises.partition_selection import keys_of_one
-from utmost.publish.promises.promised_noise import Noise, said_of_noise
 from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.promises.vast_domains import (
     Texts,
@@ -28,6 +28,14 @@ from utmost.publish.promises.vast_domains import (
 )
 
 
+def _facts_of_universe(universe: Texts | Tuples) -> dict[str, Any]:
+    return universe.facts()
+
+
+def _read_universe(facts: Any, name: str) -> Texts | Tuples:
+    return Texts.of_facts(facts) if "alphabet" in mapping(facts, name) else Tuples.of_facts(facts)
+
+
 @dataclass(frozen=True, slots=True)
 class NamedCellNoise(NamingNoise):
     """Geometric noise on every cell of a universe; those above a threshold are named.
@@ -38,9 +46,12 @@ class NamedCellNoise(NamingNoise):
     """
 
     kind: ClassVar[str] = "named cells of a universe"
+    json_kind: ClassVar[str] = "named cells"
 
-    universe: Texts | Tuples
-    false_names: Fraction
+    universe: Texts | Tuples = field(
+        metadata=form("keys there could be", write=_facts_of_universe, read=_read_universe)
+    )
+    false_names: Fraction = field(metadata=form("names of nobody wanted at most, on average", write=str))
 
     @property
     def subject(self) -> str:
@@ -93,19 +104,12 @@ class NamedCellNoise(NamingNoise):
         wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
         return f"{promised} The universe has {size_text(self.universe)} cells and was declared beforehand. {wish}"
 
-    def facts(self) -> dict[str, Any]:
-        """The noise as an event keeps it."""
-        about = {"kind": "named cells", "columns": list(self.columns), "false_names": str(self.false_names)}
-        return {**Noise.facts(self), "noise": {**about, "universe": self.universe.facts()}}
-
     @classmethod
-    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "NamedCellNoise":
-        """The noise that an event keeps."""
-        about, unit = said_of_noise(facts, "columns", "false_names", "universe"), Unit.of_facts(facts)
-        kind = Texts if "alphabet" in about["universe"] else Tuples
-        universe = kind.of_facts(about["universe"])
-        return named_cell_noise(about["columns"], universe, keys=unit.cells, false_names=about["false_names"])
+        """The noise that `facts` wrote."""
+        about = cls.arguments(facts)
+        keys, false_names = about["unit"].cells, about["false_names"]
+        return named_cell_noise(about["columns"], about["universe"], keys=keys, false_names=false_names)
 
 
 def named_cell_noise(
@@ -131,4 +135,4 @@ def named_cell_noise(
         remedy = "Take Texts or Tuples; or name_cells, which remembers nothing."
         raise Unsupported("a promise says its universe", came=type(universe).__name__, where="universe", remedy=remedy)
     unit = Unit(1, keys_of_one(keys))
-    return NamedCellNoise(unit, None, named_columns(columns), universe, false_wish(false_names))
+    return NamedCellNoise(unit, named_columns(columns), universe, false_wish(false_names))

@@ -7,28 +7,28 @@ what is handed out is read off them: fractions are kept.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import one_of
-from utmost.core.exact.kinds import checked, spelled
+from utmost.core.exact.arguments import instance, one_of, sequence_of, text, truth
+from utmost.core.exact.field_forms import FieldForm, form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.noise.signed_cells import SignedCells
-from utmost.core.privacy.unit import RowWords, Unit
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
-from utmost.publish.promises.cell_noise import ColumnNoise, LatticeNoise, OnceNoise, cell_noise
+from utmost.publish.promises.cell_noise import CellNoise, ColumnNoise, LatticeNoise, OnceNoise, read_largest
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.promised_noise import Response, said_of_noise
+from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import NoiseOnLattice
-from utmost.publish.promises.rotated_sums import columns_of, ratios_of, sums_of
+from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of
 from utmost.publish.promises.together_plan import (
     TogetherAt,
     check_changed,
@@ -36,7 +36,6 @@ from utmost.publish.promises.together_plan import (
     plan_of_way,
     plan_together,
     rows_facts,
-    unit_of_row,
     way_of_facts,
 )
 from utmost.publish.workloads.measuring.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
@@ -45,21 +44,46 @@ _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""
 
 
+def _way_facts(way: CellsTogether) -> dict[str, Any]:
+    """The kind of a way; of signed sums, which a search has found, the rows."""
+    if way.kind != "signed":
+        return {"noise": way.kind}
+    shares = [str(share) for share in way.shares]
+    return {"noise": way.kind, "shares": shares, "signed_sums": rows_facts(way)}
+
+
+def _read_way(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    """The facts themselves: they are a way for a unit, see `TogetherNoise.of_facts`."""
+    return facts
+
+
+_WAY = {
+    "noise": FieldForm("noise of a row"),
+    "groups": FieldForm("columns in each group"),
+    "shares": FieldForm("share of each group"),
+    "signed_sums": FieldForm("signed sums"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class TogetherNoise(ColumnNoise, LatticeNoise):
     """Geometric noise on sums of columns of which one individual changes the cells of one row.
 
     Attributes:
         columns: at least two, in the order of the groups.
-        way: what is noised of each group, at `_ANCHOR`.
         cost: for which the way was chosen.
+        way: what is noised of each group, at `_ANCHOR`.
     """
 
     kind: ClassVar[str] = "columns that one individual changes together"
+    json_kind: ClassVar[str] = "together"
 
-    columns: tuple[str, ...]
-    way: CellsTogether
-    cost: CellCost
+    columns: tuple[str, ...] = field(metadata=form("columns of the noise", write=list))
+    cost: CellCost = field(metadata=form("least error of a cell"))
+    way: CellsTogether = field(metadata=form("noise of a row", write=_way_facts, read=_read_way, parts=_WAY))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lattice", CellNoise(self.unit).lattice)
 
     @property
     def subject(self) -> str:
@@ -127,29 +151,22 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self.plan(level).guarantee
 
     def facts(self) -> dict[str, Any]:
-        """The noise as an event keeps it: of signed sums, which a search has found, the rows."""
-        facts: dict[str, Any] = {
-            "kind": "together",
-            "columns": list(self.columns),
-            "noise": self.way.kind,
-            "cost": self.cost,
-        }
+        """The noise as JSON; signed sums name the columns of each group."""
+        facts = LatticeNoise.facts(self)
         if self.way.kind == "signed":
-            groups = [list(group) for group in grouped(self.columns, self.way.groups)]
-            shares = [str(share) for share in self.way.shares]
-            facts |= {"groups": groups, "shares": shares, "signed_sums": rows_facts(self.way)}
-        return {**LatticeNoise.facts(self), "noise": facts}
+            facts["groups"] = [list(group) for group in grouped(self.columns, self.way.groups)]
+        return facts
 
     @classmethod
-    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":
-        """The noise that an event keeps."""
-        about, unit = said_of_noise(facts, "columns", "noise", "cost"), Unit.of_facts(facts)
-        signed = about["noise"] == "signed"
-        way = way_of_facts(about, _ANCHOR, replace(unit, nonnegative=True)) if signed else None
-        kind = None if signed else about["noise"]
-        noise = together_noise(about["columns"], unit=unit, noise=kind, cost=about["cost"], largest=facts["largest"])
-        return noise if way is None else replace(noise, way=way)
+        """The noise that `facts` wrote."""
+        about = cls.arguments(facts)
+        unit, columns, cost, way = (about[name] for name in ("unit", "columns", "cost", "way"))
+        signed = way["noise"] == "signed"
+        found = way_of_facts(way, _ANCHOR, replace(unit, nonnegative=True)) if signed else None
+        kind = None if signed else way["noise"]
+        noise = together_noise(columns, unit=unit, noise=kind, cost=cost, largest=about.get("largest"))
+        return noise if found is None else replace(noise, way=found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,70 +193,59 @@ class SumsOfColumns:
         return self.noises[column].blocks(column, self.sums, below, above, rows)
 
 
-@spelled
 def together_noise(
     columns: Sequence[str],
     *,
+    unit: Unit,
     noise: TogetherKind | None = None,
     cost: CellCost = "absolute",
     tuned_at: Number | Level = 1,
     largest: Number | None = None,
-    **words: Unpack[RowWords],
 ) -> TogetherNoise:
     """The noise of columns of which one individual changes the cells of one row, and no other cell, to be relaxed.
 
     Args:
-        columns: at least two columns of integers; pairs are taken in this order.
-        cost, words: as for `plan_together`.
+        columns: Two columns of integers or more; pairs are taken in this order.
+        unit: What one individual changes, as for `plan_together`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
-        tuned_at: the level of all cells of a row at which the noise is to be least; it is relaxed from every level.
-        largest: a public bound on the size of any true value, as for `Promise`.
+        cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
+        tuned_at: Level of all cells of a row at which the noise is to be least; it is relaxed from every level.
+        largest: Public bound on the size of any true value, as for `CellNoise`.
 
     Raises:
         OutOfRange, NotANumber: as `plan_together`, and for noise that cannot be relaxed.
 
     Source: docs/theory/cells-together.md.
 
-    >>> noise = together_noise(["applicants", "admitted"], sensitivity=1)
+    >>> noise = together_noise(["applicants", "admitted"], unit=Unit(1, 2))
     >>> noise.way.kind, noise.margin(level("1/2"), "0.95")
     ('rotated', 8.0)
     """
     names = listed_names(columns, "columns")
-    whom = unit_of_row(names, words)
     for name, times in Counter(names).items():
         if times > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
-    plan = plan_together(names, tuned_at, unit=whom, noise=noise, relaxable=True, cost=cost)
-    cells = cell_noise(unit=replace(plan.unit, nonnegative=False), largest=largest)
-    least = one_of(cost, CellCost, "cost")
-    return TogetherNoise(
-        cells.unit,
-        cells.largest,
-        cells.half_step,
-        cells.grid,
-        cells.lattice,
-        names,
-        plan.way.at(_ANCHOR, plan.unit),
-        least,
-    )
+    plan = plan_together(names, tuned_at, unit=unit, noise=noise, relaxable=True, cost=cost)
+    least, way = one_of(cost, CellCost, "cost"), plan.way.at(_ANCHOR, plan.unit)
+    return TogetherNoise(replace(plan.unit, nonnegative=False), read_largest(largest), names, least, way)
 
 
 def once_together(
     columns: Sequence[str],
     *,
+    unit: Unit,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
     cost: CellCost = "absolute",
-    halves: Any = None,
-    **words: Unpack[RowWords],
+    halves: Halves | None = None,
 ) -> OnceNoise:
-    """The noise of columns changed together that is least at its level: the words of `plan_together`.
+    """The noise of columns changed together that is least at its level: the arguments of `plan_together`.
 
     >>> from utmost.exact import level
-    >>> once_together(["applicants", "admitted"], sensitivity=1).plan(level(1)).way.kind
+    >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).plan(level(1)).way.kind
     'joint'
     """
-    whom = unit_of_row(columns, words)
-    check_changed(whom, columns)
-    about: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
-    return OnceNoise(whom, "integers", partial(plan_together, tuple(columns), unit=whom, **about), tuple(columns))
+    names, relaxable = tuple(sequence_of(columns, text, "columns")), truth(relaxable, "relaxable")
+    check_changed(instance(unit, Unit, "unit"), names)
+    least = partial(plan_together, names, unit=unit, noise=noise, relaxable=relaxable, cost=cost, halves=halves)
+    return OnceNoise(unit, "integers", least, names)

@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import is_integer
+from utmost.core.exact.arguments import is_integer, text
 from utmost.core.exact.arrays import plain_cells
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.exact.shown import Shown
@@ -62,7 +61,6 @@ class _ListedKeys(Shown):
         promise = self.level, self.delta, self.per_individual
         return keys_statement(*promise, self.keys, column, digest, self._divided(), **self._counted())
 
-    @checked
     def save(
         self,
         path: Path | str,
@@ -82,7 +80,9 @@ class _ListedKeys(Shown):
         Raises:
             Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
-        table = key_columns(self.keys, column) | {name: it for name, it in self._counted().items() if name == "noisy"}
+        table = key_columns(self.keys, text(column, "column")) | {
+            name: it for name, it in self._counted().items() if name == "noisy"
+        }
         publication = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
@@ -185,7 +185,6 @@ class KeySelection(Shown, ProcessMemory):
 
     __slots__ = ("_answers", "_counts", "_each", "_level", "_names", "_randomness")
 
-    @checked
     def __init__(
         self,
         counts: Any,

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol, Unpack
+from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
@@ -23,7 +23,7 @@ from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.law import Law
 from utmost.core.noise.optimal import relaxable_noise
 from utmost.core.noise.staircase import Staircase
-from utmost.core.privacy.unit import Unit, UnitWords, read_unit
+from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import on_grid
 from utmost.core.sampling.grid import FARTHEST, declared_exponent
 from utmost.core.sampling.random_bits import Randomness
@@ -194,7 +194,7 @@ class CellsAt(Shown):
         Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
         least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
 
-        >>> plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8).theorem
+        >>> plan_release(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'for all cells together, since one individual changes only one: in steps of 8: least expected cost, whatever the
         cost, among additive noise on the integers [geng2012, Theorem 11]; lossless to relax; rounding to these steps
         comes first and moves a value by at most 4'
@@ -231,7 +231,7 @@ class CellsAt(Shown):
     def expected_cost(self) -> float:
         """E L(noise), of the noise that is drawn; on a grid, the rounding of the value itself is not in it.
 
-        >>> plan = plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8)
+        >>> plan = plan_release(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8)
         >>> float(plan.law.expected_cost(plan.cost)), plan.expected_cost
         (0.425459064119660..., 2.205764...)
         """
@@ -273,41 +273,39 @@ def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
     return (isinstance(cost, Moment) and cost.is_integer) or sensitivity <= _MOST_STEPS
 
 
-@checked
 def plan_release(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
+    unit: Unit,
     cost: str | Cost = "absolute",
     numbers: str = "integers",
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
-    **whom: Unpack[UnitWords],
 ) -> CellsAt:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
         epsilon, alpha: what the whole release spends, one of the two.
-        unit: what one individual changes; or instead the words sensitivity, cells and neighbours of `Unit`.
+        unit: Unit of privacy, what one individual changes.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
         confidence: of the stated margin.
         grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
-        words: the numbers of a unit, in place of it.
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a strategy.
 
-    >>> plan = plan_release(epsilon=1, sensitivity=1, cells=2)
+    >>> plan = plan_release(epsilon=1, unit=Unit(1, 2))
     >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, protected = level(epsilon, alpha), read_unit(**whom)
+    spent, protected = level(epsilon, alpha), read_unit(unit)
     goal, sure = cost_named(cost), read_confidence(confidence)
-    choose = relaxable_law if relaxable else optimal_law
+    choose = relaxable_law if truth(relaxable, "relaxable") else optimal_law
     protected.check_each_cell("a plan of cells")
     if protected.amount is not None and read_numbers(numbers) != "integers":
         remedy = "Leave out numbers= and grid=: amounts are whole steps already."
@@ -346,7 +344,6 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     return CellsAt(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
-@checked
 def statement(
     plan: CellsAt,
     released: Sequence[str],
@@ -364,18 +361,18 @@ def statement(
         public: the columns published without noise.
         rows, rows_from, digest: as for `Stated`.
     """
-    return plan.statement(Stated(released, public, rows, rows_from, digest))
+    return instance(plan, CellsAt, "plan").statement(Stated(released, public, rows, rows_from, digest))
 
 
-@checked
 def guarantee(plan: CellsAt) -> str:
     """The promise in one plain sentence, and what it assumes in another.
 
-    >>> print(guarantee(plan_release(epsilon="1/2", sensitivity=1, cells=1)))
+    >>> print(guarantee(plan_release(epsilon="1/2", unit=Unit(1, 1))))
     Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 1.65 times
     larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
     that one individual changes at most 1 released cell, and that by at most 1.
     """
+    instance(plan, CellsAt, "plan")
     return promise(plan.level, plan.unit, "the released columns", "released cell")
 
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level, integer_root, level
 from utmost.core.exact.numbers import Number, natural, read_confidence, written_number
 from utmost.core.exact.shown import Shown
@@ -25,7 +25,6 @@ _COARSEST_STEP = Fraction(17, 10)
 _LARGEST = Fraction(10) ** 300
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, repr=False)
 class PlanarLaw(Shown):
     """The noise of one answer, and the grid that the answer is rounded to.
@@ -46,6 +45,8 @@ class PlanarLaw(Shown):
     declared: Fraction | None = None
 
     def __post_init__(self) -> None:
+        instance(self.level, Level, "level")
+        object.__setattr__(self, "dimensions", natural(self.dimensions, "dimensions", least=1))
         object.__setattr__(self, "per", read_width(self.per, "per"))
         step = self.noise.level
         if self.declared is None:
@@ -112,7 +113,6 @@ def read_width(value: Number, name: str) -> Fraction:
     return number
 
 
-@checked
 def planar_epsilon_for(
     margin: Number,
     confidence: Number = "0.95",

@@ -1,19 +1,20 @@
 """Points of the plane: noise of a whole row, at a level for each so much Euclidean distance."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, natural, read_confidence
+from utmost.core.exact.numbers import Number, natural, read_confidence, written_number
 from utmost.core.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NeedsTable, OutOfRange
-from utmost.publish.promises.cell_noise import read_largest
+from utmost.publish.promises.cell_noise import LARGEST, read_largest
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import width_of
 from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
@@ -31,23 +32,51 @@ _TAIL = 712
 _MOST_DISTANCES = 1 << 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class PointNoise(Noise):
-    """Euclidean Laplace noise on hidden paths; the unit is one row, moved by one ``per`` of distance.
+    """Euclidean Laplace noise of columns that are the coordinates of one point a row.
 
-    Attributes:
-        per: the distance that a level is for.
-        declared: the width of the grid to which answers are rounded; None where each level chooses.
-        dimensions: how many coordinates a point has.
+    The level is for each ``per`` of Euclidean distance, and so is the budget; several rows of one individual add their
+    distances up.
+
+    Args:
+        per: Distance that the level is for, > 0, in the unit of the coordinates.
+        grid: Width of the grid to which answers are rounded, any width > 0; each level chooses its own if left out.
+        largest: Bound on the size of any coordinate, known without looking at the data; 2^64 of ``per`` if left out.
+        dimensions: Number of coordinates of a point.
+
+    Raises:
+        OutOfRange, NotANumber: for an argument outside these ranges.
+
+    Source: docs/theory/planar.md.
+
+    >>> PointNoise(200).relation
+    'a point moved by 200'
     """
 
     kind: ClassVar[str] = "points in the plane"
-    is_worded: ClassVar[bool] = True
+    json_kind: ClassVar[str] = "points"
     is_charted: ClassVar[bool] = False
 
-    per: Fraction
-    declared: Fraction | None
-    dimensions: int
+    unit: Unit
+    per: Fraction = field(metadata=form("level for each so much distance", write=str, read=written_number))
+    grid: Fraction | None = field(metadata=form("grid of the answers", write=str, read=written_number))
+    largest: Fraction | None = field(metadata=LARGEST)
+    dimensions: int = field(metadata=form("coordinates of a point"))
+
+    def __init__(
+        self, per: Number, *, grid: Number | None = None, largest: Number | None = None, dimensions: int = 2
+    ) -> None:
+        object.__setattr__(self, "unit", Unit(1, 1, "change-one"))
+        object.__setattr__(self, "per", read_width(per, "per"))
+        object.__setattr__(self, "grid", None if grid is None else read_width(grid, "grid"))
+        object.__setattr__(self, "largest", read_largest(largest))
+        object.__setattr__(self, "dimensions", natural(dimensions, "dimensions", least=1, most=MOST_DIMENSIONS))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether a bound on the size of a coordinate is declared."""
+        return self.largest is not None
 
     @property
     def subject(self) -> str:
@@ -70,7 +99,7 @@ class PointNoise(Noise):
         Raises:
             OutOfRange: for a declared grid that is too wide for it.
         """
-        return PlanarLaw(level, self.dimensions, self.per, self.declared)
+        return PlanarLaw(level, self.dimensions, self.per, self.grid)
 
     def plan(self, level: Level, confidence: Number = "0.95") -> "PointsAt":
         """The points at a level, each on a hidden path of its own."""
@@ -102,7 +131,7 @@ class PointNoise(Noise):
         """The bytes that each cell of a response takes on disk: a function of public facts alone.
 
         >>> from utmost.exact import level
-        >>> [point_noise(200, 2).word(level(e), 12) for e in ("1/1000000", 1, 50)]
+        >>> [PointNoise(200).word(level(e), 12) for e in ("1/1000000", 1, 50)]
         [8, 16, 16]
         """
         law, bits, epsilon = self.law(level), 128, Fraction(0)
@@ -116,7 +145,8 @@ class PointNoise(Noise):
         check_lengths(list(columns))
         if len(columns) != self.dimensions:
             required = f"a point must have {self.dimensions} coordinates"
-            raise OutOfRange(required, came=f"{len(columns)} columns", where="columns")
+            remedy = f"Pass PointNoise(..., dimensions={len(columns)})."
+            raise OutOfRange(required, came=f"{len(columns)} columns", where="columns", remedy=remedy)
         return columns
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
@@ -139,33 +169,6 @@ class PointNoise(Noise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
         return places_guarantee(self.law(level), columns)
-
-    def facts(self) -> dict[str, Any]:
-        """The noise as an event keeps it."""
-        grid = None if self.declared is None else str(self.declared)
-        return {**Noise.facts(self), "points": {"per": str(self.per), "grid": grid, "dimensions": self.dimensions}}
-
-    @classmethod
-    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "PointNoise":
-        """The distance and the grid, as words say them."""
-        of_units = ("unit", "sensitivity", "cells", "neighbours", "amount")
-        if any(words[name] is not None for name in of_units) or words["numbers"] != "integers" or words["half_step"]:
-            remedy = "Leave out unit=, sensitivity=, cells=, neighbours=, numbers= and half_step=."
-            raise OutOfRange("points are released at a level for each per= of distance", remedy=remedy)
-        return point_noise(words["per"], max(len(columns), 1), words["grid"], words["largest"])
-
-    def words(self) -> dict[str, Any]:
-        """The distance and the grid."""
-        grid = None if self.declared is None else str(self.declared)
-        return {**Noise.words(self), "grid": grid, "per": str(self.per)}
-
-    @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "PointNoise":
-        """The noise that an event keeps."""
-        points = facts["points"]
-        if type(points["dimensions"]) is not int:
-            raise ValueError("dimensions")
-        return point_noise(points["per"], points["dimensions"], points["grid"], facts["largest"])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -190,17 +193,3 @@ class PointsAt(NoiseAt):
         warn_of_degrees(points, law.dimensions, law.per)
         answer = written(drawn_points(points, law, randomness), law.grid)
         return {name: answer[:, axis] for axis, name in enumerate(cells)}
-
-
-def point_noise(per: Number, dimensions: int, grid: Number | None = None, largest: Number | None = None) -> PointNoise:
-    """The noise of points: a level for each ``per`` of Euclidean distance.
-
-    Raises:
-        OutOfRange, NotANumber: for a parameter that is no such thing.
-
-    >>> point_noise(200, 2).relation
-    'a point moved by 200'
-    """
-    declared = None if grid is None else read_width(grid, "grid")
-    width, many = read_width(per, "per"), natural(dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
-    return PointNoise(Unit(1, 1, "change-one"), read_largest(largest), width, declared, many)

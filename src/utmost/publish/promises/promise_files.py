@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact import arguments
-from utmost.core.exact.kinds import checked
 from utmost.errors import OutOfRange
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.promise import Promise
@@ -40,7 +39,6 @@ def save_promise(promise: Promise, path: Path | str, *, overwrite: bool = False)
     write_together({path: lambda file: write_json(PROMISE_FORM.document(promise), file)}, overwrite=overwrite)
 
 
-@checked
 def read_promise(path: Path | str) -> Promise:
     """The promise in a file that ``Promise.save`` or ``utmost promise`` wrote.
 
@@ -49,9 +47,10 @@ def read_promise(path: Path | str) -> Promise:
         OutOfRange, NotANumber, WrongKind: for words that go not together.
         Unsupported: for a format of a later version.
 
+    >>> from utmost import Unit
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "promise.json"
-    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> promise.save(path)
     >>> read_promise(path) == promise
     True

@@ -7,14 +7,14 @@ release that nothing remembers needs `PlannedNoise` alone.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
@@ -22,7 +22,7 @@ from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.drawing import Answering, Drawing
@@ -41,16 +41,8 @@ Response = dict[str, Integers]
 """A response in steps, by column."""
 
 
-def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """What the facts of an event say of a noise that says itself what it is: a mapping with these names.
-
-    Raises:
-        WrongKind: for facts of anything else.
-    """
-    about = facts.get("noise")
-    if not isinstance(about, Mapping) or not set(names) <= set(about):
-        raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)
-    return about
+def _read_unit(facts: dict[str, Any], name: str) -> Unit:
+    return Unit.of_facts({"neighbours": "add-remove"} | facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +56,7 @@ class PlannedNoise(ABC):
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
     """
 
-    unit: Unit
+    unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
 
     kind: ClassVar[str]
     needs_counted: ClassVar[bool] = False
@@ -129,15 +121,12 @@ class Noise(PlannedNoise):
     """The noise that is promised, whatever the level, and that a memory keeps.
 
     Attributes:
-        largest: the declared, public bound on the size of a true value; None where none is declared.
-        is_worded: whether a promise says it in words of its own, and not as facts.
+        json_kind: the name of the kind in JSON, see `noise_of_facts`.
         is_relaxed: whether there are answers at several levels.
         is_charted: whether the error bar is one of each column.
     """
 
-    largest: Fraction | None
-
-    is_worded: ClassVar[bool] = False
+    json_kind: ClassVar[str]
     is_relaxed: ClassVar[bool] = True
     is_charted: ClassVar[bool] = True
 
@@ -150,6 +139,11 @@ class Noise(PlannedNoise):
     def delta(self) -> Fraction | None:
         """The chance that the bound of epsilon does not cover; None where there is none."""
         return None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether a bound on the size of a true value is declared."""
+        return False
 
     @property
     def exponent(self) -> int | None:
@@ -309,36 +303,18 @@ class Noise(PlannedNoise):
         }
 
     def facts(self) -> dict[str, Any]:
-        """The noise as an event keeps it."""
-        return {
-            **self.unit.facts(),
-            "half_step": False,
-            "grid": None,
-            "largest": None if self.largest is None else str(self.largest),
-            "strategy": None,
-            "points": None,
-        }
+        """The noise as JSON, numbers as text: what promises, events and statements keep; see `noise_of_facts`."""
+        return {"kind": self.json_kind, **facts_of(self)}
 
     @classmethod
-    @abstractmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Noise":
-        """The noise that `facts` wrote."""
+        """The noise of this kind that `facts` wrote."""
+        return cls(**cls.arguments(facts))
 
     @classmethod
-    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "Noise":
-        """The noise of these columns that words of a promise describe, where a kind has words; see `Promise`.
-
-        Raises:
-            OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
-        """
-        raise Unsupported(f"{cls.kind} have no words of their own", where="noise")
-
-    def words(self) -> dict[str, Any]:
-        """The noise in the words of a promise, numbers as text, None where one says nothing; or its facts."""
-        nothing = dict.fromkeys(("sensitivity", "cells", "neighbours", "grid", "strategy", "per", "amount", "noise"))
-        largest = None if self.largest is None or not self.is_worded else str(self.largest)
-        words = {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
-        return words if self.is_worded else words | {"noise": self.facts()}
+    def arguments(cls, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of the noise of this kind that `facts` wrote."""
+        return arguments_of(cls, {name: fact for name, fact in facts.items() if name != "kind"}, "noise")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -405,17 +381,3 @@ class NoiseAt(Shown):
     def statement(self, stated: Stated) -> dict[str, Any]:
         """What is said publicly about the release of a table."""
         return self.noise.statement(self.level, self.confidence, stated)
-
-
-def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:
-    """Check that nothing stands beside noise that says the same itself."""
-    beside = [name for name, value in words.items() if name not in fitting and _says(name, value)]
-    if beside:
-        remedy = f"Leave out {', '.join(beside)}."
-        raise OutOfRange(required, came=f"{beside[0]} beside it", where=where, remedy=remedy)
-
-
-def _says(name: str, value: Any) -> bool:
-    """Whether a word says something: is not what it is where it is left out."""
-    left_out = value is None or value is False or (isinstance(value, str | Sequence) and not value)
-    return not (left_out or (name == "numbers" and value == "integers"))

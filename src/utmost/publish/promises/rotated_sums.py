@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import one_of
+from utmost.core.exact.arguments import integer, one_of, sequence, sequence_of
 from utmost.core.exact.arrays import objects, plain_array, roomy
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.joint_cells import RotatedPair
@@ -28,7 +27,6 @@ Halves = Literal["toss", "keep"]
 _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 
 
-@checked
 def turned(first: Any, second: Any) -> tuple[Any, Any]:
     """The sum and the difference of two columns of integers: what to put in a `Ledger` or `GradualRelease`, cells=2.
 
@@ -41,7 +39,6 @@ def turned(first: Any, second: Any) -> tuple[Any, Any]:
     return add(left, right), minus(left, right)
 
 
-@checked
 def turned_back(
     total: Any, apart: Any, *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> tuple[Any, Any]:
@@ -66,17 +63,16 @@ def turned_back(
     return _tossed(doubled[0], bits), _tossed(doubled[1], bits)
 
 
-@checked
 def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[Integers]:
     """The sums that integer rows take of columns.
 
     >>> [sums.tolist() for sums in signed_sums([[5, 1], [2, 2], [1, 0]], [[1, 0, 0], [1, -1, -1], [0, 1, -1]])]
     [[5, 1], [2, -1], [1, 2]]
     """
-    return [_combined([whole_numbers(column, "column") for column in columns], row) for row in rows]
+    parts = [whole_numbers(column, "column") for column in sequence(columns, "columns")]
+    return [_combined(parts, sequence_of(row, integer, "rows")) for row in sequence(rows, "rows")]
 
 
-@checked
 def read_off(
     sums: Sequence[Any], estimate: tuple[Any, int], *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> list[Any]:
@@ -95,7 +91,7 @@ def read_off(
     [[5.0, 1.0], [1.5, 2.0], [0.5, 0.0]]
     """
     gain, denominator = estimate
-    responses = [whole_numbers(column, "sums") for column in sums]
+    responses = [whole_numbers(column, "sums") for column in sequence(sums, "sums")]
     bits = secure(randomness) if one_of(halves, Halves, "halves") == "toss" else None
     columns = []
     for row in gain:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import named
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_of_text, level_text
@@ -74,7 +73,7 @@ def stated_plan(said: Mapping[str, Any]) -> CellsAt:
         BadTable: naming the first field that does not follow from the others.
 
     >>> from utmost.releases import statement
-    >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
+    >>> said = statement(plan_release(epsilon=1, unit=Unit(1, 2)), ["n"], [], 12)
     >>> stated_plan(said).law
     Geometric(epsilon='1/2', sensitivity=1)
     >>> stated_plan(said | {"per_cell": said["per_cell"] | {"epsilon": "1/100"}})
@@ -100,14 +99,13 @@ def plan_at(stated: Mapping[str, Any], at: Level) -> CellsAt:
 
     >>> from utmost.exact import level
     >>> from utmost.releases import statement
-    >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
+    >>> said = statement(plan_release(epsilon=1, unit=Unit(1, 2)), ["n"], [], 12)
     >>> stated_plan(said).margin, plan_at(said, level(2)).margin
     (6, 3)
     """
     return _plan({**stated, "epsilon": level_text(at)})
 
 
-@named
 def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> CellsAt:
     """Check that a statement follows from itself, and is about this table.
 
@@ -124,7 +122,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
 
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
-    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
+    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
     >>> check_statement(release.sidecar, release.table).margin
     3
     >>> check_statement(release.sidecar, release.table | {"n": [0, 0]})
@@ -248,10 +246,10 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
         column: which must be one of the released ones.
 
     >>> from utmost.releases import statement
-    >>> plan = plan_release(alpha="1/4", sensitivity=1, cells=2)
+    >>> plan = plan_release(alpha="1/4", unit=Unit(1, 2))
     >>> reading_noise(statement(plan, ["admitted"], [], 12)).alpha
     Fraction(1, 2)
-    >>> reading_noise(statement(plan_release(epsilon=1, sensitivity=5, cells=1), ["admitted"], [], 12))
+    >>> reading_noise(statement(plan_release(epsilon=1, unit=Unit(5, 1)), ["admitted"], [], 12))
     DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
     """
     plan = stated_plan(stated)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from math import prod
@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
+from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.geometric import Geometric
@@ -18,10 +20,10 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, cell_noise
+from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, read_largest
 from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.promised_noise import Noise, Response, check_alone
+from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.table_statements import Stated, assumed_line, promise
@@ -35,19 +37,57 @@ MEASURED = "measured"
 """The column of a release that a strategy measures."""
 
 
-@dataclass(frozen=True, slots=True)
-class SumNoise(LatticeNoise):
-    """Geometric noise on each sum of a strategy's families, at the family's share of the level.
+def strategy_text(strategy: Strategy) -> str:
+    """A strategy with its unit as JSON text, which `read_strategy` reads."""
+    return json.dumps(strategy.facts() | {"unit": strategy.unit.facts()}, separators=(",", ":"))
 
-    Attributes:
-        strategy: which families are measured.
+
+def read_strategy(written: Any, name: str = "strategy") -> Strategy:
+    """A strategy, or the one that `strategy_text` wrote."""
+    if isinstance(written, Strategy):
+        return written
+    try:
+        facts: dict[str, Any] = dict(json.loads(written) if isinstance(written, str) else written)
+        return Strategy.of_facts(facts, Unit.of_facts(facts.pop("unit")))
+    except UtmostError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        remedy = "Take the strategy of Promise.facts()."
+        raise OutOfRange("a strategy must be JSON text with a unit", where=name, remedy=remedy) from None
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SumNoise(LatticeNoise):
+    """Geometric noise on the sums of a plan: each query group is noised at its share of the level.
+
+    Args:
+        strategy: Plan of what is measured of a counted table; its unit is that of the noise.
+        largest: Bound on the size of any true value there could be, as for `CellNoise`.
+
+    Raises:
+        WrongKind: for a plan that is no Strategy. OutOfRange, NotANumber: for a bound outside its range.
+
+    Source: docs/theory/marginals.md.
+
+    >>> from utmost.workloads import Domain
+    >>> plan = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": "3/4", "": "1/4"})
+    >>> [float(noisy) for _, noisy in SumNoise(plan).named_bars(level(1), "0.95", 2)]
+    [12.0, 4.0]
     """
 
     kind: ClassVar[str] = "the sums of a strategy"
-    is_worded: ClassVar[bool] = True
+    json_kind: ClassVar[str] = "sums"
     needs_counted: ClassVar[bool] = True
 
-    strategy: Strategy
+    unit: Unit
+    strategy: Strategy = field(metadata=form("plan", write=strategy_text, read=read_strategy))
+
+    def __init__(self, strategy: Strategy, *, largest: Number | None = None) -> None:
+        plan = instance(strategy, Strategy, "strategy")
+        object.__setattr__(self, "unit", plan.unit)
+        object.__setattr__(self, "strategy", plan)
+        object.__setattr__(self, "largest", read_largest(largest))
+        object.__setattr__(self, "lattice", CellNoise(plan.unit).lattice)
 
     @property
     def subject(self) -> str:
@@ -165,69 +205,6 @@ class SumNoise(LatticeNoise):
         zeros = {family: np.zeros(strategy.measured_shape(family), np.int64) for family in strategy.shares}
         weights = precision_weights({family: law.ratio for family, law in noise_laws(strategy, at).items()})
         return workload_statement(MeasuredSums(strategy, at, confidence, zeros, weights, None, None, None))
-
-    def facts(self) -> dict[str, Any]:
-        """The noise as an event keeps it."""
-        # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
-        return {**LatticeNoise.facts(self), "strategy": json.dumps(self.strategy.facts())}
-
-    @classmethod
-    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "SumNoise":
-        """The strategy, as words say it: it says all else itself."""
-        noise = sum_noise(words["strategy"], words["largest"])
-        beside = {name: value for name, value in words.items() if name != "unit" or value != noise.unit}
-        required = "a strategy says itself what is measured, for whom, in integers with geometric noise"
-        check_alone(beside, ("noise", "strategy", "largest"), "strategy", required)
-        return noise
-
-    def words(self) -> dict[str, Any]:
-        """The strategy, whose own text has the unit, since the order of its axes is part of it."""
-        return {**Noise.words(self), "strategy": strategy_text(self.strategy)}
-
-    @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "SumNoise":
-        """The noise that an event keeps."""
-        strategy = Strategy.of_facts(json.loads(facts["strategy"]), Unit.of_facts(facts))
-        cells = CellNoise.of_facts(facts)
-        if (
-            cells.grid is not None
-            or cells.half_step
-            or replace(strategy.unit, nonnegative=False, exactly=False) != cells.unit
-        ):
-            raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", where="strategy")
-        return replace(sum_noise(strategy), largest=cells.largest)
-
-
-def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:
-    """The noise of the sums that a strategy measures.
-
-    Raises:
-        WrongKind: for what is no strategy.
-        OutOfRange: for a bound that is none.
-    """
-    if not isinstance(strategy, Strategy):
-        raise WrongKind("a strategy must be a Strategy", came=type(strategy).__name__, where="strategy")
-    cells = cell_noise(unit=strategy.unit, largest=largest)
-    return SumNoise(strategy.unit, cells.largest, cells.half_step, cells.grid, cells.lattice, strategy)
-
-
-def strategy_text(strategy: Strategy) -> str:
-    """A strategy with its unit as JSON text, which `read_strategy` reads."""
-    return json.dumps(strategy.facts() | {"unit": strategy.unit.facts()}, separators=(",", ":"))
-
-
-def read_strategy(written: Any) -> Strategy:
-    """A strategy, or the one that `strategy_text` wrote."""
-    if isinstance(written, Strategy):
-        return written
-    try:
-        facts: dict[str, Any] = dict(json.loads(written) if isinstance(written, str) else written)
-        return Strategy.of_facts(facts, Unit.of_facts(facts.pop("unit")))
-    except UtmostError:
-        raise
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        remedy = "Take the strategy of Promise.facts()."
-        raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
 
 
 def check_level_names(domain: Domain, unit: Unit) -> None:

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
-from utmost.core.exact.arguments import one_of
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, one_of
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact, read_confidence
@@ -25,7 +24,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.joint_cells import RotatedPair
 from utmost.core.noise.norm_staircase import BallMixture, CellCost, NormStaircase
 from utmost.core.noise.signed_cells import SignedCells
-from utmost.core.privacy.unit import RowWords, Unit, read_unit
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import sample
 from utmost.core.sampling.integers import Integers, add
 from utmost.core.sampling.joint_draws import sample_joint_cells
@@ -239,40 +238,38 @@ def in_words(columns: Sequence[str], row: Sequence[int]) -> str:
     return words[3:] if words.startswith(" + ") else words.strip()
 
 
-@checked
 def plan_together(
     columns: Sequence[str],
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
+    unit: Unit,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
     cost: CellCost = "absolute",
     halves: Halves | None = None,
     confidence: Number = "0.95",
-    **words: Unpack[RowWords],
 ) -> TogetherAt:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
     Args:
         columns: at least two; pairs are taken in this order, and an odd one is left by itself.
         epsilon, alpha: what the whole release spends, one of the two.
-        unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours. With
-            ``Unit(1, 3, nonnegative=True)`` it lowers no cell, and there is less noise for three columns and more.
+        unit: Unit of privacy; its cells must be as many as the columns. With ``Unit(1, 3, nonnegative=True)`` an
+            individual lowers no cell, and there is less noise for three columns and more.
         noise: "joint", "staircase", "range", "rotated", "signed" or "independent"; the one of least cost if left out.
         relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
             relaxable.
         confidence: of the margins.
-        words: sensitivity and neighbours, in place of the unit.
 
-    >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", sensitivity=1, relaxable=True)
+    >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
     >>> plan.way.kind, plan.margins
     ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
-    whom = unit_of_row(names, words)
+    whom = instance(unit, Unit, "unit")
     check_changed(whom, names)
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}
     kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
@@ -289,16 +286,6 @@ def plan_together(
     if relaxable and ends == "toss" and kind in ("rotated", "signed"):
         raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
     return plan_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
-
-
-def unit_of_row(columns: Sequence[str], words: RowWords) -> Unit:
-    """The unit of columns that are changed together, which changes the cells of one row in all of them.
-
-    Raises:
-        OutOfRange: where nothing says by how much.
-    """
-    sensitivity, neighbours = words.get("sensitivity"), words.get("neighbours")
-    return words.get("unit") or read_unit(None, sensitivity, len(columns), neighbours, needs=("sensitivity",))
 
 
 def check_changed(unit: Unit, columns: Sequence[str]) -> None:

@@ -16,8 +16,8 @@ from hashlib import sha256
 from math import prod
 from typing import Any, Protocol
 
+from utmost.core.exact.arguments import mapping, wrong_kind
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, written_number
@@ -96,7 +96,6 @@ class Texts:
         return {"alphabet": self.alphabet, "most": self.most, "least": self.least}
 
     @classmethod
-    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "Texts":
         """The universe that `facts` wrote."""
         _check_facts(facts, "alphabet", "most", "least")
@@ -142,7 +141,7 @@ def _typed(value: object) -> list[str]:
 
 
 def _check_facts(facts: Mapping[str, Any], *names: str) -> None:
-    if not facts.keys() >= {*names}:
+    if not mapping(facts, "facts").keys() >= {*names}:
         raise OutOfRange(f"the facts of a universe must have {', '.join(names)}", came="others", where="of_facts")
 
 
@@ -179,7 +178,6 @@ class Tuples:
         return {"lists": lists}
 
     @classmethod
-    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "Tuples":
         """The universe that `facts` wrote."""
         _check_facts(facts, "lists")
@@ -244,7 +242,6 @@ class NamedCells(Shown):
     expected_false: Fraction
 
 
-@checked
 @long_work("Naming cells")
 def name_cells(
     counts: Any,
@@ -284,6 +281,8 @@ def name_cells(
     (('influenza',), 85)
     """
     bits = secure(randomness)
+    if not all(hasattr(universe, name) for name in ("size", "key", "place")):
+        raise wrong_kind("universe", "Texts, Tuples or another Universe", universe)
     return named_cells(counted_keys(counts), universe, level(epsilon, alpha), keys_of_one(keys), false_names, bits)
 
 

@@ -27,8 +27,9 @@ class CellBars:
     flat prior, all true values being believed equally, it is also the chance afterwards, and the released value, or the
     sum of released values, is the best answer for every loss that grows with the error on either side alike.
 
+    >>> from utmost import Unit
     >>> from utmost.releases import plan_release
-    >>> bars = CellBars(plan_release(epsilon=1, sensitivity=5, cells=1))
+    >>> bars = CellBars(plan_release(epsilon=1, unit=Unit(5, 1)))
     >>> bars.alone("0.95"), bars.together(12, "0.95"), bars.total(12, "0.95")
     (15, 27, 48)
     """

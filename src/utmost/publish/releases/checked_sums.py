@@ -40,7 +40,7 @@ class CheckedSums:
         Raises:
             OutOfRange, Unsupported, WrongKind: as `release_workload`.
         """
-        noise = promise.planned
+        noise = promise.noise
         assert isinstance(noise, SumNoise), "only sums of a strategy are checked so"
         plan = noise.plan(level, confidence)
         counted, strategy = noise.rows_of(table, promise.columns), noise.strategy

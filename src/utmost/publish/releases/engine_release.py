@@ -130,10 +130,15 @@ class ReleasableFrame:
         Raises:
             NotDeclared, BadTable, OutOfRange, Unsupported: for what cannot be released so.
         """
-        frame, numbers = engine_frame(table), promise.planned.subject
+        frame, numbers = engine_frame(table), promise.noise.subject
         schema = frame.schema()
         names = tuple(schema.names)
-        identifiers = _identifier_columns(promise.id_columns)
+        identifiers = promise.id_column
+        if not identifiers:
+            remedy = "Pass id_column=, a column whose cells are distinct: its noise is a function of that, so that "
+            remedy += "evaluating twice gives the same values."
+            required = "a frame that an engine evaluates must name the column that says which item a row is"
+            raise OutOfRange(required, came="none", where="id_column", remedy=remedy)
         check_there(identifiers, names)
         for name in identifiers:
             check_identifier(schema.field(name).type, name)
@@ -293,19 +298,6 @@ class ReleasableFrame:
 def _rows_where(nw: Any, holds: Any) -> Any:
     """In how many rows something holds; Spark does not add up truth values."""
     return nw.when(holds).then(1).otherwise(0).sum()
-
-
-def _identifier_columns(id_column: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    names = (id_column,) if isinstance(id_column, str) else tuple(id_column or ())
-    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        raise OutOfRange(
-            "a frame that an engine evaluates must name the column that says which item a row is",
-            came="none" if not names else "others",
-            where="id_column",
-            remedy="Pass id_column=, a column whose cells are distinct: its noise is a function of that, so that "
-            "evaluating twice gives the same values.",
-        )
-    return names
 
 
 def _wrong(what: str, name: str, count: int) -> BadTable:

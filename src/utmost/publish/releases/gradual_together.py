@@ -31,7 +31,6 @@ class GradualTogether(AnsweredLevels):
     Args:
         table: {column: integers}, at least two columns of one length; pairs are taken in this order.
         unit: what one individual changes; its cells must be as many as the columns.
-        sensitivity, neighbours: the same where no unit is given.
         halves: "toss" or "keep"; coins are tossed once for each level.
         tuned_at: the level at which signed sums are chosen and have the least error, as epsilon or a `Level`.
         randomness: the operating system's if left out; a seeded source is refused.
@@ -40,7 +39,7 @@ class GradualTogether(AnsweredLevels):
         most the sensitivity, and no other cell.
     Source: docs/theory/cells-together.md.
 
-    >>> answer = GradualTogether({"applicants": [933, 585], "admitted": [601, 370]}, sensitivity=1)
+    >>> answer = GradualTogether({"applicants": [933, 585], "admitted": [601, 370]}, unit=Unit(1, 2))
     >>> strict, loose = answer.at(epsilon="1/4"), answer.at(epsilon=1)
     >>> answer.spent, bool((answer.at(epsilon="1/4")["admitted"] == strict["admitted"]).all())
     (level(epsilon=1), True)
@@ -54,20 +53,16 @@ class GradualTogether(AnsweredLevels):
         *,
         halves: Halves = "toss",
         tuned_at: Number | Level = 1,
-        unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        neighbours: str | None = None,
+        unit: Unit,
         randomness: Randomness | None = None,
     ) -> None:
-        signs = unit is not None and instance(unit, Unit, "unit").nonnegative and len(mapping(table, "table")) > 2
+        signs = instance(unit, Unit, "unit").nonnegative and len(mapping(table, "table")) > 2
         plan = plan_together(
             list(mapping(table, "table")),
             tuned_at,
             noise="signed" if signs else "rotated",
             halves=one_of(halves, Halves, "halves"),
             unit=unit,
-            sensitivity=sensitivity,
-            neighbours=neighbours,
         )
         cells = [whole_numbers(column, "column") for column in table.values()]
         if len({column.shape for column in cells}) != 1:

@@ -30,7 +30,7 @@ def release_workload(
 
     Each sum gets geometric noise of its own, at its family's share of the level. Everything else is made of these sums
     and costs nothing: every other sum by least squares, exactly unbiased; error bars that are certified. Everything is
-    checked before any draw. It is ``release_table(table, Promise(strategy=strategy)).table``.
+    checked before any draw. It is ``release_table(table, Promise(noise=strategy)).table``.
 
     Args:
         table: a table counted from people, or integers of the domain's shape, one for each cell.
@@ -75,7 +75,7 @@ def counted_for(table: CountedTable | NDArray[Any], strategy: Strategy) -> tuple
         OutOfRange, WrongKind: for what is no strategy, and a unit that is none for sums.
         BadTable: for cells that are no integers, or of another shape.
     """
-    promise = Promise(strategy=strategy)
+    promise = Promise(noise=strategy)
     taken = strategy.unit, "columns:", None, strategy.together
     counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
     return counted, promise.of_part(counted.part)

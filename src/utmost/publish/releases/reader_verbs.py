@@ -65,8 +65,9 @@ class AnswersReaders:
 
         >>> from utmost.promises import Promise
 
+        >>> from utmost import Unit
         >>> from utmost.ledger import release
-        >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+        >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
         >>> made = release({"department": ["A", "B"], "admitted": [601, 370]}, promise, epsilon=1)
         >>> made.total({"department": "A"}).margin, made.total().margin
         (3, 4)

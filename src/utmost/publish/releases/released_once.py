@@ -84,7 +84,8 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
         >>> from utmost.promises import Promise
         >>> from utmost.releases import release_table
         >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-        >>> promise = Promise(columns="admitted", public="department", sensitivity=1, cells=1)
+        >>> from utmost import Promise, Unit
+        >>> promise = Promise(columns="admitted", public="department", unit=Unit(1, 1))
         >>> release = release_table(table, promise, epsilon=1)
         >>> release.total({"department": "A"}).margin, release.total().margin
         (3, 4)

@@ -131,10 +131,11 @@ class CheckedPieces:
         Cost: memory for one piece; 16 bytes on the disk for each identifier.
         """
         names = tuple(source.names)
-        chosen = chosen_columns(promise.columns, names, promise.id_columns)
+        promise.check_single_id()
+        chosen = chosen_columns(promise.columns, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({f"{name}_margin": name for name in chosen}, names)
-        state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.id_column)
+        state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.single_id_column)
         check_size(plan.unit, count, len(chosen))
         plan.warn()
         warn_of_rows(promise.rows)

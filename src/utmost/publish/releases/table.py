@@ -111,7 +111,9 @@ def release_table(
     Cost: a few nanoseconds a cell beyond reading the table.
     Source: [geng2012], Theorems 4, 6, 11 and 12, for the law; composition over cells for the table.
 
-    >>> promise = Promise(columns="admitted", public="department", sensitivity=1, cells=1)
+    >>> from utmost import Promise, Unit
+
+    >>> promise = Promise(columns="admitted", public="department", unit=Unit(1, 1))
     >>> release = release_table({"department": ["A", "B"], "admitted": [601, 370]}, promise, alpha="1/2")
     >>> list(release.table), release.law, release.margin
     (['department', 'admitted', 'admitted_margin'], Geometric(alpha='1/2', sensitivity=1), 4)
@@ -154,7 +156,7 @@ def _once(table: object, promise: Promise, cost: str | Cost | None, relaxable: b
         OutOfRange: for a largest value, which only a ledger keeps, and a table that needs another promise.
     """
     stated = fitting(promise, table)
-    if isinstance(stated.planned, Noise) and stated.planned.largest is not None:
+    if isinstance(stated.noise, Noise) and stated.noise.is_bounded:
         remedy = "Publish it in a ledger, or promise it without largest=."
         raise OutOfRange("a largest value is the bound of a ledger", came="none", where="promise", remedy=remedy)
     lasting = truth(relaxable, "relaxable")
@@ -177,7 +179,7 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
     Raises:
         UtmostError: for a table that cannot be released so.
     """
-    noise = promise.planned
+    noise = promise.noise
     if noise.needs_counted:
         from utmost.publish.releases.checked_sums import CheckedSums
 
@@ -221,18 +223,19 @@ class CheckedTable:
         Args:
             labels: public columns that were declared before anybody was counted, whatever stands in them.
         """
-        table, kind = promise.planned.measured(brought)
+        table, kind = promise.noise.measured(brought)
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
-        chosen = chosen_columns(promise.columns, names, promise.id_columns)
+        promise.check_single_id()
+        chosen = chosen_columns(promise.columns, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({margin: name for margin, (name, _) in plan.bars(chosen).items()}, names)
         place = partial(adapter.place, table)
-        for name in promise.identifiers:
+        for name in promise.id_column:
             check_distinct(adapter.column(table, name), name, place)
         cells = {name: plan.read(adapter.column(table, name), name, place) for name in chosen}
         rows = len(cells[chosen[0]])
-        promise.planned.check_size(rows, len(chosen))
+        promise.noise.check_size(rows, len(chosen))
         for name in published:
             if name not in labels:
                 check_no_copy(name, partial(adapter.column, table, name), cells)
@@ -243,7 +246,7 @@ class CheckedTable:
 
     def released(self, randomness: Randomness | None) -> ReleasedOnce[Any]:
         """The release with the noise of the plan; without randomness the same and no table."""
-        noise, chosen = self.promise.planned, tuple(self.cells)
+        noise, chosen = self.promise.noise, tuple(self.cells)
         table, rows = None, 0 if noise.names_rows else self.rows
         if randomness is not None:
             noised = self.plan.noised(self.cells, randomness)

@@ -10,12 +10,11 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from math import hypot, prod, sqrt
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, integer, optional, truth, wrong_kind
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer, read_confidence
 from utmost.core.exact.shown import Shown
@@ -130,26 +129,18 @@ def _in_words(row: BoundCost) -> list[str]:
     return [str(row.bound), f"{row.margin:.6g}", *cut, f"{row.error:.4g}"]
 
 
-class CostWords(TypedDict, total=False):
-    """The words of `bound_costs` beside its level: the bound that is not to be chosen, and what is wanted of whom."""
-
-    at_most: int | None
-    per_cell: Number | None
-    step: Number
-    family: str | Sequence[str] | None
-    persons: int | None
-
-
-@checked
 def bound_costs(
     contributions: Contributions,
     domain: Domain,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
+    at_most: int | None = None,
+    per_cell: Number | None = None,
+    step: Number = 1,
+    family: str | Sequence[str] | None = None,
     public: bool = False,
+    persons: int | None = None,
     confidence: Number = "0.95",
-    **words: Unpack[CostWords],
 ) -> BoundCosts:
     """Say of each bound what it costs in noise and what it cuts, and which has the least expected error.
 
@@ -157,29 +148,30 @@ def bound_costs(
         contributions: released, by `release_table`, `release_workload` or a ledger, or read from a file; or counted by
             `count_contributions` and not released, with ``public=True``.
         domain: of the table that is to be published, where every cell is noised by itself.
-        epsilon, alpha: the level of that table, one of the two.
-        at_most, per_cell: the bound that is not to be chosen; 1 when left out. Where ``in_all`` is chosen neither is
+        epsilon: Privacy level of that table, a number or a `Level`, such as ``level(alpha="1/2")``.
+        at_most, per_cell: The bound that is not to be chosen; 1 when left out. Where ``in_all`` is chosen neither is
             needed: each cell has the noise of that bound alone.
-        step: of amounts, as for `count_table`, 1 when left out; the bounds are multiples of it.
-        family: whose sums are wanted, by the names of its levels: the error is that of one of them; the cells when left
-            out, "" for the total. The more cells a sum has, the more a loss weighs against noise.
-        public: your word that the contributions are no secret: of a public sample, or of people of whom a table is
+        step: Step of amounts, as for `count_table`; the bounds are multiples of it.
+        family: Names of the levels whose sums are wanted: the error is that of one sum; the cells when left out, "" for
+            the total. The more cells a sum has, the more a loss weighs against noise.
+        public: Whether the contributions are no secret: those of a public sample, or of people of whom a table is
             public.
-        persons: with ``public``, how many persons there will be, a public number; the contributions are then shares of
-            them.
-        confidence: of margins and bars.
+        persons: Number of persons that there will be, a public number, with ``public`` alone; the contributions are
+            then shares of them.
+        confidence: Confidence of margins and bars.
 
     Raises:
+        WrongKind, NotANumber: for arguments of another kind.
         OutOfRange: for true contributions that are not called public, a table that is none of contributions, and a
             bound that is fixed and to be chosen.
         Unsupported: for contributions that were not released by geometric noise.
 
     Cost: a plan for each bound.
 
-    >>> from utmost.counting import count_contributions
+    >>> from utmost.counting import Counting, count_contributions
     >>> sample = {"user": ["ann", "ann", "ann", "bob", "cem"], "page": ["A", "B", "C", "A", "B"]}
     >>> pages = Domain(page=["A", "B", "C"])
-    >>> counted = count_contributions(sample, person="user", domain=pages, at_most=[1, 2, 3])
+    >>> counted = count_contributions(sample, pages, Counting("user"), "at_most", [1, 2, 3])
     >>> print(bound_costs(counted, pages, epsilon=1, public=True, persons=3000))
     at_most  margin of a cell  persons cut  lost  error of a sum
     1        3                 1000         2000  666.7
@@ -187,8 +179,10 @@ def bound_costs(
     3        9                 0            0     4.223           least
     The contributions are public: the choice costs no level.
     """
-    family, persons = words.get("family"), words.get("persons")
-    spent, sure, histogram = level(epsilon, alpha), read_confidence(confidence), _Histogram.of(contributions, persons)
+    instance(domain, Domain, "domain")
+    truth(public, "public")
+    persons = optional(persons, integer, "persons")
+    spent, sure, histogram = level(epsilon), read_confidence(confidence), _Histogram.of(contributions, persons)
     if (histogram.level is None) != public:
         remedy = 'Release them first, ut.release_table(contributions, epsilon="1/10"); or pass public=True.'
         came, remedy = ("released ones", "Leave public= out.") if public else ("true counts", remedy)
@@ -196,15 +190,14 @@ def bound_costs(
     if persons is not None and (not public or persons < 1):
         remedy = "Of a release leave persons= out: it is of the persons themselves."
         raise OutOfRange("persons= is of public contributions", came=persons, remedy=remedy)
-    at_most, per_cell = words.get("at_most"), words.get("per_cell")
-    fixed = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
+    fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
     if histogram.name == IN_ALL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
         raise OutOfRange("what is bounded in all has the noise of that bound", came="another bound", remedy=remedy)
     if fixed[histogram.name] is not None:
         remedy = f"Leave {histogram.name}= out: these contributions are to choose it."
         raise OutOfRange("the bound that is to be chosen has no value", came=f"{histogram.name}=", remedy=remedy)
-    width, chosen = exact(words.get("step", 1), "step"), domain.finest if family is None else domain.family(family)
+    width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
     groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
     each = 1.0 if histogram.name != AT_MOST or per_cell is None else float(exact(per_cell, PER_CELL))
     rows = []

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact import arguments
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting.counted import DOCUMENT_KIND, CountedTable
@@ -16,14 +17,20 @@ from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
 
 
-def read_domain(path: Path) -> Domain:
-    """The domain in a JSON file, as `Domain.of_facts` reads it.
+def read_domain(path: Path | str) -> Domain:
+    """Read a declared domain from a JSON file, in the form of `Domain.of_facts`.
 
     Raises:
         BadTable: for what is no JSON.
         OutOfRange, WrongKind: for what declares no domain.
+
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "domain.json"
+    >>> _ = path.write_text('{"town": ["Ash", "Elm"]}')
+    >>> read_domain(path).size
+    2
     """
-    return Domain.of_facts(read_json(path, "a domain must"))
+    return Domain.of_facts(read_json(Path(arguments.path(path, "path")), "a domain must"))
 
 
 def _few_cells(facts: Mapping[str, Any], domain: Domain) -> FewCells:
@@ -54,6 +61,22 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
 COUNTED_FORM = Form(DOCUMENT_KIND, "a counted table", CountedTable.facts, _value)
 """Counted tables as documents: the unit that was proved, the domain, and the true number of each cell, in order; of a
 domain of more than 2^28 cells, the cells that hold one."""
+
+
+def read_counted(path: Path | str) -> CountedTable:
+    """Read a counted table, which holds true counts, from a file that ``CountedTable.save`` or `utmost count` wrote.
+
+    Raises:
+        BadTable: for what is no counted table, naming the field that is wrong.
+        Unsupported: for a format of a later version.
+
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "counted.json"
+    >>> _ = CountedTable(Domain(town=["Ash", "Elm"]), [3, 5], Unit(1, 1)).save(path)
+    >>> read_counted(path).cells.tolist()
+    [3, 5]
+    """
+    return COUNTED_FORM.read(Path(arguments.path(path, "path")))
 
 
 def read_table(path: Path, column: str | None = None) -> Any:

@@ -36,9 +36,10 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
         Unsupported: for a format that is not known.
         BadTable: naming the first field that does not follow from the others.
 
+    >>> from utmost import PointNoise
     >>> from utmost.promises import Promise
     >>> from utmost.publish.releases.table import rehearse_table
-    >>> said = rehearse_table({"x": [1], "y": [2]}, Promise(["x", "y"], per=200), epsilon=1).sidecar
+    >>> said = rehearse_table({"x": [1], "y": [2]}, Promise(["x", "y"], noise=PointNoise(200)), epsilon=1).sidecar
     >>> stated_places(said).grid
     Fraction(2, 1)
     >>> stated_places(said | {"margin": 1.0})
@@ -73,9 +74,10 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
     Raises:
         BadTable, Unsupported: as `stated_places`; and where columns, rows, margins or digest are not the table's.
 
+    >>> from utmost import PointNoise
     >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
-    >>> made = release_table({"x": [1], "y": [2]}, Promise(["x", "y"], per=1), epsilon=1)
+    >>> made = release_table({"x": [1], "y": [2]}, Promise(["x", "y"], noise=PointNoise(1)), epsilon=1)
     >>> check_places(made.sidecar, made.table).per
     Fraction(1, 1)
     >>> check_places(made.sidecar, made.table | {"x": [1.0]})

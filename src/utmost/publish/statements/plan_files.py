@@ -1,17 +1,23 @@
 """Plans as JSON files: which families a release is to measure, their shares of the level, and what is wanted of it."""
 
 from collections.abc import Mapping
+from functools import partial
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.arguments import instance, truth
+from utmost.core.exact.arguments import path as path_argument
 from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.core.privacy.unit import Unit
-from utmost.errors import BadTable
+from utmost.errors import BadTable, OutOfRange
 from utmost.publish.promises.codec import Form
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
+from utmost.tables.files.atomic import write_together
+from utmost.tables.files.json_files import write_json
 
 
 def _facts(chosen: Strategy) -> dict[str, Any]:
@@ -50,3 +56,44 @@ def _value(facts: Mapping[str, Any]) -> Strategy:
 
 PLAN_FORM = Form("workload plan", "a plan", _facts, _value, frozenset({"standard_deviation"}))
 """Plans as documents: level, unit, domain, shares, and of each part that is wanted the standard deviation."""
+
+
+def read_plan(path: Path | str) -> Strategy:
+    """Read a plan from a file that `save_plan` or `utmost plan` wrote: what is measured, with which budget shares.
+
+    Raises:
+        BadTable: for what is no plan, naming the field that is wrong.
+        Unsupported: for a format of a later version.
+    """
+    return PLAN_FORM.read(Path(path_argument(path, "path")))
+
+
+def save_plan(plan: Strategy, path: Path | str, *, overwrite: bool = False) -> None:
+    """Write a plan as a JSON file, for an approver and for `utmost release --plan`.
+
+    Args:
+        plan: Plan for a workload, as `strategy` finds it.
+        path: Path of the file, which ends in .json.
+        overwrite: Whether a file that is there is replaced.
+
+    Raises:
+        OutOfRange: for another ending, and a plan without a workload or without a level.
+        Unsupported: where the file exists.
+
+    >>> from tempfile import mkdtemp
+    >>> from utmost.workloads import strategy
+    >>> towns = Domain(town=["Ash", "Elm"])
+    >>> plan = strategy(Workload(towns, {"town": 1}), Unit(1, 1), epsilon=1)
+    >>> path = Path(mkdtemp()) / "plan.json"
+    >>> save_plan(plan, path)
+    >>> read_plan(path).shares == plan.shares
+    True
+    """
+    instance(plan, Strategy, "plan")
+    file = Path(path_argument(path, "path"))
+    if file.suffix.lower() != ".json":
+        raise OutOfRange("a plan is written as .json", came=file.name, where="path")
+    if plan.workload is None or plan.level is None or plan.tuned_at is None:
+        remedy = "Make it by `strategy`, or pass a workload and a level to `Strategy`."
+        raise OutOfRange("a plan that is saved names what is wanted, and its level", came="neither", remedy=remedy)
+    write_together({file: partial(write_json, PLAN_FORM.document(plan))}, overwrite=truth(overwrite, "overwrite"))

@@ -45,10 +45,11 @@ def statement_page(stated: Facts, deployment: Deployment | None = None) -> str:
     Returns:
         A whole HTML document; every word of the statement in it is escaped.
 
+    >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.statements import stated_release
     >>> from utmost.releases import release_table
-    >>> made = release_table({"a<b": [7]}, Promise(columns="a<b", sensitivity=1, cells=1), epsilon="1/2")
+    >>> made = release_table({"a<b": [7]}, Promise(columns="a<b", unit=Unit(1, 1)), epsilon="1/2")
     >>> page = statement_page(stated_release(made.sidecar))
     >>> "a&lt;b" in page, "a<b" in page
     (True, False)

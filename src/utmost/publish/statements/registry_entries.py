@@ -110,10 +110,11 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     Raises:
         OutOfRange: for a level that no float is above: the registry's epsilon is one.
 
+    >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.statements import stated_release
     >>> from utmost.releases import release_table
-    >>> made = release_table({"n": [7]}, Promise(columns="n", sensitivity=1, cells=1), epsilon="1/2")
+    >>> made = release_table({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/2")
     >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")
     >>> entry = registry_entry(stated_release(made.sidecar), said)
     >>> entry["url_slug"], entry["deployment"]["privacy_loss"]["privacy_parameters"]

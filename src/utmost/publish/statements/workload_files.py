@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact import arguments
-from utmost.core.exact.kinds import checked
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises import codec
 from utmost.publish.promises.codec import check_header
@@ -38,7 +37,6 @@ _TABLES = (
 )
 
 
-@checked
 def read_workload(path: Path | str) -> WorkloadRelease:
     """The workload release of a file that its ``save`` or `utmost release` wrote; digest and statement are checked.
 

@@ -7,6 +7,7 @@ from utmost.core.exact.levels import level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.written_levels import level_facts
+from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -88,26 +89,22 @@ def epsilon_for(
         return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
         raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
-    of_errors = cost_of(cost)
+    unit, of_errors = Unit(sensitivity, cells, neighbours), cost_of(cost)
     with long_work("Searching"):
         epsilon = least_epsilon(
             margin,
             confidence,
-            sensitivity=sensitivity,
-            cells=cells,
+            unit=unit,
             cost=of_errors,
             numbers=numbers,
-            neighbours=neighbours,
             relaxable=relaxable,
         )
     plan = plan_release(
         epsilon,
-        sensitivity=sensitivity,
-        cells=cells,
+        unit=unit,
         confidence=confidence,
         cost=of_errors,
         numbers=numbers,
-        neighbours=neighbours,
         relaxable=relaxable,
     )
     answer.give(plan_report(plan), lambda: show_plan(plan, wanted=margin))

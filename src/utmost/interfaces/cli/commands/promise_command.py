@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.numbers import read_confidence
+from utmost.core.exact.shown import few
 from utmost.core.exact.written_levels import level_facts
+from utmost.core.privacy.unit import Unit
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.promise_options import Promised, Protected
@@ -53,12 +56,13 @@ def promise(
 
 
 def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
+    noise = stated.lasting_noise
+    said = noise.facts() | {name: fact for name, fact in stated.facts().items() if name not in ("columns", "noise")}
+    shown = said.keys() - json_forms(Unit) - {"kind", "strategy", "signed_sums"}
     rows = {
-        "released": f"{', '.join(stated.columns)}: {stated.noise.subject}",
-        "public": ", ".join(stated.public) or "no other column",
-        "left out": ", ".join(stated.drop),
-        "rows": {"declared": "listed beforehand", "observed": "found in the data"}[stated.rows],
-        "protects": f"{stated.noise.whom} ({stated.noise.relation})",
+        "released": f"{', '.join(stated.columns)}: {noise.subject}",
+        "protects": f"{noise.whom} ({noise.relation})",
+        **{name.replace("_", " "): _text(fact) for name, fact in said.items() if name in shown},
         "digest": stated.digest,
     }
     if "guarantee" in report:
@@ -68,3 +72,12 @@ def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release TABLE --promise {out} --epsilon ..."
     screen().print(Text("Promised.", style="bold"), facts({name: text for name, text in rows.items() if text}))
+
+
+def _text(fact: Any) -> str:
+    """A fact of a promise in one line; empty where it says nothing."""
+    if isinstance(fact, bool):
+        return "yes" if fact else ""
+    if isinstance(fact, dict):
+        return few([f"{name}: {_text(part)}" for name, part in fact.items()])
+    return few([_text(part) for part in fact]) if isinstance(fact, list) else str(fact)

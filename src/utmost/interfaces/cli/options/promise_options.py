@@ -1,8 +1,9 @@
 """Options that say what is promised of a table: family by family, or by a file that says all of it."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+from utmost.core.exact.arguments import one_of
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
     from utmost.core.privacy.unit import Unit
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.promises.promise import Promise
+    from utmost.publish.promises.promised_noise import Noise
     from utmost.publish.workloads.planning.strategy import Strategy
 
 
 Changes = Literal["any", "counts"]
+NoiseBy = Literal["rows", "items"]
 TOGETHER_HELP = (
     "One individual changes the released cells of one row only: any (raises or lowers them) or counts (all the same "
     "way). Less noise."
@@ -200,7 +203,9 @@ class Promised:
         Raises:
             OutOfRange: for columns without a promise in a file, naming the options that are missing.
         """
-        missing = [f"--{name}" for name in names if self.of_table().get(name) is None]
+        one = self.protected
+        found = {"columns": self.columns.columns, "sensitivity": one.sensitivity, "cells": one.cells}
+        missing = [f"--{name}" for name in names if found[name] is None]
         if missing and self.stated is None:
             raise OutOfRange(
                 "a release must say which columns it releases, and what one individual changes",
@@ -216,17 +221,22 @@ class Promised:
     @property
     def is_of_points(self) -> bool:
         """Whether the columns are coordinates of points."""
-        return self.plane != options.Plane() if self.stated is None else self.stated.noise.words()["per"] is not None
+        return self.plane != options.Plane() if self.stated is None else self._stated_kind == "points"
 
     @property
     def is_whole(self) -> bool:
         """Whether no more can be said than what is promised: of points, and of a noise that no options say."""
-        return self.is_of_points or (self.stated is not None and not self.stated.noise.is_worded)
+        return self.is_of_points or self._stated_kind not in (None, "cells", "sums")
+
+    @property
+    def _stated_kind(self) -> str | None:
+        """The kind of noise of the promise in the file."""
+        return None if self.stated is None else self.stated.lasting_noise.json_kind
 
     @property
     def is_planned(self) -> bool:
         """Whether the sums of a plan are measured."""
-        return self.noise.plan is not None if self.stated is None else self.stated.noise.needs_counted
+        return self.noise.plan is not None if self.stated is None else self.stated.lasting_noise.needs_counted
 
     @property
     def neighbours(self) -> str:
@@ -237,79 +247,69 @@ class Promised:
     def strategy(self) -> "Strategy | None":
         """What a plan measures; None where columns are released."""
         if self.stated is not None:
-            written = self.stated.noise.words()["strategy"]
-            if written is None:
-                return None
-            from utmost.publish.promises.sum_noise import read_strategy
+            from utmost.publish.promises.sum_noise import SumNoise
 
-            return read_strategy(written)
+            return self.stated.noise.strategy if isinstance(self.stated.noise, SumNoise) else None
         if self.noise.plan is None:
             return None
         from utmost.publish.statements.plan_files import PLAN_FORM
 
         return PLAN_FORM.read(self.noise.plan)
 
-    def of_table(self) -> dict[str, Any]:
-        """The parameters of a promise of columns, as options say them."""
-        return {
-            "columns": self.columns.released,
-            "public": split_names(self.columns.public or []),
-            "drop": split_names(self.columns.drop or []),
-            "rows": self.columns.rows or "declared",
-            "id_column": self.columns.id_column,
-            "sensitivity": self.protected.sensitivity,
-            "cells": self.protected.cells,
-            "neighbours": self.protected.neighbours,
-            "numbers": self.noise.numbers or "integers",
-            "grid": self.noise.grid,
-        }
-
     def of(self, counted: "CountedTable | None" = None) -> "Promise":
         """The promise; to options a counted table adds what it proved, a file must say it all."""
-        from utmost.publish.promises.promise import Promise, counted_words, fitting
+        from utmost.publish.promises.declared_columns import rows_origin
+        from utmost.publish.promises.promise import Promise, fitting
 
         if self.stated is not None:
             return fitting(self.stated, counted)
-        words = self._words()
-        if counted is not None and words.get("per") is not None:
-            raise OutOfRange("points need a table and the columns= of their coordinates")
-        if counted is not None:
-            is_planned = words.get("strategy") is not None
-            words = {"part": counted.part, **words} if is_planned else counted_words(counted, words)
-        return fitting(Promise(**words), counted)
+        noise, columns, by = self._noise(counted), self.columns, self.lasting.noise or "rows"
+        is_planned = self.noise.plan is not None
+        released = () if is_planned else columns.released or ()
+        public, drop = split_names(columns.public or []), split_names(columns.drop or [])
+        if counted is None:
+            promise = Promise(released, public=public, drop=drop, noise=noise)
+        else:
+            promise = Promise.of_counted(counted, released, public=public, drop=drop, noise=noise)
+        return replace(
+            promise,
+            rows=rows_origin(columns.rows or "declared"),
+            id_column=() if columns.id_column is None else (columns.id_column,),
+            keyed_by_id=one_of(by, NoiseBy, "noise") == "items",
+        )
 
-    def _words(self) -> dict[str, Any]:
-        """The parameters of a promise that options say, each kind without those of the others."""
+    def _noise(self, counted: "CountedTable | None") -> "Noise":
+        """The noise that options say; a counted table has proved the unit of cells."""
+        from utmost.core.privacy.unit import Unit, read_unit
+        from utmost.publish.promises.cell_noise import CellNoise
+
+        largest, released = self.lasting.largest, self.columns.released or []
         if self.lasting.together is not None:
-            return self._words_together()
-        lasting: dict[str, Any] = {
-            "largest": self.lasting.largest,
-            "half_step": self.lasting.half_step,
-            "noise": self.lasting.noise or "rows",
-        }
-        strategy, words = self.strategy, self.of_table()
-        if strategy is not None:
-            return {"strategy": strategy, **lasting}
-        if not self.is_of_points:
-            return {**words, **lasting}
-        del words["sensitivity"], words["cells"], words["neighbours"], words["numbers"]
-        return {**words, **lasting, "per": self.plane.per or "1"}
+            from utmost.publish.promises.noise_together import together_noise
 
-    def _words_together(self) -> dict[str, Any]:
-        """The words of columns of which one individual changes the cells of one row."""
-        from utmost.publish.promises.noise_together import together_noise
+            return together_noise(released, unit=self.unit_of_row(released), largest=largest)
+        if (strategy := self.strategy) is not None:
+            from utmost.publish.promises.sum_noise import SumNoise
 
-        columns = self.columns.released or []
-        noise = together_noise(columns, unit=self.unit_of_row(columns), largest=self.lasting.largest)
-        words = self.of_table()
-        return {
-            "columns": columns,
-            "public": words["public"],
-            "drop": words["drop"],
-            "rows": words["rows"],
-            "id_column": words["id_column"],
-            "noise": noise,
-        }
+            return SumNoise(strategy, largest=largest)
+        if self.is_of_points:
+            from utmost.publish.promises.point_noise import PointNoise
+
+            if counted is not None:
+                raise OutOfRange("points need a table and the columns= of their coordinates")
+            per, dimensions = self.plane.per or "1", max(len(released), 1)
+            return PointNoise(per, grid=self.noise.grid, largest=largest, dimensions=dimensions)
+        one = self.protected
+        if counted is None:
+            unit = read_unit(None, one.sensitivity, one.cells, one.neighbours)
+        else:
+            proved = counted.unit
+            if one.sensitivity is None or one.cells is None:
+                proved.check_each_cell("columns")
+            wide = proved.sensitivity if one.sensitivity is None else counted.in_unit(one.sensitivity)
+            unit = Unit(wide, one.cells or proved.cells, one.neighbours or proved.neighbours, proved.amount)
+        numbers, half_step = self.noise.numbers or "integers", self.lasting.half_step
+        return CellNoise(unit, numbers, grid=self.noise.grid, largest=largest, half_step=half_step)
 
     def unit_of_row(self, columns: list[str], together: "Changes | None" = None) -> "Unit":
         """What one individual changes, where that is the cells of one row."""

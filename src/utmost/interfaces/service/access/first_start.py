@@ -1,5 +1,6 @@
 """The first start of a service: a demo release where the ledger is new, and the first tokens, said once."""
 
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import entropy
 from utmost.interfaces.service.access.tokens import EVERY, Grant
 from utmost.interfaces.service.service import Service
@@ -13,7 +14,7 @@ DEMO = "admissions-1973"
 def publish_demo(ledger: Ledger) -> None:
     """Publish a public table as an example: at epsilon 1/4, relaxed to 1, so that there is something to look at."""
     table = {name: ADMISSIONS[name] for name in ("department", "sex", "admitted")}
-    promise = Promise("admitted", public=["department", "sex"], sensitivity=1, cells=1)
+    promise = Promise("admitted", public=["department", "sex"], unit=Unit(1, 1))
     ledger.publish(DEMO, table, promise, epsilon="1/4")
     ledger.relax(DEMO, table, epsilon=1)
 

@@ -3,6 +3,7 @@
 Levels and exact numbers travel as text ("1/4"), so that no reader of JSON rounds them.
 """
 
+import json
 from math import isfinite
 from typing import Annotated, Any, Literal
 
@@ -12,19 +13,23 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    FailFast,
     Field,
     StrictFloat,
     StrictInt,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.numbers import spelled
 from utmost.interfaces.service.access.tokens import Role
 from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, Record
-from utmost.interfaces.service.approvals import Verb
-from utmost.interfaces.service.terms import LONGEST_TERMS
+from utmost.interfaces.service.api.requested_levels import read_level
+from utmost.interfaces.service.publish_requests import LONGEST_REQUEST, read_request
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.promises.noise_kinds import KINDS
+from utmost.publish.promises.promise import Promise
 
 MOST_VERSIONS = 1_000_000_000
 MOST_MEASURES = 10
@@ -46,7 +51,8 @@ def _spelled_whole(number: Any) -> Any:
 
 SPELLED = BeforeValidator(_spelled_whole)
 DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
-Word = Annotated[str, Field(max_length=1000)]
+LONGEST_WORD, MOST_NAMES = 1000, 10_000
+Word = Annotated[str, Field(max_length=LONGEST_WORD)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
 
@@ -114,8 +120,6 @@ Columns = Annotated[
     ),
 ]
 
-Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
-
 
 class Asked(BaseModel):
     """A request: nothing beyond its fields is taken."""
@@ -143,59 +147,100 @@ class NewToken(Asked):
     ] = None
 
 
-class AmountShape(Asked):
-    """What is summed: a column, and the step of which its amounts are whole multiples; or whose values are counted."""
+def _check_promise(promise: dict[str, Any]) -> dict[str, Any]:
+    """Check that a promise is as short as one that a page shows whole, and its words are as short as names."""
+    if len(json.dumps(promise)) > LONGEST_REQUEST:
+        raise PydanticCustomError("promise", f"a promise must have at most {LONGEST_REQUEST} characters as JSON")
+    noise = promise.get("noise")
+    words = [*promise.items(), *(noise.items() if isinstance(noise, dict) else ())]
+    for name, fact in words:
+        listed = fact if isinstance(fact, list) else [fact]
+        texts = [name, *(word for word in listed if isinstance(word, str) and name != "strategy")]
+        if len(listed) > MOST_NAMES or max(map(len, texts)) > LONGEST_WORD:
+            fault = f"a name must have at most {LONGEST_WORD} characters, and a list {MOST_NAMES} names"
+            raise PydanticCustomError("promise", fault)
+        if not all(map(_is_text, texts)):
+            raise PydanticCustomError("promise", "a name must be text that can be written")
+    return promise
 
-    name: Word
-    step: Exact
-    distinct: Annotated[
-        int | None, Field(ge=1, description="of so many declared values the distinct ones"), SPELLED
-    ] = None
+
+def _promise_schema() -> dict[str, Any]:
+    """The JSON schema of a promise: its fields, and those of its noise by kind."""
+    kinds = [
+        {
+            "type": "object",
+            "required": ["kind"],
+            "additionalProperties": False,
+            "properties": {
+                "kind": {"const": name},
+                **{field: {"description": form.title} for field, form in json_forms(kind()).items()},
+            },
+        }
+        for name, kind in KINDS.items()
+    ]
+    properties: dict[str, Any] = {name: {"description": form.title} for name, form in json_forms(Promise).items()}
+    properties["noise"] = {"description": "noise, and whom it protects", "oneOf": kinds}
+    return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
-class TermsShape(Asked):
-    """What is promised of a table, as the arguments of `Ledger.publish`."""
+EXAMPLE_PROMISE: dict[str, Any] = {
+    "columns": ["admitted"],
+    "public": ["department"],
+    "noise": {"kind": "cells", "sensitivity": 1, "cells": 1},
+}
 
-    columns: Annotated[Names, Field(examples=[["admitted"]])] = []
-    public: Annotated[Names, Field(examples=[["department"]])] = []
-    drop: Names = []
-    rows: Literal["declared", "observed"] = "declared"
-    sensitivity: Annotated[Exact | None, Field(examples=[1])] = None
-    cells: Annotated[Exact | None, Field(examples=[1])] = None
-    neighbours: Literal["add-remove", "change-one"] | None = None
-    amount: AmountShape | None = None
-    numbers: Literal["integers", "reals"] = "integers"
-    grid: Exact | None = None
-    largest: Exact | None = None
-    half_step: bool = False
-    id_column: Annotated[list[Word], Field(min_length=2, max_length=100)] | Word | None = None
-    noise: Annotated[
-        Literal["rows", "items"] | dict[str, Any] | None,
-        Field(description='"items": a function of each identifier; or the facts of another kind of noise'),
-    ] = None
-    dataset: Word | None = None
+PromiseShape = Annotated[dict[str, Any], AfterValidator(_check_promise), WithJsonSchema(_promise_schema())]
+"""A promise as JSON, see `Promise.facts`; `read_request` checks it."""
+
+
+class PublishShape(Asked):
+    """Everything that is asked for when a table is published, except the table."""
+
+    name: Name
+    promise: Annotated[PromiseShape, Field(examples=[EXAMPLE_PROMISE])]
+    level: Exact
+    dataset: Annotated[Word | None, Field(description="whose budget is spent; the release's own name if left out")] = (
+        None
+    )
+    version: DataVersion | None = None
     independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
-    strategy: Annotated[
-        str | None, Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit")
-    ] = None
-    part: Annotated[
-        Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
-        Field(description='of a counted table of a part: the partition, and which part, as ["town", "Bern"]'),
-    ] = None
+
+    def read(self) -> PublishRequest:
+        """The request."""
+        return read_request(self.model_dump(include={*PublishShape.model_fields}))
+
+
+class AnswerShape(Asked):
+    """A release to be answered at another level."""
+
+    name: Name
+    level: Exact
+    version: DataVersion | None = None
+
+    def read(self) -> AnswerRequest:
+        """The request."""
+        return AnswerRequest(self.name, read_level(self.level), self.version)
 
 
 class Proposed(Asked):
-    """Something that a second person is to confirm."""
+    """Something that a second person is to confirm: a publication or a relaxation, one of the two."""
 
-    verb: Verb
-    release: Name
-    epsilon: Exact
-    version: DataVersion = 1
-    terms: Annotated[TermsShape | None, Field(examples=[{"columns": ["admitted"], "sensitivity": 1, "cells": 1}])] = (
-        None
-    )
+    publication: PublishShape | None = None
+    relaxation: Annotated[AnswerShape | None, Field(examples=[{"name": "admissions", "level": "1"}])] = None
     reason: Annotated[str, Field(max_length=1000)] = ""
     anyone: bool = False
+
+    @model_validator(mode="after")
+    def _check_one(self) -> "Proposed":
+        if (self.publication is None) == (self.relaxation is None):
+            raise PydanticCustomError("proposal", "a proposal is a publication or a relaxation, one of the two")
+        return self
+
+    def read(self) -> PublishRequest | AnswerRequest:
+        """The proposed request."""
+        proposed = self.relaxation if self.publication is None else self.publication
+        assert proposed is not None, "one of the two"
+        return proposed.read()
 
 
 class Decided(Asked):
@@ -205,22 +250,18 @@ class Decided(Asked):
     reason: Annotated[str, Field(max_length=1000, examples=["epsilon 1 is enough"])] = ""
 
 
-class Publication(Asked):
-    """A table to publish, with what is promised of it."""
+class Publication(PublishShape):
+    """A table to publish, with the request to publish it."""
 
-    name: Name
-    epsilon: Exact
-    terms: TermsShape
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a strategy")] = None
-    version: DataVersion | None = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
 class Relaxation(Asked):
     """The same table again, at another level."""
 
-    epsilon: Exact
+    level: Exact
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: dict[str, Any] | None = None
     version: DataVersion | None = None

@@ -184,15 +184,15 @@ class ProposalsFound(Written):
 
 @dataclass(frozen=True, slots=True)
 class ProposalFound(Written):
-    """A proposal, its terms, and the promise that an approval is for, in words: all of it.
+    """A proposal, its request, and the promise that an approval is for, in words: all of it.
 
     Attributes:
-        terms: of a publication; empty for a relaxation.
+        publication: The request to publish; empty for a relaxation.
         promise: null for the relaxation of a release that is not there, which cannot be approved.
     """
 
     proposal: Proposal
-    terms: Facts
+    publication: Facts
     promise: PromiseShown | None
 
 
@@ -357,7 +357,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
-    promised = _promised(release.noise, view.level, release.columns, public, release.rows, release.rows_from)
+    promised = _promised(release.noise, view.level, release.columns, public, release.rows, release.promise.rows)
     return {
         **promised,
         "table": plain(digest),

@@ -28,16 +28,14 @@ from utmost.interfaces.service.api.request_models import (
     Receipt,
     Relaxation,
     Relaxations,
-    TermsShape,
 )
 from utmost.interfaces.service.api.request_parsing import Arriving, name_of_part
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.approvals import Proposal
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.workers.axis_limits import check_axes
 from utmost.publish.ledger.events import Event
-from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.requests import AnswerRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.statements.counted_files import COUNTED_FORM
 
@@ -224,10 +222,9 @@ def _release(service: Service, who: Token, published: Published) -> answers.Rele
 @router.post("/releases", summary="Publish a table")
 def publish(service: Served, who: Who, key: Key, body: Publication) -> TableOrSums:
     """Publish a table at a first level; repeated under its key it gives the same answer."""
-    at, terms = read_level(body.epsilon), read_terms(body.terms)
-    options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
-    brought = {body.name: terms.brought(_brought(body), at, **options)}
-    return answers.table_found(*service.releases.publish_measures(who, key, brought)[body.name])
+    table, proposal = {body.name: _table(body)}, {body.name: body.proposal}
+    published = service.releases.publish_measures(who, key, [body.read()], table, proposal)
+    return answers.table_found(*published[body.name])
 
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
@@ -263,22 +260,25 @@ def margin(
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
 def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> TableOrSums:
     """Relax a release; the values must be those that were published."""
-    at = read_level(body.epsilon)
-    options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
-    brought = {name: Brought(_brought(body), at, **options)}
-    return answers.table_found(*service.releases.relax_measures(who, key, brought)[name])
+    request = AnswerRequest(name, read_level(body.level), body.version)
+    relaxed = service.releases.relax_measures(who, key, [request], {name: _table(body)}, {name: body.proposal})
+    return answers.table_found(*relaxed[name])
 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")
 def publish_measures(service: Served, who: Who, key: Key, body: Publications) -> answers.MeasuresFound:
     """Each at its level and by its own approval, in one transaction; repeated under its key: the same answer."""
-    return answers.measures_found(service.releases.publish_measures(who, key, _bringing(body.measures)))
+    tables, proposals = _tables(body.measures)
+    requests = [measure.read() for measure in body.measures]
+    return answers.measures_found(service.releases.publish_measures(who, key, requests, tables, proposals))
 
 
 @router.post("/relaxations", summary="Relax several releases, all or none")
 def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> answers.MeasuresFound:
     """Each to its level, in one transaction; the values must be those that were published."""
-    return answers.measures_found(service.releases.relax_measures(who, key, _bringing(body.measures)))
+    tables, proposals = _tables(body.measures)
+    requests = [AnswerRequest(measure.name, read_level(measure.level), measure.version) for measure in body.measures]
+    return answers.measures_found(service.releases.relax_measures(who, key, requests, tables, proposals))
 
 
 @router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
@@ -304,16 +304,14 @@ def proposals(service: Served, who: Who, after: Following = "", most: Most = MOS
 @router.post("/proposals", summary="Propose to publish or to relax")
 def propose(service: Served, who: Who, key: Key, body: Proposed) -> Proposal:
     """The public facts alone; the table comes once it is approved."""
-    at, terms = read_level(body.epsilon), None if body.terms is None else read_terms(body.terms)
-    options: dict[str, Any] = {"version": body.version, "terms": terms, "reason": body.reason, "anyone": body.anyone}
-    return service.proposals.propose(who, key, body.verb, body.release, at, **options)
+    return service.proposals.propose(who, key, body.read(), reason=body.reason, anyone=body.anyone)
 
 
 @router.get("/proposals/{name}", summary="A proposal: all that an approval is for")
 def proposal(service: Served, who: Who, name: Made) -> answers.ProposalFound:
-    """The terms, letter for letter; and all of the promise in words: guarantee, whom it protects, columns, labels."""
-    found, terms = service.proposals.one(who, name)
-    return answers.ProposalFound(found, terms, service.proposals.shown(found, terms))
+    """The request, letter for letter; and all of the promise in words: guarantee, whom it protects, columns, labels."""
+    found, publication = service.proposals.one(who, name)
+    return answers.ProposalFound(found, publication, service.proposals.shown(found, publication))
 
 
 @router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
@@ -426,25 +424,14 @@ def trail_lines(service: Served, who: Who) -> JsonLines:
     return JsonLines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def read_terms(shape: TermsShape) -> Terms:
-    """The terms that a request states."""
-    return Terms.read(shape.model_dump())
-
-
-def _bringing(measures: Sequence[Publication | NamedRelaxation]) -> dict[str, Brought]:
-    """What is brought, by the names of the releases."""
+def _tables(measures: Sequence[Publication | NamedRelaxation]) -> tuple[dict[str, Any], dict[str, str | None]]:
+    """The tables and the approved proposals, by the names of the releases."""
     if len({measure.name for measure in measures}) < len(measures):
         raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
-    brought = {}
-    for measure in measures:
-        about = _brought(measure), read_level(measure.epsilon)
-        allowed: dict[str, Any] = {"version": measure.version, "proposal": measure.proposal}
-        bring = read_terms(measure.terms).brought if isinstance(measure, Publication) else Brought
-        brought[measure.name] = bring(*about, **allowed)
-    return brought
+    return {measure.name: _table(measure) for measure in measures}, {one.name: one.proposal for one in measures}
 
 
-def _brought(body: Publication | Relaxation) -> Any:
+def _table(body: Publication | Relaxation) -> Any:
     """The table in a request: columns, or a counted table for a strategy."""
     if (body.table is None) == (body.counted is None):
         raise OutOfRange("a request must bring a table or a counted table, one of the two", where="table")

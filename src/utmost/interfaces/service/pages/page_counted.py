@@ -10,14 +10,13 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.api.request_parsing import strict_json
-from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.frames.adapters import adapter_of
 
 _MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
@@ -32,9 +31,11 @@ def brought_counted(content: bytes) -> CountedTable:
     return COUNTED_FORM.of(document(content, "utmost count"), "file")
 
 
-def planned(content: bytes) -> Strategy:
-    """The strategy in a file that `utmost plan` wrote; it holds public facts alone."""
-    return PLAN_FORM.of(document(content, "utmost plan"), "file")
+def planned(content: bytes) -> tuple[Promise, Level]:
+    """The promise of a file that `utmost plan` wrote, and the level of its plan; it holds public facts alone."""
+    plan = PLAN_FORM.of(document(content, "utmost plan"), "file")
+    assert plan.level is not None, "a plan says its level"
+    return Promise(noise=plan), plan.level
 
 
 def document(content: bytes, command: str) -> Any:
@@ -48,26 +49,16 @@ def document(content: bytes, command: str) -> Any:
         raise BadTable("a file must be JSON", came="something else", where="file", remedy=remedy) from None
 
 
-def plan_terms(chosen: Strategy, dataset: str | None, independent: bool, part: str = "") -> Terms:
-    """The terms of a release that measures what a plan says.
-
-    Args:
-        part: "partition = part", as people write it; empty for a whole.
-    """
-    names = of_part(part) if part else None
-    return Terms.read({"strategy": chosen, "dataset": dataset, "independent": independent, "part": names})
-
-
-def of_part(text: str) -> list[str]:
+def of_part(text: str) -> tuple[str, str]:
     """A partition and its part, as people write them.
 
     >>> of_part("town = Bern")
-    ['town', 'Bern']
+    ('town', 'Bern')
     """
-    names = [name.strip() for name in text.split("=")]
-    if len(names) != 2 or not all(names):
+    partition, _, part = map(str.strip, text.partition("="))
+    if not partition or not part or "=" in part:
         raise OutOfRange("a part is written as partition = part", where="part", remedy="Write town = Bern.")
-    return names
+    return partition, part
 
 
 def rule_asked(below: str) -> WithholdingRule | None:

@@ -6,22 +6,20 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from utmost.errors import OutOfRange
 from utmost.interfaces.service.access.tokens import Grant, Token
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import brought_counted
 from utmost.interfaces.service.pages.page_measures import measures
-from utmost.interfaces.service.pages.page_publishing import promised, publishing
+from utmost.interfaces.service.pages.page_publishing import publishing, requested, requested_publication
 from utmost.interfaces.service.pages.page_rendering import render, see
 from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
 from utmost.interfaces.service.pages.page_sign_in import sign_in
 from utmost.interfaces.service.pages.page_tables import brought_table
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 
 forms = APIRouter(include_in_schema=False)
 forms.include_router(sign_in)
@@ -40,9 +38,7 @@ def _key(sent: Filled) -> str:
 @forms.post("/proposals")
 def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Propose to publish or to relax."""
-    verb, (terms, at) = sent.text("verb"), promised(sent)
-    options: dict[str, Any] = {"version": sent.number("version") or 1, "terms": terms, "reason": sent.text("reason")}
-    service.proposals.propose(viewer, _key(sent), verb, sent.text("release"), at, **options)
+    service.proposals.propose(viewer, _key(sent), requested(sent), reason=sent.text("reason"))
     return see(request, "/proposals", done="proposed")
 
 
@@ -64,47 +60,47 @@ def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> R
 def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Bring the table of an approved proposal."""
     proposal, facts = service.proposals.one(viewer, sent.text("proposal"))
-    terms = Terms.read(facts) if proposal.verb == "publish" else None
-    allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
-    bringing = (Brought if terms is None else terms.brought)(None, proposal.level, **allowed)
-    return (_relax if terms is None else _publish)(request, service, viewer, sent, proposal.release, bringing)
+    asked = proposal.request(facts)
+    if isinstance(asked, PublishRequest):
+        return _publish(request, service, viewer, sent, asked, proposal.name)
+    return _relax(request, service, viewer, sent, asked, proposal.name)
 
 
 @forms.post("/publish")
 def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish a table at once, where no second person is asked for."""
-    (terms, at), version = promised(sent), sent.number("version")
-    if terms is None:
-        raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
-    return _publish(request, service, viewer, sent, sent.text("release"), terms.brought(None, at, version))
+    return _publish(request, service, viewer, sent, requested_publication(sent), None)
 
 
-def _publish(request: Request, service: Service, viewer: Token, sent: Filled, name: str, bringing: Brought) -> Response:
+def _publish(
+    request: Request, service: Service, viewer: Token, sent: Filled, asked: PublishRequest, proposal: str | None
+) -> Response:
     viewer.check_role("publish")
-    content, said = sent.file("table"), bringing.promise
-    assert said is not None, "of a publication"
-    table = brought_counted(content) if said.noise.needs_counted else brought_table(content, said.columns)
-    if bringing.proposal is None and isinstance(table, CountedTable):
-        said = said.of_part(table.part)  # nobody approves: the table itself says which part it is
-    brought = {name: replace(bringing, table=table, promise=said)}
-    version, _ = service.releases.publish_measures(viewer, _key(sent), brought)[name]
-    return see(request, "/release", name=name, version=version, done="published")
+    content, promise, name = sent.file("table"), asked.promise, asked.name
+    table = brought_counted(content) if promise.lasting_noise.needs_counted else brought_table(content, promise.columns)
+    if proposal is None and isinstance(table, CountedTable):
+        # Nobody approves: the table itself says which part it is.
+        asked = replace(asked, promise=promise.of_part(table.part))
+    published = service.releases.publish_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
+    return see(request, "/release", name=name, version=published[name][0], done="published")
 
 
 @forms.post("/relax")
 def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Relax a release at once, where no second person is asked for."""
-    at, version = read_level(sent.text("epsilon")), sent.number("version")
-    return _relax(request, service, viewer, sent, sent.text("release"), Brought(None, at, version=version))
+    asked = AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
+    return _relax(request, service, viewer, sent, asked, None)
 
 
-def _relax(request: Request, service: Service, viewer: Token, sent: Filled, name: str, bringing: Brought) -> Response:
-    found = service.releases.release(viewer, name, bringing.version)
+def _relax(
+    request: Request, service: Service, viewer: Token, sent: Filled, asked: AnswerRequest, proposal: str | None
+) -> Response:
+    name, found = asked.name, service.releases.release(viewer, asked.name, asked.version)
     viewer.check_role("relax")
     content, is_planned = sent.file("table"), found.noise.needs_counted
     table = brought_counted(content) if is_planned else brought_table(content, found.columns)
-    service.releases.relax_measures(viewer, _key(sent), {name: replace(bringing, table=table)})
-    return see(request, "/release", name=name, version=bringing.version, done="relaxed")
+    service.releases.relax_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
+    return see(request, "/release", name=name, version=asked.version, done="relaxed")
 
 
 @forms.post("/view")

@@ -1,26 +1,24 @@
 """Several measures by page, in one transaction: by files of plans and counted tables, or of approved proposals."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
+from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
-from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
-from utmost.interfaces.service.approvals import Proposal
-from utmost.interfaces.service.pages.page_counted import brought_counted, plan_terms, planned
+from utmost.interfaces.service.pages.page_counted import brought_counted, planned
 from utmost.interfaces.service.pages.page_rendering import see
 from utmost.interfaces.service.pages.page_session import Sent, Viewer
 from utmost.interfaces.service.pages.page_tables import brought_table
-from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import Promise
+
+T = TypeVar("T")
 
 measures = APIRouter(include_in_schema=False)
 
@@ -32,17 +30,16 @@ MOST_ROWS = 4
 def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish several measures at once, where no second person is asked for: a plan and a counted table in each row."""
     viewer.check_role("publish")
-    brought: dict[str, Brought] = {}
+    requests, tables = list[PublishRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
-        name = sent.text(f"release-{row}")
-        if not name:
-            continue
-        chosen, counted = planned(sent.file(f"plan-{row}")), brought_counted(sent.file(f"table-{row}"))
-        at = read_level(sent.text(f"epsilon-{row}")) if sent.text(f"epsilon-{row}") else chosen.level
-        assert at is not None, "a plan says its level"
-        terms = plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent"))
-        _add(brought, name, replace(terms, promise=terms.promise.of_part(counted.part)).brought(counted, at))
-    service.releases.publish_measures(viewer, sent.text("key"), _some(brought, "release-1"))
+        if name := sent.text(f"release-{row}"):
+            promise, level = planned(sent.file(f"plan-{row}"))
+            counted = brought_counted(sent.file(f"table-{row}"))
+            asked: dict[str, Any] = {"name": name, "level": sent.text(f"epsilon-{row}") or level_text(level)}
+            asked |= {"dataset": sent.optional("dataset"), "independent": sent.ticked("independent")}
+            requests.append(read_request({**asked, "promise": promise.of_part(counted.part).facts()}))
+            _add(tables, name, counted)
+    service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
     return see(request, "/releases", done="published")
 
 
@@ -50,40 +47,40 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
 def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Relax several releases at once, where no second person is asked for: a level and the same table in each row."""
     viewer.check_role("relax")
-    brought: dict[str, Brought] = {}
+    requests, tables = list[AnswerRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
         if name := sent.text(f"release-{row}"):
             release = service.releases.release(viewer, name)
-            table = _table_for(release, sent.file(f"table-{row}"))
-            _add(brought, name, Brought(table, read_level(sent.text(f"epsilon-{row}")), version=release.version))
-    service.releases.relax_measures(viewer, sent.text("key"), _some(brought, "release-1"))
+            requests.append(AnswerRequest(name, read_level(sent.text(f"epsilon-{row}")), release.version))
+            _add(tables, name, _table_for(release, sent.file(f"table-{row}")))
+    service.releases.relax_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
     return see(request, "/releases", done="relaxed")
 
 
 @measures.post("/proposals/tables")
 def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Bring the tables of several approved proposals, of one kind: all are said together, or none is."""
-    brought: dict[str, Brought] = {}
-    verbs = set()
+    publications, relaxations = list[PublishRequest](), list[AnswerRequest]()
+    tables, proposals = dict[str, Any](), dict[str, str | None]()
     for name, content in sent.files.items():
         proposal, facts = service.proposals.one(viewer, name.removeprefix("table-"))
-        verbs.add(proposal.verb)
-        _add(brought, proposal.release, _of_proposal(service, viewer, proposal, facts, content))
-    if len(verbs) > 1:
+        asked = proposal.request(facts)
+        if isinstance(asked, PublishRequest):
+            publications.append(asked)
+            table = _table_for(asked.promise, content)
+        else:
+            relaxations.append(asked)
+            table = _table_for(service.releases.release(viewer, asked.name, asked.version), content)
+        _add(tables, asked.name, table)
+        proposals[asked.name] = proposal.name
+    if publications and relaxations:
         raise OutOfRange("tables are published together, or relaxed together", came="both", where="proposal")
-    viewer.check_role(*verbs or {"publish"})
-    done = service.releases.relax_measures if verbs == {"relax"} else service.releases.publish_measures
-    done(viewer, sent.text("key"), _some(brought, "proposal"))
-    return see(request, "/releases", done="relaxed" if verbs == {"relax"} else "published")
-
-
-def _of_proposal(
-    service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any], content: bytes
-) -> Brought:
-    terms = Terms.read(facts) if proposal.verb == "publish" else None
-    promised = terms.promise if terms else service.releases.release(viewer, proposal.release, proposal.version)
-    allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
-    return (terms.brought if terms else Brought)(_table_for(promised, content), proposal.level, **allowed)
+    viewer.check_role("relax" if relaxations else "publish")
+    if relaxations:
+        service.releases.relax_measures(viewer, sent.text("key"), relaxations, tables, proposals)
+    else:
+        service.releases.publish_measures(viewer, sent.text("key"), _some(publications, "proposal"), tables, proposals)
+    return see(request, "/releases", done="relaxed" if relaxations else "published")
 
 
 def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | dict[str, list[object]]:
@@ -91,13 +88,13 @@ def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | 
     return brought_counted(content) if promised.noise.needs_counted else brought_table(content, promised.columns)
 
 
-def _add(brought: dict[str, Brought], name: str, table: Brought) -> None:
-    if name in brought:
+def _add(tables: dict[str, Any], name: str, table: Any) -> None:
+    if name in tables:
         raise OutOfRange("measures must have names that differ", came="two alike", where="release")
-    brought[name] = table
+    tables[name] = table
 
 
-def _some(brought: dict[str, Brought], where: str) -> dict[str, Brought]:
-    if not brought:
+def _some(requests: list[T], where: str) -> list[T]:
+    if not requests:
         raise OutOfRange("a measure must be brought", came="none", where=where)
-    return brought
+    return requests

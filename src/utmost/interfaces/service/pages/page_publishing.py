@@ -4,25 +4,24 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from utmost.core.exact.levels import Level
-from utmost.errors import OutOfRange
+from utmost.core.exact.written_levels import level_text
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
-from utmost.interfaces.service.approvals import Proposal
 from utmost.interfaces.service.outlook import ladder
-from utmost.interfaces.service.pages.page_counted import document, of_part, plan_terms, planned
+from utmost.interfaces.service.pages.page_counted import document, of_part, planned
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
 from utmost.interfaces.service.pages.page_rendering import is_part, render
 from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
+from utmost.interfaces.service.publish_requests import proposable, read_request
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.terms import Terms
 from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.promise_files import PROMISE_FORM
 
 publishing = APIRouter(include_in_schema=False)
 
-_TERMS = ("sensitivity", "cells", "neighbours", "grid", "largest", "id_column", "dataset")
+_CELLS = ("sensitivity", "cells", "neighbours", "numbers", "grid", "largest")
 
 
 @publishing.get("/publish")
@@ -48,49 +47,51 @@ def known_datasets(service: Service, viewer: Token) -> list[str]:
 def outlook_page(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """What a publication would give at its level and around it, and would spend; nothing is drawn or written."""
     viewer.check_role("publish")
-    (terms, at), name = promised(sent), check_name(sent.text("release"), "release")
-    if terms is None:
-        raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
-    version = sent.number("version") or 1
-    proposal = Proposal("", "publish", name, version, at, "", 0, "", viewer.owner, 0)
+    publication = proposable(requested_publication(sent))
 
     def may_know(dataset: str) -> bool:
-        return service.releases.may_know(viewer, "publish", dataset, name)
+        return service.releases.may_know(viewer, "publish", dataset, publication.name)
 
-    steps = ladder(service.ledger, proposal, terms, may_know, sees_all=viewer.may("publish"))
-    looks = dict(steps)
+    steps = ladder(service.ledger, publication, may_know, sees_all=viewer.may("publish"))
+    looks, at = dict(steps), publication.level
     bars = [(of, [dict(look.bars).get(of) for look in looks.values()]) for of, _ in looks[at].bars]
     shown: dict[str, Any] = {"chosen": at, "look": looks[at], "steps": steps, "bars": bars}
-    shown["dataset"] = terms.dataset or name
+    shown["dataset"] = publication.dataset
     return render(request, "outlook.html", viewer, whole=not is_part(request), **shown)
 
 
-def promised(sent: Filled) -> tuple[Terms | None, Level]:
-    """What a form promises, and at which level; of a relaxation the level alone.
+def requested(sent: Filled) -> PublishRequest | AnswerRequest:
+    """The request that a form states, to publish or to relax."""
+    if sent.text("verb") == "relax":
+        return AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
+    return requested_publication(sent)
+
+
+def requested_publication(sent: Filled) -> PublishRequest:
+    """The request to publish that a form states.
 
     A form with a file takes the promise from there: from a plan the level, too, where none is filled in.
     """
-    if sent.text("verb") == "relax":
-        return None, read_level(sent.text("epsilon"))
+    about: dict[str, Any] = {
+        "name": check_name(sent.text("release"), "release"),
+        "level": sent.text("epsilon"),
+        "dataset": sent.optional("dataset"),
+        "version": sent.number("version"),
+        "independent": sent.ticked("independent"),
+    }
     if sent.text("kind") != "plan":
-        return _terms(sent), read_level(sent.text("epsilon"))
-    content = sent.file("plan")
+        noise: dict[str, Any] = {name: sent.optional(name) for name in _CELLS}
+        noise |= {"kind": "cells", "half_step": sent.ticked("half_step")}
+        words: dict[str, Any] = {name: sent.names(name) for name in ("columns", "public", "drop")}
+        words |= {name: sent.optional(name) for name in ("rows", "id_column")}
+        return read_request(about | {"promise": words | {"noise": noise}})
+    content, part = sent.file("plan"), sent.text("part")
     facts = document(content, "utmost plan, or a promise")
-    dataset, independent, part = sent.optional("dataset"), sent.ticked("independent"), sent.text("part")
-    if not isinstance(facts, dict) or facts.get("kind") != PROMISE_FORM.kind:
-        chosen = planned(content)
-        at = read_level(sent.text("epsilon")) if sent.text("epsilon") else chosen.level
-        assert at is not None, "a plan says its level"
-        return plan_terms(chosen, dataset, independent, part), at
-    promise = PROMISE_FORM.of(facts, "file")
-    terms = promise.facts() | {"dataset": dataset, "independent": independent}
-    return Terms.read(terms | ({"part": of_part(part)} if part else {})), read_level(sent.text("epsilon"))
-
-
-def _terms(sent: Filled) -> Terms:
-    """The terms that a form states."""
-    words: dict[str, Any] = {name: sent.optional(name) for name in _TERMS}
-    lists = {name: sent.names(name) for name in ("columns", "public", "drop")}
-    choices = {name: sent.optional(name) for name in ("rows", "numbers")}
-    ticked = {name: sent.ticked(name) for name in ("half_step", "independent")}
-    return Terms.read(words | lists | choices | ticked)
+    if isinstance(facts, dict) and facts.get("kind") == PROMISE_FORM.kind:
+        promise = PROMISE_FORM.of(facts, "file")
+    else:
+        promise, level = planned(content)
+        about["level"] = about["level"] or level_text(level)
+    if part:
+        promise = promise.of_part(of_part(part))
+    return read_request(about | {"promise": promise.facts()})

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text, level_words
+from utmost.errors import UtmostError
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures.inline_svg import short
@@ -24,7 +25,7 @@ from utmost.interfaces.service.api.response_models import columns, paged, statem
 from utmost.interfaces.service.api.routes import After, Following, Served, Version, trail_lines, version_name
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.held_releases import View
-from utmost.interfaces.service.outlook import Outlook, outlook
+from utmost.interfaces.service.outlook import UNREADABLE, Outlook, outlook
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.interfaces.service.pages.page_downloads import downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
@@ -193,11 +194,15 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name)
 
 def _outlook(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> Outlook:
     verb = "decide proposals" if viewer.may_ever("decide proposals") else "propose"
+    try:
+        request = proposal.request(facts)
+    except (UtmostError, *UNREADABLE):
+        return Outlook(problem="its request cannot be read")
 
     def may_know(dataset: str) -> bool:
         return service.releases.may_know(viewer, verb, dataset, proposal.release)
 
-    return outlook(service.ledger, proposal, facts, may_know, sees_all=viewer.may(verb))
+    return outlook(service.ledger, request, may_know, sees_all=viewer.may(verb))
 
 
 def _own(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:
@@ -212,7 +217,9 @@ def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) ->
     measured = set()
     for proposal in proposals:
         if proposal.verb == "publish":
-            is_counted = bool(service.proposals.one(viewer, proposal.name)[1].get("strategy"))
+            promise = service.proposals.one(viewer, proposal.name)[1].get("promise")
+            drawn = promise.get("noise") if isinstance(promise, Mapping) else None
+            is_counted = isinstance(drawn, Mapping) and drawn.get("kind") == "sums"
         else:
             noise = there.get((proposal.release, proposal.version))
             is_counted = noise is not None and noise.needs_counted

@@ -6,36 +6,24 @@ object itself stands below, letter for letter, with its digest.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from utmost.core.exact.field_forms import json_forms, rows_of
 from utmost.core.exact.levels import Level
+from utmost.core.privacy.unit import Unit
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import Written
-from utmost.interfaces.service.approvals import terms_digest
+from utmost.interfaces.service.approvals import request_digest
+from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import Noise
 
-_NEIGHBOURS = {
-    "add-remove": "whether a person is in the data (add-remove)",
-    "change-one": "what a person's record says; how many people there are is public (change-one)",
-}
-_UNIT = {
-    "neighbours": "hidden is",
-    "cells": "one individual is in at most so many cells",
-    "sensitivity": "one individual changes each cell by at most, in steps",
-    "in_all": "and all cells together by at most, in steps",
-    "amount": "what is summed",
-    "nonnegative": "assumed: nobody lowers a cell",
-    "exactly": "assumed: everybody counts with all of this, so that the total is public",
-}
-_ROWS = {
-    "declared": "the list of rows was fixed without looking at the data (declared)",
-    "observed": "the list of rows was found in the data, and the promise does not cover it (observed)",
-}
 _YES = {True: "yes", False: "no"}
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, RecursionError)
 
@@ -64,7 +52,7 @@ class PromiseShown(Written):
         guarantee: in one sentence; or that it cannot be read.
         first: whom it protects, what it assumes, and whose budget it spends.
         lists: columns, what is measured, and every label.
-        digest: of the whole, see `terms_digest`.
+        digest: of the whole, see `request_digest`.
     """
 
     guarantee: Annotated[str, Field(examples=["Whatever anyone concludes from the released columns, ..."])]
@@ -73,57 +61,82 @@ class PromiseShown(Written):
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
 
 
-def of_terms(facts: Mapping[str, Any], release: str, level: Level) -> PromiseShown:
-    """The terms of a publication.
+def of_request(facts: Mapping[str, Any]) -> PromiseShown:
+    """A proposed request to publish.
 
     Args:
-        facts: the terms as they are kept, see `Terms.facts`; of others as much as can be read.
-        release: that is to be published.
-        level: at which.
+        facts: The request as it is kept, see `approved_facts`; of others as much as can be read.
     """
+    promise = facts.get("promise")
     try:
-        words = {name: fact for name, fact in facts.items() if name not in ("dataset", "independent")}
-        guarantee = Promise.of_facts(words).guarantee(level)
+        request = read_request(facts)
+        guarantee = request.promise.guarantee(request.level)
     except (UtmostError, *_UNREADABLE):
-        guarantee = "These terms cannot be read: nothing is promised by them, and they cannot be approved."
-    return _shown(guarantee, facts, release)
+        guarantee = "This request cannot be read: nothing is promised by it, and it cannot be approved."
+    beside = {name: fact for name, fact in facts.items() if name != "promise"}
+    said = dict(promise) if isinstance(promise, Mapping) else {"promise": promise}
+    return _shown(guarantee, {**{name: said[name] for name in said if name not in beside}, **beside}, facts)
 
 
 def of_release(release: Published, level: Level) -> PromiseShown:
     """The promise of a release that is to be relaxed to a level."""
-    words = {name: word for name, word in release.noise.words().items() if word is not None}
     facts = {
-        "columns": list(release.columns),
-        "public": list(release.public),
-        "rows": release.rows_from,
-        "id_column": release.id_column,
-        "part": None if release.part is None else list(release.part),
+        **release.promise.facts(),
+        "name": release.name,
         "dataset": release.dataset,
-        **words,
         "number of rows": release.rows,
     }
-    return _shown(release.noise.guarantee(level, release.columns), facts, release.name)
+    return _shown(release.noise.guarantee(level, release.columns), facts, facts)
 
 
-def _shown(guarantee: str, facts: Mapping[str, Any], release: str) -> PromiseShown:
-    left = dict(facts)
-    strategy = _parsed(left.pop("strategy", None))
-    of_strategy = dict(strategy) if isinstance(strategy, Mapping) else {}
-    unit = _unit(left, of_strategy)
-    first = [*_whom(unit), *_whose(left, release), *_how(left)]
-    lists = [*_columns(left), *_measured(of_strategy)]
-    # Whatever nobody gave words to: a noise of another kind, say.
-    rest = {"strategy": strategy} if strategy is not None and not isinstance(strategy, Mapping) else {}
-    for name, fact in (left | of_strategy | rest).items():
-        if fact not in (None, [], {}):
-            lists.append(Listed(visible(name), tuple(_leaves(fact))))
-    return PromiseShown(guarantee, tuple(first), tuple(lists), terms_digest(facts))
+def _shown(guarantee: str, said: Mapping[str, Any], whole: Mapping[str, Any]) -> PromiseShown:
+    left = _with_plan(said)
+    noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
+    plan = dict(noise.pop("strategy")) if isinstance(noise.get("strategy"), Mapping) else {}
+    unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _taken(noise, json_forms(Unit))
+    for name in ("nonnegative", "exactly"):  # a plan repeats them beside its unit
+        if name in plan and plan[name] == unit.get(name):
+            del plan[name]
+    kind = noise.get("kind")
+    drawn = kind_named(kind) if isinstance(kind, str) and kind in KINDS else Noise
+    rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_whose(left)]
+    beside = {_BESIDE.get(name, name): left.pop(name) for name in [*left] if name not in json_forms(Promise)}
+    rows += [*_rows(Promise, left), *_rows(drawn, noise), *_rows(Promise, beside), *_measured(plan)]
+    rows += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
+    lines = tuple(row for row in rows if isinstance(row, Line))
+    lists = tuple(row for row in rows if isinstance(row, Listed))
+    return PromiseShown(guarantee, lines, lists, request_digest(whole))
+
+
+_BESIDE = {"name": "release", "version": "version of the data", "level": "epsilon"}
+
+
+def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts, with the plan of their noise, which they hold as text, as the JSON in that text."""
+    noise = facts.get("noise")
+    if not isinstance(noise, Mapping):
+        return dict(facts)
+    return {**facts, "noise": {name: _parsed(fact) if name == "strategy" else fact for name, fact in noise.items()}}
+
+
+def _taken(facts: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The facts of these names, which are taken out."""
+    return {name: facts.pop(name) for name in names if name in facts}
+
+
+def _rows(kind: type, facts: Mapping[str, Any]) -> Iterator[Line | Listed]:
+    """A line for each field of a record that is one word or number, and a list for every other."""
+    for title, fact in rows_of(kind, facts):
+        if isinstance(fact, list | Mapping):
+            yield Listed(visible(title), tuple(_leaves(fact)))
+        else:
+            yield Line(visible(title), _said(fact))
 
 
 def exact_text(facts: Mapping[str, Any]) -> str:
-    """Terms letter for letter, a line for each part; a strategy, which they hold as text, as what that text says."""
-    strategy = _parsed(facts.get("strategy"))
-    whole = {**facts, "strategy": strategy} if strategy is not None else dict(facts)
+    """A request letter for letter, a line for each part; a plan, which it holds as text, as what that text says."""
+    promise = facts.get("promise")
+    whole = {**facts, "promise": _with_plan(promise)} if isinstance(promise, Mapping) else dict(facts)
     return "\n".join(map(visible_line, json.dumps(whole, indent=1, ensure_ascii=False).split("\n")))
 
 
@@ -156,42 +169,9 @@ def _parsed(strategy: Any) -> Any:
     return parsed
 
 
-def _unit(left: dict[str, Any], of_strategy: dict[str, Any]) -> dict[str, Any]:
-    """The unit among the facts, or among those of a strategy or of another noise, taken out of them.
-
-    Where two of them say it and do not agree, the second stays where it is, and is shown there.
-    """
-    unit: dict[str, Any] = {}
-    for holder, inner in ((left, None), (left, "noise"), (of_strategy, None), (of_strategy, "unit")):
-        facts = holder if inner is None else holder.get(inner)
-        if not isinstance(facts, Mapping):
-            continue
-        rest: dict[str, Any] = {}
-        for name, fact in facts.items():
-            is_unit = name in _UNIT and fact is not None and unit.get(name, fact) == fact
-            (unit if is_unit else rest)[name] = fact
-        if inner is not None:
-            holder[inner] = rest
-        else:
-            holder.clear()
-            holder.update(rest)
-    return unit
-
-
-def _whom(unit: dict[str, Any]) -> Iterator[Line]:
-    for name, title in _UNIT.items():
-        fact = unit.get(name, False if name in ("nonnegative", "exactly") else None)
-        if name == "neighbours" and isinstance(fact, str):
-            fact = _NEIGHBOURS.get(fact, fact)
-        if fact is not None:
-            yield Line(title, _said(fact))
-
-
-def _whose(left: dict[str, Any], release: str) -> Iterator[Line]:
-    dataset, part = left.pop("dataset", None), left.pop("part", None)
-    yield Line(
-        "spends the budget of", f"{visible(release)}, a dataset of its own" if dataset is None else _said(dataset)
-    )
+def _whose(left: dict[str, Any]) -> Iterator[Line]:
+    name, dataset, part = left.get("name"), left.pop("dataset", None), left.pop("part", None)
+    yield Line("spends the budget of", f"{_said(dataset)}, a dataset of its own" if dataset == name else _said(dataset))
     if "independent" in left:
         yield Line("declared: none of these individuals is in another dataset", _said(left.pop("independent")))
     if isinstance(part, list) and len(part) == 2:
@@ -199,41 +179,6 @@ def _whose(left: dict[str, Any], release: str) -> Iterator[Line]:
         yield Line("part", f"{name} of {partition}: its level does not add up with those of the other parts")
     elif part is not None:
         yield Line("part", _said(part))
-
-
-def _how(left: dict[str, Any]) -> Iterator[Line]:
-    words = {
-        "rows": "rows",
-        "number of rows": "number of rows",
-        "numbers": "values",
-        "grid": "grid of reals",
-        "largest": "largest true value",
-        "per": "level for each so much distance",
-        "half_step": "noise in half steps",
-        "id_column": "column of identifiers",
-    }
-    for name, title in words.items():
-        fact = left.pop(name, None)
-        if name == "rows" and isinstance(fact, str):
-            fact = _ROWS.get(fact, fact)
-        if fact is not None:
-            yield Line(title, _said(fact))
-    noise = left.get("noise")
-    if isinstance(noise, str):
-        left.pop("noise")
-        yield Line("noise", "a function of each row's identifier (items)" if noise == "items" else _said(noise))
-
-
-def _columns(left: dict[str, Any]) -> Iterator[Listed]:
-    words = {
-        "public": "public columns, published as they are, without noise",
-        "columns": "columns that get noise",
-        "drop": "columns left out",
-    }
-    for name, title in words.items():
-        fact = left.pop(name, None)
-        if fact not in (None, []):
-            yield Listed(title, tuple(map(_said, fact)) if isinstance(fact, list) else (_said(fact),))
 
 
 def _measured(of_strategy: dict[str, Any]) -> Iterator[Listed]:

@@ -26,6 +26,7 @@ from math import ceil, prod
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.arrays import Floats
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
@@ -87,6 +88,9 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> 
     >>> [str(charge_of(domain, Unit(1, 1, "change-one", nonnegative=known), halves)) for known in (False, True)]
     ['2', '1']
     """
+    instance(domain, Domain, "domain")
+    instance(unit, Unit, "unit")
+    mapping(shares, "shares")
     ways = spent_by(domain, unit, shares)
     return max(
         sum((part * share for part, share in zip(way, shares.values(), strict=True)), Fraction(0)) for way in ways

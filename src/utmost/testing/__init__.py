@@ -1,4 +1,7 @@
-"""Seeded randomness and strategies for tests; nothing here may touch a real release."""
+"""Seeded randomness for tests; nothing here may touch a real release.
+
+Strategies for property tests stand in `utmost.testing.strategies`, which imports hypothesis.
+"""
 
 from utmost.interfaces.testing.seeded import (
     SeededRandomness,

@@ -1,0 +1,69 @@
+"""Requests to publish, as a service reads them: from JSON, from a form, and from a proposal that was approved."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from utmost.core.exact.arguments import mapping
+from utmost.core.exact.written_levels import level_text
+from utmost.errors import OutOfRange
+from utmost.interfaces.service.api.requested_levels import read_level
+from utmost.interfaces.service.workers.axis_limits import check_listed
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+
+LONGEST_REQUEST = 1 << 19
+"""How many characters a proposed request has at most, as JSON: as many as a page shows whole. What it does not show
+whole, nobody can approve."""
+
+_FIELDS = tuple(field.name for field in fields(PublishRequest))
+
+
+def read_request(members: Mapping[str, Any]) -> PublishRequest:
+    """The request that JSON values describe, see `PublishRequest.facts`; what is left out has its default.
+
+    Raises:
+        OutOfRange, NotANumber, NotALevel, WrongKind: for values that describe none, or a promise that no service keeps.
+
+    >>> promise = {"columns": "admitted", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
+    >>> read_request({"name": "admissions", "level": "1/4", "promise": promise}).dataset
+    'admissions'
+    """
+    given = {name: value for name, value in mapping(members, "request").items() if value is not None}
+    unknown = sorted(given.keys() - {*_FIELDS})
+    missing = [name for name in ("name", "promise", "level") if name not in given]
+    if unknown or missing:
+        came = f"{unknown[0]!r}" if unknown else f"no {missing[0]}"
+        raise OutOfRange(f"a request to publish has the fields {', '.join(_FIELDS)}", came=came, where="request")
+    noise = mapping(given["promise"], "promise").get("noise")
+    check_listed(_parsed(noise.get("strategy")) if isinstance(noise, Mapping) else None)
+    plain = {"dataset": given["name"], "version": None, "request": None, "independent": False}
+    return served(PublishRequest.of_facts(plain | given | {"level": level_text(read_level(given["level"]))}))
+
+
+def served(request: PublishRequest) -> PublishRequest:
+    """The request, found to promise what a service can keep; a client, too, is told so by name.
+
+    Raises:
+        OutOfRange: where a service might take minutes to answer it. Unsupported: for noise of one level alone.
+    """
+    request.promise.lasting_noise.check_served()
+    return request
+
+
+def proposable(request: PublishRequest) -> PublishRequest:
+    """The request as a second person approves it: of the version that it makes, whatever its idempotency key."""
+    return replace(request, version=1 if request.version is None else request.version, request=None)
+
+
+def approved_facts(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
+    """What a proposal keeps of a request beside name, version and level: of a publication all of it, as JSON."""
+    return request.facts() if isinstance(request, PublishRequest) else {}
+
+
+def _parsed(strategy: Any) -> Any:
+    """The JSON values in the text of a strategy; None where there are none."""
+    try:
+        return json.loads(strategy) if isinstance(strategy, str) else strategy
+    except (ValueError, RecursionError):
+        return None
