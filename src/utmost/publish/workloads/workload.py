@@ -30,7 +30,7 @@ from utmost.publish.workloads.measuring.axis_sums import (
     count_of,
     sum_of_values,
 )
-from utmost.publish.workloads.measuring.variance_components import Blocks, chains_of
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, chains_of
 from utmost.tables.axes.axes import Label, label_text
 from utmost.tables.axes.domain import Domain, Family, Where, with_level, words_in
 
@@ -57,7 +57,7 @@ class Part(Shown):
         """The coarsest family whose sums determine these answers."""
         return tuple(sums.level(axis) for sums, axis in zip(self.sums, domain.axes, strict=True))
 
-    def spectrum(self, blocks: Blocks) -> Array:
+    def spectrum(self, blocks: VarianceComponents) -> Array:
         """The mean of |Q_T w|^2 over the answers w; (eigenspaces,), Fractions."""
         factors = [sums.spectrum(chain) for sums, chain in zip(self.sums, blocks.chains, strict=True)]
         squares = np.empty(len(blocks.eigenspaces), dtype=object)
@@ -319,7 +319,7 @@ class Workload(Shown):
             spaces.update(dict.fromkeys(product(*(known[key] for key in enumerate(part.sums)))))
         return tuple(sorted(spaces))
 
-    def spectrum(self, blocks: Blocks) -> Array:
+    def spectrum(self, blocks: VarianceComponents) -> Array:
         """The sum over the parts of weight times mean |Q_T w|^2; (eigenspaces,), Fractions."""
         rows = [part.weight * part.spectrum(blocks) for part in self.parts]
         return frozen(np.asarray(sum(rows[1:], start=rows[0]), dtype=object))

@@ -59,7 +59,7 @@ from utmost.publish.workloads.bounds.workload_evidence import (
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.measured_families import is_difference, measured_family
 from utmost.publish.workloads.measuring.unit_charge import room_around
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
@@ -272,7 +272,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
 
     For a given ``down`` the root of the bound is concave in ``up``, and between two changes it is in their weights.
     """
-    blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
+    blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)
     largest = sum(spectrum)
     roots = np.sqrt(np.array([float(square / largest) for square in spectrum]) * blocks.dimensions)
@@ -327,7 +327,7 @@ def _peak(function: Any, low: int, high: int) -> int:
 
 
 def _chord(
-    blocks: Blocks,
+    blocks: VarianceComponents,
     spectrum: Sequence[Fraction],
     total: int | None,
     weight: float,

@@ -29,7 +29,7 @@ from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.publish.workloads.measuring.unit_charge import Room, is_exact, rooms, spent_by
-from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, precision
 from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares
 from utmost.publish.workloads.workload import Workload
@@ -201,7 +201,7 @@ def certified_shares(
     rules = rooms(unit, workload.domain.size)
     if families is None and any(room.free for room in rules):
         chosen |= {workload.domain.family(""): 1}
-    blocks = Blocks.of(workload.domain, chosen, workload.eigenspaces)
+    blocks = VarianceComponents.of(workload.domain, chosen, workload.eigenspaces)
     whole, spectrum = float(level_of_cells(unit, level(epsilon)).epsilon_float), workload.spectrum(blocks)
     spent = np.array(spent_by(workload.domain, unit, chosen), dtype=float)
     largest = largest_share(spent)

@@ -7,7 +7,7 @@ import numpy as np
 
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.planning.candidate_families import plain_shares, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares, descended, lattice_shares
 from utmost.publish.workloads.workload import Workload
@@ -52,7 +52,7 @@ def least_shares(
 def _searched(
     workload: Workload, families: dict[Family, int], level: float, aim: str, room: Room
 ) -> tuple[WeighedError, Floats]:
-    blocks = Blocks.of(workload.domain, families, workload.eigenspaces)
+    blocks = VarianceComponents.of(workload.domain, families, workload.eigenspaces)
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
     starts = search_starts(workload, families, mean)
     shares = best_shares(mean, starts)

@@ -26,7 +26,6 @@ from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
-from utmost.publish.workloads.planning.baseline_weights import aligned, shown, usual_weightings, weighted
 from utmost.publish.workloads.planning.methods import METHODS, least_measured
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
 from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
@@ -38,6 +37,7 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
 _SHOWN = 12  # classes of listed rows
+_MANY_PARTS = 8  # of more no part is weighed above all others
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
 
@@ -131,8 +131,17 @@ class Strategy(Shown):
             workload = workload if amounts is None else amounts.wanted(workload)
             workload.check_adds(unit)
             measurement.check_determined(workload, unit, dict(read))
-        values = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together, rows)
-        for name, value in zip(Strategy.__slots__, values, strict=True):
+        fields = {
+            "domain": domain,
+            "unit": unit,
+            "shares": dict(read),
+            "workload": workload,
+            "level": level,
+            "tuned_at": level if tuned_at is None else tuned_at,
+            "together": together,
+            "rows": rows,
+        }
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -414,7 +423,7 @@ class Strategy(Shown):
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
         cells = self.clean_needs
         clean = "" if cells is None else f"\nno clean table follows: want {cells!r}, too, with a weight such as 1/100"
-        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}{clean}"
+        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -438,8 +447,8 @@ class Strategy(Shown):
         """
         workload, pair, method = _wanted(self), self.pair, METHODS[self.measurement.method]
         alternatives = {
-            name: least_measured(self._request(weighted(workload, weights)), method).shares
-            for name, weights in (usual_weightings(workload) if weightings is None else weightings).items()
+            name: least_measured(self._request(_weighted(workload, weights)), method).shares
+            for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
@@ -477,9 +486,45 @@ class Alternatives(Shown):
         }
 
     def __str__(self) -> str:
-        rows = [[name, *map(shown, deviations.values())] for name, deviations in self.deviations.items()]
+        rows = [[name, *map(_four_digits, deviations.values())] for name, deviations in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
-        return aligned([["standard deviations", *parts], *rows])
+        return _aligned([["standard deviations", *parts], *rows])
+
+
+def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
+    """The workload with these weights, and a trace of weight on what they leave out."""
+    read = {name: exact(weight, "weight") for name, weight in weights.items()}
+    trace = min(read.values(), default=Fraction(1)) / 10**9
+    return workload.reweighted({**{part.name: trace for part in workload.parts}, **read})
+
+
+def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
+    """By a name, the weights of the parts that anybody would try."""
+    parts = workload.parts
+    if len(parts) == 1:
+        return {}
+    weightings: dict[str, dict[str, Number]] = {
+        "every part alike": {part.name: 1 for part in parts},
+        "every answer alike": {part.name: part.answers for part in parts},
+    }
+    for first in parts if len(parts) <= _MANY_PARTS else ():
+        weightings[f"{first.name or 'total'} above all"] = {
+            part.name: 1 if part is first else Fraction(1, 100) for part in parts
+        }
+    return weightings
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as columns of one width each."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _four_digits(number: float) -> str:
+    """A number to four digits."""
+    return f"{number:.4g}"
 
 
 def _check_written(shares: Sequence[Fraction]) -> None:
@@ -511,16 +556,16 @@ def _table(chosen: Strategy) -> str:
     if len(listed) < len(chosen.shares):
         measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
     plain = chosen.measurement.adds_to_one(chosen.shares)
-    lines = [aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
+    lines = [_aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
         variances = chosen.variances
         wanted = [
-            [part.name or "total", str(part.answers), shown(float(part.weight)), shown(sqrt(variances[part.name]))]
+            [part.name or "total", str(part.answers), _four_digits(float(part.weight)), _four_digits(sqrt(variances[part.name]))]
             for part in chosen.workload.parts
         ]
         lines.insert(0, f"{chosen.level}{tuned}")
-        lines.append(aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
+        lines.append(_aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
     return "\n".join(lines)
 
 

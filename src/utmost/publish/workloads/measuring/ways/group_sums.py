@@ -19,7 +19,7 @@ from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, i
 from utmost.publish.workloads.measuring.measured_families import family_in_words, is_listed, place_of_hats
 from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.unit_charge import charge_of
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.measuring.wanted_sums import check_determined, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Shares, Sums, bounds_without_families
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
@@ -132,7 +132,7 @@ class GroupSums:
         if wants_marginals(workload):
             return variances_by_spaces(workload, unit, shares, level)
         even = EvenLevels.of(workload)
-        blocks = Blocks.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)
+        blocks = VarianceComponents.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)
         levels = levels_of(unit, shares, level)
         return {part.name: blocks.value(part.spectrum(blocks), levels) for part in even.workload.parts}
 
