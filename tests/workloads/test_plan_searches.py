@@ -8,7 +8,7 @@ from utmost.errors import Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.workloads.planning.methods import METHODS, SEARCHES, method_of
-from utmost.publish.workloads.planning.searches.plan_search import Measured, PlanRequest, cells_alone
+from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, cells_alone
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.workloads import Domain, Strategy, Workload, strategy
 
@@ -55,7 +55,7 @@ def test_the_plan_is_the_least_of_all_searches_that_apply(wanted, unit, epsilon,
     except Unsupported:
         assert all(search.obstacle(request) is not None for search in chosen_method.named)
         return
-    found = [Measured(cells_alone(wanted, unit)).value(request)]
+    found = [FoundSums(cells_alone(wanted, unit)).value(request)]
     for search in SEARCHES:
         if search in (*chosen_method.named, *chosen_method.beside) and search.obstacle(request) is None:
             try:

@@ -102,7 +102,7 @@ class _ErrorSpace:
     cells: Floats
     parts: tuple[tuple[AxisSums, float], ...]
 
-    def problem(self, measured: NDArray[np.bool_]) -> "_Problem | None":
+    def problem(self, measured: NDArray[np.bool_]) -> "_HatProblem | None":
         """What there is to compute where these families are measured; None where they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
@@ -121,11 +121,11 @@ class _ErrorSpace:
             np.array([[rows == row_set for rows in self.rows] for row_set in (base, *sets)]) * self.cells * measured
         )
         counts = [len(row_sums(np.zeros(self.axis.size // base), self.axis.size, base, row_set)) for row_set in sets]
-        return _Problem(trace, weighted, products, member, np.array(counts, dtype=np.intp))
+        return _HatProblem(trace, weighted, products, member, np.array(counts, dtype=np.intp))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
+class _HatProblem:
     """tr M, H M H', H H', and which families know each set of rows."""
 
     trace: float

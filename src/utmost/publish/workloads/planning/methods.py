@@ -7,7 +7,7 @@ from utmost.publish.workloads.planning.searches.differences import DifferenceSea
 from utmost.publish.workloads.planning.searches.hat_functions import HatSearch
 from utmost.publish.workloads.planning.searches.integer_rows import RowSearch
 from utmost.publish.workloads.planning.searches.marginals import MarginalSearch
-from utmost.publish.workloads.planning.searches.plan_search import Measured, PlanRequest, PlanSearch
+from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, PlanSearch
 from utmost.publish.workloads.planning.searches.rotated_pair import RotatedSearch
 from utmost.publish.workloads.planning.searches.signed_rows import SignedSearch
 from utmost.publish.workloads.row_unit import WholeRows
@@ -53,7 +53,7 @@ def method_of(rows: WholeRows | None) -> Method:
     return Method((ROTATED_PAIR if rows.values == 2 else SIGNED_ROWS,), beside=(MARGINALS, HAT_FUNCTIONS))
 
 
-def least_measured(request: PlanRequest, method: Method) -> Measured:
+def least_measured(request: PlanRequest, method: Method) -> FoundSums:
     """The sums of least error at the highest level, of the searches of a method that apply; of equal ones the plainer.
 
     Raises:
@@ -66,7 +66,7 @@ def least_measured(request: PlanRequest, method: Method) -> Measured:
     applicable = [search for search in considered if search.obstacle(request) is None]
     if len(applicable) == 1:
         return applicable[0].search(request)
-    found: list[tuple[float, Measured]] = []
+    found: list[tuple[float, FoundSums]] = []
     refused: Unsupported | None = None
     for search in applicable:
         try:

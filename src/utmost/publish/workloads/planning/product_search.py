@@ -47,7 +47,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
     >>> rows.charge(rows.shares), 1300 < error < 1330
     (Fraction(1, 1), True)
     """
-    problem = _Problem(ProductErrors.of(workload))
+    problem = _RowProblem(ProductErrors.of(workload))
     if together is not None:
         problem = problem.with_signed(WholeRows.of(workload.domain, together).place, level)
     if not problem.searched and together is None:
@@ -62,7 +62,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
+class _RowProblem:
     """The rows to search for a workload.
 
     Attributes:
@@ -73,10 +73,10 @@ class _Problem:
     errors: ProductErrors
     signed: tuple[int, SignedAxis] | None = None
 
-    def with_signed(self, place: int, level: float) -> "_Problem":
+    def with_signed(self, place: int, level: float) -> "_RowProblem":
         """The same with signed rows along an axis, searched for what is wanted at the level of a row's cells."""
         workload = self.errors.workload
-        whole = _Problem(ProductErrors.of(workload, with_level(self.errors.base, place, 0)))
+        whole = _RowProblem(ProductErrors.of(workload, with_level(self.errors.base, place, 0)))
         size = workload.domain.axes[place].size
         gram = whole._seen(place, {})
         rows, shares = signed_rows(size, level * size, gram=tuple(map(tuple, (gram / gram.trace()).tolist())))

@@ -561,7 +561,12 @@ def _table(chosen: Strategy) -> str:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
         variances = chosen.variances
         wanted = [
-            [part.name or "total", str(part.answers), _four_digits(float(part.weight)), _four_digits(sqrt(variances[part.name]))]
+            [
+                part.name or "total",
+                str(part.answers),
+                _four_digits(float(part.weight)),
+                _four_digits(sqrt(variances[part.name])),
+            ]
             for part in chosen.workload.parts
         ]
         lines.insert(0, f"{chosen.level}{tuned}")

@@ -26,8 +26,6 @@ _TIED = 1e-12  # of the diagonal: families may add up to the same sums
 _SEEN, _TURNS = 1e-24, 500  # of the first residual's square, and how many turns at the most
 _MOST_GROUPS, _MOST_BLOCK = 3_000, 1 << 25  # outside of the largest family; times those of it
 
-Groups = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainSums:
@@ -38,7 +36,7 @@ class ChainSums:
         lower, upper: of each the bounds of its groups' sums.
     """
 
-    groups: Sequence[Groups]
+    groups: Sequence[NDArray[np.int64]]
     lower: Sequence[Floats]
     upper: Sequence[Floats]
     _order: list[int] = field(init=False)

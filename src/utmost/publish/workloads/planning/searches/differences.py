@@ -2,12 +2,12 @@
 
 from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.wanted_sums import wants_tables
+from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.marginals import tables_shares
 from utmost.publish.workloads.planning.searches.plan_search import (
-    Measured,
+    FoundSums,
     Obstacle,
     PlanRequest,
-    Shares,
     least_of_rooms,
     mean_alone,
 )
@@ -26,9 +26,9 @@ class DifferenceSearch:
             return Obstacle("differences serve whole tables over an axis of two values", "Leave method= out.")
         return mean_alone(self.name, request)
 
-    def search(self, request: PlanRequest) -> Measured:
+    def search(self, request: PlanRequest) -> FoundSums:
         """The shares of least error that are found."""
-        return Measured(least_of_rooms(request, _shares))
+        return FoundSums(least_of_rooms(request, _shares))
 
 
 def _shares(request: PlanRequest, room: Room) -> Shares:

@@ -17,14 +17,14 @@ from utmost.publish.workloads.measuring.axis_sums import IN_ORDER
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.hat_errors import HatErrors
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
+from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import axes_in_order
+from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.plan_search import (
-    Measured,
+    FoundSums,
     Obstacle,
     PlanRequest,
-    Shares,
     least_of_rooms,
     mean_alone,
 )
@@ -58,42 +58,25 @@ class HatSearch:
             return Obstacle("hat functions are measured over domains that can be laid out, of what adds up", remedy)
         return mean_alone(self.name, request)
 
-    def search(self, request: PlanRequest) -> Measured:
+    def search(self, request: PlanRequest) -> FoundSums:
         """The spacings and shares of least error that are found."""
-        return Measured(least_of_rooms(request, _shares))
+        return FoundSums(least_of_rooms(request, _shares))
 
 
 def _shares(request: PlanRequest, room: Room) -> Shares:
-    return hat_shares(request.workload, request.level_of_cells, room)[0]
-
-
-def hat_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:
-    """The best shares with hat functions that are found, and their error.
-
-    Args:
-        workload: the sums that are wanted, with all ranges, prefixes or windows of an axis of three values or more.
-        level: of the noise at share 1, which ``room`` scales.
-        room: which shares keep the level.
-
-    Raises:
-        Unsupported: where these are so many that no hat functions are searched.
-
-    >>> from utmost.workloads import Domain, bins
-    >>> shares, error = hat_shares(Workload.ranges(Domain(age=bins(61)), "age"), 1.0)
-    >>> {family: float(share) for family, share in shares.items()}, round(error, 2)
-    ({(-11,): 0.456, (0,): 0.544}, 31.55)
-    """
-    even = EvenLevels.of(workload)
-    searched = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
+    """The spacings and shares of least error along any axis in order."""
+    even = EvenLevels.of(request.workload)
+    places = axes_in_order(even.workload)
+    searched = [_SpacingSearch(even.workload, place, request.level_of_cells, room).best() for place in places]
     shares, error = min(searched, key=lambda result: result[1])
     if not isfinite(error):
         remedy = 'Declare wider bins, or pass method="marginals".'
         required = f"at most {MOST_SEARCHED} widths of hat functions are searched, of {MOST_NUMBERS} weights in all"
         raise Unsupported(required, remedy=remedy)
-    return {even.whole(family): share for family, share in shares.items()}, error
+    return {even.whole(family): share for family, share in shares.items()}
 
 
-class _Search:
+class _SpacingSearch:
     """The search on one axis; what was tried already is kept."""
 
     def __init__(self, workload: Workload, place: int, level: float, room: Room) -> None:

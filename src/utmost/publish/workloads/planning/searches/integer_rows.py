@@ -3,7 +3,7 @@
 from utmost.publish.workloads.measuring.product_errors import MOST_VALUES
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.product_search import product_rows
-from utmost.publish.workloads.planning.searches.plan_search import Measured, Obstacle, PlanRequest, mean_alone
+from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Obstacle, PlanRequest, mean_alone
 
 
 class RowSearch:
@@ -22,7 +22,7 @@ class RowSearch:
             return Obstacle(f"integer rows are sought along axes of 2 to {MOST_VALUES} values", "Leave method= out.")
         return mean_alone(self.name, request)
 
-    def search(self, request: PlanRequest) -> Measured:
+    def search(self, request: PlanRequest) -> FoundSums:
         """The rows of least error that are found."""
         rows, _ = product_rows(request.workload, request.level_of_cells)
-        return Measured(rows.shares, rows=rows)
+        return FoundSums(rows.shares, rows=rows)

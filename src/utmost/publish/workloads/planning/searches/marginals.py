@@ -4,14 +4,14 @@ from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
+from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates
 from utmost.publish.workloads.planning.least_error import least_shares
 from utmost.publish.workloads.planning.marginal_search import marginal_shares
 from utmost.publish.workloads.planning.searches.plan_search import (
-    Measured,
+    FoundSums,
     Obstacle,
     PlanRequest,
-    Shares,
     least_of_rooms,
 )
 from utmost.publish.workloads.planning.tree_search import least_tree_shares
@@ -29,9 +29,9 @@ class MarginalSearch:
         remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
         return Obstacle("over groups of several sizes all levels are candidates", remedy)
 
-    def search(self, request: PlanRequest) -> Measured:
+    def search(self, request: PlanRequest) -> FoundSums:
         """The shares that the search for the domain's kind finds."""
-        return Measured(least_of_rooms(request, shares_of_families))
+        return FoundSums(least_of_rooms(request, shares_of_families))
 
 
 def shares_of_families(request: PlanRequest, room: Room) -> Shares:

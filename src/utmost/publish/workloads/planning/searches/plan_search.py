@@ -1,6 +1,6 @@
 """The protocol of a search that `strategy` considers, and what it is asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
@@ -14,12 +14,12 @@ from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.unit_charge import Room, charge_of, rooms
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
+from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family, finest_common
 
-Shares = dict[Family, Fraction]
 _LEAST = 1e-100
 
 
@@ -69,10 +69,10 @@ class Obstacle(NamedTuple):
     remedy: str
 
 
-class Measured(NamedTuple):
+class FoundSums(NamedTuple):
     """What a search found: the shares, and with them the axis of rotated or signed sums, and listed rows."""
 
-    shares: Mapping[Family, Fraction]
+    shares: Shares
     together: str | None = None
     rows: ProductRows | None = None
 
@@ -97,7 +97,7 @@ class PlanSearch(Protocol):
     def obstacle(self, request: PlanRequest) -> Obstacle | None:
         """Why the search does not apply to this workload, unit and options; None where it does."""
 
-    def search(self, request: PlanRequest) -> Measured:
+    def search(self, request: PlanRequest) -> FoundSums:
         """The sums of least error that are found at the level of the request.
 
         Raises:
@@ -133,7 +133,7 @@ def least_of_rooms(request: PlanRequest, search: Callable[[PlanRequest, Room], S
         workload.check_adds(unit)
         return cells_alone(workload, unit)
     found = [search(request, room) for room in rooms(unit, workload.domain.size, request.level_of_cells)]
-    return found[0] if len(found) == 1 else min(found, key=lambda of: Measured(of).value(request, aim=request.aim))
+    return found[0] if len(found) == 1 else min(found, key=lambda of: FoundSums(of).value(request, aim=request.aim))
 
 
 def cells_alone(workload: Workload, unit: Unit) -> Shares:

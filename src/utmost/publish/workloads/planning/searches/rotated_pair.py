@@ -5,12 +5,12 @@ from dataclasses import replace
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import room_of_rows
+from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.marginals import shares_of_families
 from utmost.publish.workloads.planning.searches.plan_search import (
-    Measured,
+    FoundSums,
     Obstacle,
     PlanRequest,
-    Shares,
     coarsest,
     mean_alone,
 )
@@ -36,7 +36,7 @@ class RotatedSearch:
             return Obstacle("distinct counts do not add up", 'Pass method="marginals".')
         return mean_alone(self.name, request)
 
-    def search(self, request: PlanRequest) -> Measured:
+    def search(self, request: PlanRequest) -> FoundSums:
         """The shares of sums and of differences."""
         assert request.together is not None, "an obstacle"
         pair = PairAxis.of(request.workload.domain, request.together.name)
@@ -45,7 +45,7 @@ class RotatedSearch:
             {} if side is None else shares_of_families(replace(request, workload=side), room)
             for side in pair.sides(request.workload)
         )
-        return Measured(pair.joined(sums, differences), pair.name)
+        return FoundSums(pair.joined(sums, differences), pair.name)
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:

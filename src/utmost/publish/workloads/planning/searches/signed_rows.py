@@ -1,7 +1,7 @@
 """Signed sums of three to five values whose cells one individual raises together, by listed rows along the others."""
 
 from utmost.publish.workloads.planning.product_search import product_rows
-from utmost.publish.workloads.planning.searches.plan_search import Measured, Obstacle, PlanRequest, mean_alone
+from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Obstacle, PlanRequest, mean_alone
 
 
 class SignedSearch:
@@ -21,9 +21,9 @@ class SignedSearch:
             return Obstacle("signed sums need individuals who lower no cell", remedy)
         return mean_alone(self.name, request)
 
-    def search(self, request: PlanRequest) -> Measured:
+    def search(self, request: PlanRequest) -> FoundSums:
         """The rows of least error that are found."""
         assert request.together is not None, "an obstacle"
         together = request.together.name
         rows, _ = product_rows(request.workload, request.level_of_cells, together)
-        return Measured(rows.shares, together, rows)
+        return FoundSums(rows.shares, together, rows)
