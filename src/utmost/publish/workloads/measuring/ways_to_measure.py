@@ -1,12 +1,16 @@
-"""The ways to measure, in one tuple: strategies, releases, ledgers, statements and pictures ask for nothing else.
+"""The ways to measure: strategies, releases, ledgers, statements and pictures ask `measurement_of` and nothing else.
 
-A new way is a class with the protocol `Measurement` in a file of `ways`, and an entry here.
+A new way is a class with the protocol `Measurement` in a file of `ways`, and a line here.
 """
 
 from collections.abc import Iterable
 
 from utmost.core.exact.arguments import instance
+from utmost.publish.workloads.measuring.marginal_spaces import by_marginals
+from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows
+from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree
 from utmost.publish.workloads.measuring.ways.difference_sums import DifferenceSums
 from utmost.publish.workloads.measuring.ways.group_sums import GroupSums
 from utmost.publish.workloads.measuring.ways.hat_sums import HatSums
@@ -17,22 +21,11 @@ from utmost.publish.workloads.measuring.ways.tree_sums import TreeSums
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.tables.axes.domain import Domain, Family
 
-WAYS: tuple[type[Measurement], ...] = (
-    IntegerRows,
-    RotatedSums,
-    HatSums,
-    DifferenceSums,
-    MarginalSums,
-    TreeSums,
-    GroupSums,
-)
-"""All ways to measure; the first that a strategy describes is its own."""
-
 
 def measurement_of(
     domain: Domain, families: Iterable[Family], together: str | None = None, rows: ProductRows | None = None
 ) -> Measurement:
-    """What a strategy measures, from its own words.
+    """The way to measure that a strategy of these families describes.
 
     Raises:
         WrongKind: for rows that are none.
@@ -42,8 +35,13 @@ def measurement_of(
     >>> [measurement_of(table, [(0, 0)], together).words((0, 0)) for together in (None, "column")]
     ['row column', 'row, differences of column']
     """
+    measured = tuple(families)
     if rows is not None:
-        instance(rows, ProductRows, "rows")
-    listed = tuple(families)
-    found = (way.of(domain, listed, together, rows) for way in WAYS)
-    return next(measurement for measurement in found if measurement is not None)
+        return IntegerRows(domain, instance(rows, ProductRows, "rows"), together)
+    if together is not None:
+        return RotatedSums(PairAxis.of(domain, together))
+    if any(map(is_hats, measured)):
+        return HatSums(domain)
+    if by_marginals(domain, measured):
+        return DifferenceSums(domain) if any(map(is_difference, measured)) else MarginalSums(domain)
+    return TreeSums(domain) if is_unequal_tree(domain) else GroupSums(domain)

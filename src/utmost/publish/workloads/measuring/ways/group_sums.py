@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, le
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, is_vast
 from utmost.publish.workloads.measuring.measured_families import family_in_words, is_listed, place_of_hats
-from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.measuring.wanted_sums import check_determined, wants_marginals
@@ -74,13 +73,6 @@ class GroupSums:
     pair: ClassVar[None] = None
     proof: ClassVar[str] = _OF_GROUPS
     domain: Domain
-
-    @classmethod
-    def of(
-        cls, domain: Domain, families: Iterable[Family], together: str | None, rows: ProductRows | None
-    ) -> Self | None:
-        """Groups of families, each cell with noise of its own."""
-        return cls(domain) if together is None and rows is None else None
 
     def check(self, unit: Unit, shares: Shares) -> None:
         """Check that these are families of groups, and spend the level."""

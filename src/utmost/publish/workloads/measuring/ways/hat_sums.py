@@ -1,9 +1,9 @@
 """Sums under hat functions along one axis, beside the groups of families."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isinf
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
@@ -11,8 +11,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.hat_errors import hat_variances
-from utmost.publish.workloads.measuring.measured_families import is_hats, place_of_hats
-from utmost.publish.workloads.measuring.product_rows import ProductRows
+from utmost.publish.workloads.measuring.measured_families import place_of_hats
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import IN_PAIRS, GroupSums, of_largest_share
@@ -20,7 +19,7 @@ from utmost.publish.workloads.measuring.ways.way import Shares, bounds_without_f
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Family
 
 _OF_HATS = (
     "each sum of a family is noised at the family's share of the level, the hat functions of spacing s at 1/s of that "
@@ -36,13 +35,6 @@ class HatSums(GroupSums):
 
     method: ClassVar[str] = "independent"
     proof: ClassVar[str] = _OF_HATS
-
-    @classmethod
-    def of(
-        cls, domain: Domain, families: Iterable[Family], together: str | None, rows: ProductRows | None
-    ) -> Self | None:
-        """Families of which some measure hat functions."""
-        return cls(domain) if together is None and rows is None and any(map(is_hats, families)) else None
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         """Check that every wanted answer has a variance."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -47,13 +47,6 @@ class IntegerRows:
     domain: Domain
     rows: ProductRows
     together: str | None
-
-    @classmethod
-    def of(
-        cls, domain: Domain, families: Iterable[Family], together: str | None, rows: ProductRows | None
-    ) -> Self | None:
-        """The classes of listed rows."""
-        return None if rows is None else cls(domain, rows, together)
 
     def check(self, unit: Unit, shares: Shares) -> None:
         """Check that the rows are of this domain and unit, and that their classes spend the level."""

@@ -1,23 +1,22 @@
 """Marginal tables of a domain that is too large to be laid out: by the spaces in them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from utmost.core.exact.levels import Level
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
-from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
-from utmost.publish.workloads.measuring.product_rows import ProductRows
+from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import GroupSums, of_largest_share, variances_by_spaces
 from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +24,6 @@ class MarginalSums(GroupSums):
     """Sums over groups of a domain too large to be laid out."""
 
     is_cleanable: ClassVar[bool] = False
-
-    @classmethod
-    def of(
-        cls, domain: Domain, families: Iterable[Family], together: str | None, rows: ProductRows | None
-    ) -> Self | None:
-        """Families of a domain that is too large to be laid out."""
-        return cls(domain) if together is None and rows is None and by_marginals(domain, families) else None
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         """Check that every wanted space lies in a measured table."""

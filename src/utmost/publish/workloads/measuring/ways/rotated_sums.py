@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isinf
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -15,7 +15,6 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.measured_families import family_in_words, place_of_hats
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
-from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.unit_charge import room_of_rows
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import GroupSums, exactly_charged
@@ -23,7 +22,7 @@ from utmost.publish.workloads.measuring.ways.way import Shares, Sums, bounds_wit
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Family
 from utmost.tables.axes.few_cells import FewCells
 
 _OF_ROTATED = (
@@ -42,13 +41,6 @@ class RotatedSums:
     is_cleanable: ClassVar[bool] = True
     method: ClassVar[str] = "rotated"
     pair: PairAxis
-
-    @classmethod
-    def of(
-        cls, domain: Domain, families: Iterable[Family], together: str | None, rows: ProductRows | None
-    ) -> Self | None:
-        """Families beside an axis of two values that one individual changes together."""
-        return cls(PairAxis.of(domain, together)) if together is not None and rows is None else None
 
     def check(self, unit: Unit, shares: Shares) -> None:
         """Check that the unit is of whole rows, and that both kinds spend the level.

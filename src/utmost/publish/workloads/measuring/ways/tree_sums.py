@@ -1,9 +1,8 @@
 """Sums over the groups of one tree that differ in size, as states and their counties do: by passes over the tree."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isinf
-from typing import Self
 
 import numpy as np
 
@@ -12,10 +11,9 @@ from utmost.core.exact.levels import level as level_of
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
-from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.unequal_trees import TreeError
 from utmost.publish.workloads.measuring.variance_components import precision
-from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_unequal_tree, undetermined
+from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import GroupSums, of_largest_share
 from utmost.publish.workloads.measuring.ways.hat_sums import variances_along
 from utmost.publish.workloads.measuring.ways.way import Shares
@@ -23,19 +21,12 @@ from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Family
 
 
 @dataclass(frozen=True, slots=True)
 class TreeSums(GroupSums):
     """Sums over the groups of the levels of one axis, of which some differ in size."""
-
-    @classmethod
-    def of(
-        cls, domain: Domain, families: Iterable[Family], together: str | None, rows: ProductRows | None
-    ) -> Self | None:
-        """Families of one axis with uneven levels."""
-        return cls(domain) if together is None and rows is None and is_unequal_tree(domain) else None
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         """Check that every wanted answer has a variance."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
@@ -13,10 +13,9 @@ from utmost.errors import Unsupported
 from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
-from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Family
 from utmost.tables.axes.few_cells import FewCells
 
 Shares = Mapping[Family, Fraction]
@@ -33,12 +32,6 @@ class Measurement(Protocol):
 
     is_cleanable: ClassVar[bool]
     method: ClassVar[str]
-
-    @classmethod
-    def of(
-        cls, domain: Domain, families: Iterable[Family], together: str | None, rows: ProductRows | None
-    ) -> Self | None:
-        """This way to measure, where it is the one that a strategy of these families describes."""
 
     @property
     def pair(self) -> PairAxis | None:
