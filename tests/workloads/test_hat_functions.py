@@ -348,6 +348,8 @@ def test_what_cannot_be_measured_is_refused():
         Strategy(domain, ONE, {"age~2": "1/2", "hour~2": "1/2"})
     with pytest.raises(Unsupported, match="one axis"):
         Strategy(domain, ONE, {"age~2 hour~2": 1})
+    with pytest.raises(Unsupported, match="beside groups"):
+        Strategy(domain, ONE, {"age hour column": "1/2", "age~3 column-": "1/2"})
     with pytest.raises(Unsupported, match="cells alone"):
         Strategy(domain, Unit(1, 2), {"age hour column": 1, "age hour": "1/2", "age~3 hour": "1/2"}, together="column")
     for shares in ({(-2, 2, 1): 1}, {(0, 1, 1): 1, (-2, 0, 1): 1}):

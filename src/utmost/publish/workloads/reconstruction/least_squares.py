@@ -460,7 +460,8 @@ def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -
 def not_cleanable() -> Unsupported:
     """The refusal of clean tables where marginal tables of a vast domain, differences or listed rows are measured."""
     remedy = 'Plan with method="independent", over a domain that can be laid out.'
-    return Unsupported("clean tables are of groups and hat functions", came="others", remedy=remedy)
+    came = "listed rows, differences or a vast domain"
+    return Unsupported("clean tables are of groups and hat functions", came=came, remedy=remedy)
 
 
 def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -8,10 +8,11 @@ from typing import ClassVar
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.privacy.unit import Unit
+from utmost.errors import Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.hat_errors import hat_variances
-from utmost.publish.workloads.measuring.measured_families import place_of_hats
+from utmost.publish.workloads.measuring.measured_families import is_difference, place_of_hats
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import IN_PAIRS, GroupSums, of_largest_share
@@ -35,6 +36,13 @@ class HatSums(GroupSums):
 
     method: ClassVar[str] = "independent"
     proof: ClassVar[str] = _OF_HATS
+
+    def check(self, unit: Unit, shares: Shares) -> None:
+        """Check that these are hat functions and groups, and spend the level."""
+        if any(map(is_difference, shares)):
+            remedy = "Measure hat functions beside groups, or differences beside groups."
+            raise Unsupported("hat functions are measured beside groups", came="differences", remedy=remedy)
+        GroupSums.check(self, unit, shares)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         """Check that every wanted answer has a variance."""
