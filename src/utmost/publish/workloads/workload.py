@@ -419,7 +419,8 @@ def _along(
         raise OutOfRange(f"{kind} must be of an axis", came="none", remedy=f"Its axes are {', '.join(domain.columns)}.")
     family, only = _crossing(domain, places, by)
     crossing = _part_of(domain, family, only, 1, per_answer=False)
-    names = [f"{domain.columns[place]}{_detail(along)}" for place, along in places.items()]
+    lengths = {place: f" {along.length}" if isinstance(along, Windows) else "" for place, along in places.items()}
+    names = [f"{domain.columns[place]}{length}" for place, length in lengths.items()]
     name = f"{kind} of {' '.join(names)}" + (f" by {crossing.name}" if crossing.name else "")
     chosen = tuple(places.get(place, beside) for place, beside in enumerate(crossing.sums))
     return _workload(domain, [_part(domain, name, chosen, weight, per_answer)])
@@ -431,10 +432,6 @@ def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Family, d
     if any(family[place] < len(domain.axes[place].levels) for place in places):
         raise OutOfRange("by= must name other axes", came=repr(by))
     return family, only
-
-
-def _detail(along: AxisSums) -> str:
-    return f" {along.length}" if isinstance(along, Windows) else ""
 
 
 def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> Part:

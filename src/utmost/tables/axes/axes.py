@@ -147,6 +147,10 @@ class Axis(Shown):
         """Where the groups of a level begin; [0] for "all"."""
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
 
+    def group_sizes(self, level: int) -> NDArray[np.intp]:
+        """How many values each group of a level has."""
+        return np.diff(self.group_starts(level), append=self.size)
+
     def group_of(self, level: int) -> NDArray[np.intp]:
         """For each value, its group at a level."""
         return np.searchsorted(self.group_starts(level), np.arange(self.size), side="right") - 1

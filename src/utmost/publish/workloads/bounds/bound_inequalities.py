@@ -21,7 +21,7 @@ from flint import fmpz_mat
 from utmost.core.exact.arrays import Array
 from utmost.core.exact.levels import Level, integer_root
 from utmost.errors import PromiseBroken
-from utmost.publish.workloads.measuring.variance_components import VarianceComponents
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, dimension
 
 _ROOT_BITS = 96
 _MOST_BITS = 1 << 17
@@ -234,12 +234,6 @@ def chord_below(
     most: Fraction = max(slopes) + (slopes[total] if total is not None else 0)
     constant: Fraction = Fraction(value**2) / (most * (over << bits))
     return constant
-
-
-def dimension(chain: Sequence[int], level: int) -> int:
-    """The dimension of an eigenspace of one axis: groups of its level beyond those of the next."""
-    coarser = chain[-1] // chain[level + 1] if level + 1 < len(chain) else 0
-    return chain[-1] // chain[level] - coarser
 
 
 def _alpha_below(level: Level) -> Fraction:

@@ -67,6 +67,7 @@ from utmost.tables.axes.domain import Domain, Family
 _MOST_FAMILIES = 256
 _MIXED = 1 << 16
 
+_INTEGER = "integer combinations of cells, each with geometric noise on the integers of a level of its own"
 _ADDS = (
     "one individual may add any number from 0 to the sensitivity to each of `cells` cells (and an empty record counts)"
 )
@@ -130,8 +131,9 @@ def bounds_of(
         value = round_down(proven_bound(kind, problem, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
+    worst = "mean squared error, each answer at its own worst data set; counts without an upper limit"
     first = bound(
-        "per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit, together)
+        "per answer", "any mechanism and any estimate, each answer by itself", f"{worst}; {_adds(unit, together)}"
     )
     jointly = unbiased = integer = over_families = None
     if unit.exactly:
@@ -146,7 +148,7 @@ def bounds_of(
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
         single = directions or _directions(workload, changed_by_one(unit, at)[0], along)
-        integer = bound("any integer strategy", _integer_words(), f"{_CHARGED}; {_LINEAR}", single)
+        integer = bound("any integer strategy", _INTEGER, f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
     # Each answer at its own worst data set may be the larger bound: both hold, and the larger one is said.
@@ -194,15 +196,8 @@ def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Famil
 
 def _is_even(domain: Domain, family: Family) -> bool:
     """Whether a family's groups have one size, so that it may be measured beside other axes."""
-    sizes = (
-        np.diff(axis.group_starts(level), append=axis.size) for axis, level in zip(domain.axes, family, strict=True)
-    )
+    sizes = (axis.group_sizes(level) for axis, level in zip(domain.axes, family, strict=True))
     return all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes)
-
-
-def _per_answer_words(unit: Unit, together: str | None) -> str:
-    worst = "mean squared error, each answer at its own worst data set; counts without an upper limit"
-    return f"{worst}; {_adds(unit, together)}"
 
 
 def _together_words(
@@ -235,10 +230,6 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
         f"at every data set whose cells are at least the sensitivity; one individual's record may be replaced so that "
         f"up to {up} cells{row} grow and up to {down or up} others fall by the sensitivity"
     )
-
-
-def _integer_words() -> str:
-    return "integer combinations of cells, each with geometric noise on the integers of a level of its own"
 
 
 def _family_words(

@@ -25,7 +25,6 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
     MixedDirections,
     answer_below,
     chord_below,
-    dimension,
     directions_below,
     matrix_below,
     mixed,
@@ -35,7 +34,7 @@ from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels, tange
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import room_around
-from utmost.publish.workloads.measuring.variance_components import VarianceComponents
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, dimension
 from utmost.publish.workloads.workload import Part, Workload
 from utmost.tables.axes.domain import Family
 

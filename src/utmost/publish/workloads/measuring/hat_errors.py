@@ -108,7 +108,7 @@ class _ErrorSpace:
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
             return None  # hat functions determine nothing alone
         base = base_of(chosen)
-        if not base or any(_block(self.axis, sums.level(self.axis)) % base for sums, _ in self.parts):
+        if not base or any(self.axis.size // self.axis.groups(sums.level(self.axis)) % base for sums, _ in self.parts):
             return None
         sets = tuple(sorted({rows for rows in chosen if rows != base}))
         check_hats_fit(self.axis.size, sets)
@@ -149,7 +149,7 @@ class _HatProblem:
 def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple[_ErrorSpace, ...]:
     axes = workload.domain.axes
     rest = Domain({axis.levels[0]: axis for a, axis in enumerate(axes) if a != place} or {"all": ["all"]})
-    others = [_others(family, place) for family in families]
+    others = [(*family[:place], *family[place + 1 :]) or (0,) for family in families]
     blocks = Reconstruction(rest, dict.fromkeys(others, 1))
     spaces = []
     for space in blocks.spaces:
@@ -166,10 +166,6 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
     return tuple(spaces)
 
 
-def _others(family: Family, place: int) -> Family:
-    return tuple(level for a, level in enumerate(family) if a != place) or (0,)
-
-
 def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[int]], space: Family) -> Fraction:
     """The sum of |Q_T w|^2 over the sums on the other axes."""
     energy = Fraction(1)
@@ -180,10 +176,6 @@ def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[in
         end = chain[after] if after < len(chain) else len(blocks)
         energy *= sum(axis_sums.spectrum(blocks)[level:end], start=Fraction(0))
     return energy
-
-
-def _block(axis: Axis, level: int) -> int:
-    return axis.size // axis.groups(level)
 
 
 @lru_cache(maxsize=8)

@@ -110,7 +110,9 @@ class HatSpace:
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:
             entering = {
-                family: Fraction(self.weights[family], self.cells[family]) for family in self._measuring(row_set)
+                family: Fraction(self.weights[family], self.cells[family])
+                for family, rows in self.rows.items()
+                if rows == row_set
             }
             least = math.gcd(*(int(weight) for weight in entering.values()))
             total = sum(lifted[family].astype(object) * int(weight / least) for family, weight in entering.items())
@@ -130,9 +132,6 @@ class HatSpace:
             ):
                 estimate = estimate + row_values(piece, self.size, self.base, row_set)
         return estimate, common << self.shift
-
-    def _measuring(self, rows: int) -> list[Family]:
-        return [family for family, row_set in self.rows.items() if row_set == rows]
 
 
 @lru_cache(maxsize=32)

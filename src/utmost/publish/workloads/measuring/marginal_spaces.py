@@ -77,7 +77,7 @@ class EvenChain:
         """
         if len(axis.levels) == 1:
             return cls((0,), (axis.size, 1))
-        even = [level for level in range(len(axis.levels)) if len(np.unique(_sizes(axis, level))) == 1]
+        even = [level for level in range(len(axis.levels)) if len(np.unique(axis.group_sizes(level))) == 1]
         return cls(tuple(even), (*(axis.groups(level) for level in even), 1))
 
     def above(self, place: int) -> list[int]:
@@ -282,7 +282,3 @@ def _kept(domain: Domain, chains: Sequence[EvenChain], family: Family) -> tuple[
                 )
             axes.append((place, chains[place].levels.index(level)))
     return tuple(axes)
-
-
-def _sizes(axis: Axis, level: int) -> NDArray[Any]:
-    return np.diff(axis.group_starts(level), append=axis.size)

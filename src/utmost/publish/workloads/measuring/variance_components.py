@@ -173,12 +173,13 @@ def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[
         below &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]
     sizes = np.array([prod(chain[s] for chain, s in zip(chains, S, strict=True)) for S in columns], dtype=float)
     dimensions = np.array(
-        [prod(_dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
+        [prod(dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
     )
     cells = prod(chain[-1] for chain in chains)
     return VarianceComponents(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(below), cells)
 
 
-def _dimension(chain: Chain, level: int) -> int:
-    groups = [chain[-1] // block for block in chain]
-    return groups[level] - (groups[level + 1] if level + 1 < len(chain) else 0)
+def dimension(chain: Sequence[int], level: int) -> int:
+    """The dimension of an eigenspace of one axis: groups of its level beyond those of the next."""
+    coarser = chain[-1] // chain[level + 1] if level + 1 < len(chain) else 0
+    return chain[-1] // chain[level] - coarser

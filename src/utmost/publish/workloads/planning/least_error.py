@@ -38,7 +38,11 @@ def least_shares(
     error, searched = _searched(workload, families, level, aim, room)
     steps = _STEPS * -(-int((searched > 0).sum()) // _FAMILIES_OF_STEPS)
     rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
-    options = [*(_exact(shares) for shares in plain_shares(workload, names)), rounded]
+    plain = [
+        [Fraction(1, int((shares > 0).sum())) if share else Fraction(0) for share in shares]
+        for shares in plain_shares(workload, names)
+    ]
+    options = [*plain, rounded]
     values = [float(error(np.array(option, dtype=float))) for option in options]
     best = min(values)
     chosen = min(
@@ -76,8 +80,3 @@ def _evened(largest: WeighedError, start: Floats) -> Floats:
         _, (shares,) = descended(replace(largest, spectra=spectrum[None, :]), shares[None, :], sweeps=4)
         best = min(best, shares, key=lambda candidate: float(largest(candidate)))
     return best
-
-
-def _exact(shares: Floats) -> list[Fraction]:
-    """Equal shares as fractions."""
-    return [Fraction(1, int((shares > 0).sum())) if share else Fraction(0) for share in shares]

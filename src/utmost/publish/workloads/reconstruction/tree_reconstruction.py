@@ -40,7 +40,7 @@ class TreeReconstruction:
     @property
     def curvatures(self) -> tuple[int, int]:
         """Bounds of the least and the largest curvature of the sum of squares, in cells."""
-        blocks = {family: int(self._sizes(family[0]).max()) for family in self.weights}
+        blocks = {family: int(self.domain.axes[0].group_sizes(family[0]).max()) for family in self.weights}
         largest = sum(weight * blocks[family] for family, weight in self.weights.items())
         return self.weights.get((0,), 0), largest
 
@@ -101,10 +101,6 @@ class TreeReconstruction:
     @property
     def _finest(self) -> int:
         return min(family[0] for family in self.weights)
-
-    def _sizes(self, level: int) -> NDArray[np.intp]:
-        axis = self.domain.axes[0]
-        return np.diff(axis.group_starts(level), append=axis.size)
 
     def _weights(self, number: type) -> list[Any]:
         return [number(self.weights.get((level,), 0)) for level in range(len(self._tree.groups))]
