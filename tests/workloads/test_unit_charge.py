@@ -22,7 +22,7 @@ from utmost.privacy import Unit
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import is_exact, is_total, room_of_rows, rooms
-from utmost.publish.workloads.measuring.ways_to_measure import TurnedSums
+from utmost.publish.workloads.measuring.ways.rotated_sums import RotatedSums
 from utmost.publish.workloads.planning.searches.plan_search import cells_alone
 from utmost.statements import check_workload
 from utmost.workloads import (
@@ -192,7 +192,7 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
             for family, share in shares.items():
                 measured_rows = [pair.turned(domain.sums(cell, family), family).ravel() for cell in cells]
                 cost += float(share) * np.abs(differ @ np.array(measured_rows)).sum(axis=1)
-            assert TurnedSums(pair).charge(unit, shares) == 1
+            assert RotatedSums(pair).charge(unit, shares) == 1
             assert cost.max() <= unit.charged + 1e-12
             if not total or not unit.nonnegative:
                 assert cost.max() == pytest.approx(unit.charged)

@@ -32,7 +32,7 @@ def least_tree_shares(
     Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
     the wanted ones and of all. Never worse than any of these starts.
 
-    >>> from utmost.workloads import hierarchy
+    >>> from utmost.workloads import Domain, hierarchy
     >>> domain = Domain(place=hierarchy({"A": [1], "B": [2, 3, 4, 5]}, names=["region", "district"]))
     >>> found = least_tree_shares(Workload(domain, {"district": 1, "region": 1}), Unit(1, 1), 1)
     >>> {domain.family_name(family): str(share) for family, share in found.items()}
