@@ -190,7 +190,7 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
             shares = {(0, 1): whole - total, (0, 0): whole} | ({(1, 1): total} if total else {})
             cost = np.zeros(len(differ))
             for family, share in shares.items():
-                measured_rows = [pair.turned(domain.sums(cell, family), family).ravel() for cell in cells]
+                measured_rows = [pair.rotated(domain.sums(cell, family), family).ravel() for cell in cells]
                 cost += float(share) * np.abs(differ @ np.array(measured_rows)).sum(axis=1)
             assert RotatedSums(pair).charge(unit, shares) == 1
             assert cost.max() <= unit.charged + 1e-12
