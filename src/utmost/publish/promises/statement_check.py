@@ -30,7 +30,7 @@ from utmost.publish.promises.plan import CellsAt, plan_of_answer, plan_release
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.tables.files.json_files import read_json
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
 

@@ -34,7 +34,8 @@ from utmost.publish.workloads.reconstruction.public_facts import PublicFacts, wi
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import numbers_of
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Digest, Publication, saved
-from utmost.tables.frames.adapters import LabelledTable, labelled
+from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.any_table import labelled
 
 _CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
 

@@ -17,7 +17,8 @@ from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family
-from utmost.tables.frames.adapters import LabelledTable, labelled
+from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.any_table import labelled
 
 Narrow = Mapping[int, int]
 """Of axes that are narrowed to one label, the place of its group."""

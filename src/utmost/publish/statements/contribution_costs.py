@@ -33,7 +33,7 @@ from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.axes.domain import Domain
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 Contributions = CountedTable | ReleasedOnce[Any] | ReleasedTable | WorkloadRelease
 
