@@ -137,7 +137,7 @@ def test_without_narwhals_the_extra_is_named():
         sys.modules["narwhals"] = None
         from utmost.tables.frames import dataframes
         from utmost.errors import Unsupported
-        from utmost.tables.frames import adapters
+        from utmost.tables.frames import any_table
         dataframes.register()
         assert any_table.adapter_of({"a": [1]}).names({"a": [1]}) == ["a"]
         class Frame:

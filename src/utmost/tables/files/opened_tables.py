@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from utmost.tables.files import files
-
 
 def opened_table(table: Any) -> Any:
     """Open what a caller passes: a path as the file's table, a reader of Arrow batches as its table; else as it is.
@@ -13,6 +11,9 @@ def opened_table(table: Any) -> Any:
     {'n': [1]}
     """
     if isinstance(table, Path):
+        # A release of a dict starts without the readers of files.
+        from utmost.tables.files import files
+
         return files.brought(table) if table.is_dir() else files.read(table)
     if type(table).__name__ == "RecordBatchReader" and type(table).__module__.startswith("pyarrow"):
         return table.read_all()
