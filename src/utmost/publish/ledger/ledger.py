@@ -50,7 +50,7 @@ from utmost.publish.releases.release import Release
 from utmost.publish.releases.workload_release import Families
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.saving import check_destination_free
-from utmost.tables.frames.adapters import is_engine_table, published_names
+from utmost.tables.frames.any_table import is_engine_table, published_names
 
 
 class Ledger(Responding, Accounts, Shown):

@@ -36,7 +36,8 @@ from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
-from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of
+from utmost.tables.frames.adapters import Column, TableAdapter
+from utmost.tables.frames.any_table import adapter_of
 from utmost.tables.frames.arrow_identifiers import text_identifiers
 
 

@@ -31,7 +31,7 @@ from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.statement_kinds import FORMAT, PROMISED_KIND
 from utmost.publish.promises.table_statements import Stated, assumed_line
 from utmost.tables.cells.columns import Place
-from utmost.tables.frames.adapters import brought
+from utmost.tables.files.opened_tables import opened_table
 from utmost.version import __version__
 
 CONFIDENCE = Fraction(19, 20)
@@ -105,7 +105,7 @@ class PlannedNoise(ABC):
             WrongKind: for a table of another kind.
         """
         counted: Any = table if isinstance(table, ProvedTable) else None
-        return brought(table) if counted is None else counted.in_steps(columns[0])
+        return opened_table(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
         """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.

@@ -19,8 +19,7 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_of_text, level_text
-from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.codec import check_header, differing
@@ -31,7 +30,7 @@ from utmost.publish.promises.plan import CellsAt, plan_of_answer, plan_release
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.tables.files.json_files import read_json
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
 
@@ -236,7 +235,7 @@ def promise_that_holds(*let_through: type[UtmostError]) -> Iterator[None]:
         raise BadTable("a statement must hold a promise that can be made", came=came) from None
 
 
-def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | DiscreteStaircase:
+def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | IntegerLaw:
     """The noise of a released count: for geometric noise the level of one unit, for a discrete staircase its law.
 
     Where it is a level, alpha^|i - z| is what the release z says of count i.
@@ -261,13 +260,13 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
             remedy="Only released columns have noise that can be read.",
         )
     law = plan.law
-    if plan.width is not None or not isinstance(law, Geometric | DiscreteStaircase):
+    if plan.width is not None or not isinstance(law, IntegerLaw):
         remedy = 'Releases with numbers="integers" have such noise.'
         came = type(law).__name__ if plan.unit.step == 1 else "amounts in steps"
         raise Unsupported(
             "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
         )
-    return law.ratio if isinstance(law, Geometric) else law
+    return law if law.ratio is None else law.ratio
 
 
 def _plan(stated: Mapping[str, Any]) -> CellsAt:

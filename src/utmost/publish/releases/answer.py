@@ -18,7 +18,8 @@ from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.tables.files import files
 from utmost.tables.files.saving import Digest, Publication, saved
-from utmost.tables.frames.adapters import LabelledTable, adapter_of, is_engine_table
+from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.any_table import adapter_of, is_engine_table
 from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:  # a release of one table loads none of them before it is asked

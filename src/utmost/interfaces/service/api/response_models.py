@@ -32,7 +32,7 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.table_statements import Stated, cells_digest
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 _SURE = "0.95"
 T = TypeVar("T")
