@@ -157,7 +157,7 @@ def process_history(table, promise):
     answers = []
     for first, *later in (("1/2", "2", "1"), ("2", "1/2", "1")):
         release = ut.release(table, promise, epsilon=first).release
-        answers += [drawn(release.at(level).table) for level in (first, *later)] + [str(release.level.epsilon)]
+        answers += [drawn(release.at(level).table) for level in (first, *later)] + [str(release.spent.epsilon)]
     return answers
 
 
