@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
@@ -249,14 +248,6 @@ class Noise(PlannedNoise):
         """The columns of margins, with the column that each stands behind, and the margin."""
         margin = self.margin(level, confidence)
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
-
-    def with_bars(
-        self, level: Level, columns: Sequence[str], rows: int, confidence: Number = CONFIDENCE
-    ) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-        """The columns of margins of a response, and behind which column each stands."""
-        bars = self.column_bars(level, columns, confidence)
-        after = {name: owner for name, (owner, _) in bars.items()}
-        return {name: np.full(rows, margin) for name, (_, margin) in bars.items()}, after
 
     def drawn(self, level: Level) -> str:
         """What is drawn at a level, in words."""
