@@ -95,7 +95,7 @@ def test_relaxing_and_viewing(run, published):
     code, out, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "100", "--yes")
     assert code == 0
     assert answers(out) == [int(row["admitted"]) for row in rows(Path(BERKELEY).read_text())]
-    assert "epsilon = 100, whatever answers are put together" in err
+    assert "epsilon = 100, for all answers of this release" in err
     code, seen, _ = run("view", *published, "--name", "admissions", "--epsilon", "1/2")
     assert answers(seen) == answers(Path("half.csv").read_text())
     between = said(run, "view", *published, "--name", "admissions", "--alpha", "1/3")

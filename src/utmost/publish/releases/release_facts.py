@@ -168,7 +168,7 @@ class Facts(Shown):
                 f"epsilon = {', '.join(level_words(level_of_text(text)) for text in self.answered)}",
                 is_first=True,
             )
-            cost = f"epsilon = {level_words(self.level)}{self.each}, whatever answers are put together"
+            cost = f"epsilon = {level_words(self.level)}{self.each}, for all answers of this release"
             yield Fact("together", cost, is_first=True)
         yield Fact("how it adds up", self.composition)
         yield Fact("noise" if self.noises else "how it was drawn", self.drawn, section=NOISE, is_first=True)

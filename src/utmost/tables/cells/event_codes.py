@@ -27,7 +27,8 @@ _CAST = "Cast it to text or to integers first."
 _FLOATS = "Libraries make floats of integers beside a missing cell: cast it to a nullable integer type, such as Int64, "
 _FLOATS += "or to text; numbers with a point are counted by bins."
 DECLARE = (
-    "Declare dates and times by ut.workloads.periods, truth values by [False, True], numbers by ut.workloads.bins;"
+    "Declare dates and times by ut.workloads.periods (compute ages first), truth values by [False, True], numbers by "
+    "ut.workloads.bins;"
 )
 DECLARE += " or cast it to text, and declare its values as a list."
 MISSING, OUTSIDE = -2, -1
