@@ -18,10 +18,9 @@ from utmost.publish.promises import codec
 from utmost.publish.promises.key_distribution import naming_law, read_delta
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.partition_selection import key_columns, keys_held, keys_statement, shares_of_one
-from utmost.publish.promises.statement_check import (
-    ON_TRUST_OF_DRAWS,
+from utmost.publish.promises.statement_check import ON_TRUST_OF_DRAWS, check_table
+from utmost.publish.promises.statement_fields import (
     check_follows,
-    check_table,
     digest_of,
     does_not_follow,
     names_of,
@@ -169,7 +168,7 @@ def check_reading(statement: Mapping[str, Any], table: Any) -> None:
     Raises:
         BadTable: where it has others.
     """
-    check_table(statement, table, {}, statement["public"], digested=False)
+    check_table(statement["released"], statement, table, {}, statement["public"], digested=False)
 
 
 def reading_in_words(statement: Mapping[str, Any]) -> Facts:
