@@ -45,7 +45,7 @@ def test_a_file_of_places_is_released_and_verified(run, places, asked, tmp_path)
     code, _, err = run(
         "read", "--statement", f"{out}.json", "--response", "3", "--prior", "uniform", "--loss", "binary"
     )
-    assert (code, "can be read" in err) == (1, True)
+    assert (code, "can be read" in err) == (2, True)
 
 
 def test_json_dry_runs_and_standard_output(run, places, asked):

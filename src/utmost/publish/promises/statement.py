@@ -19,6 +19,7 @@ from utmost.publish.promises.codec import check_header, header
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_fields import (
     check_follows,
     digest_of,
@@ -70,6 +71,12 @@ class Statement:
         return {name: margin for name, (_, margin) in self.plan.bars(self.promise.columns).items()}
 
     @property
+    def delta(self) -> Fraction | None:
+        """Chance that the bound of epsilon does not cover; None where there is none."""
+        noise = self.promise.noise
+        return noise.delta if isinstance(noise, Noise) else None
+
+    @property
     def guarantee(self) -> str:
         """The promise in sentences."""
         promise = self.promise
@@ -84,6 +91,7 @@ class Statement:
             **header(STATEMENT_KIND),
             "guarantee": self.guarantee,
             **level_facts(self.level),
+            **({} if self.delta is None else {"delta": str(self.delta)}),
             "promise": self.promise.as_published().facts(),
             "noise": self.plan.facts(),
             "confidence_exactly": str(self.confidence),

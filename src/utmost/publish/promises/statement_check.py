@@ -217,7 +217,8 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
     is_read = isinstance(plan, CellsAt) and plan.width is None
     if not is_read or not isinstance(law, Geometric | DiscreteStaircase):
         remedy = 'Releases with numbers="integers" have such noise.'
-        came = "amounts in steps" if plan.unit.step != 1 else checked.promise.noise.kind
+        drawn = type(law).__name__ if isinstance(plan, CellsAt) else checked.promise.noise.kind
+        came = drawn if plan.unit.step == 1 else "amounts in steps"
         raise Unsupported(
             "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
         )

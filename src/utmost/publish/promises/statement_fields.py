@@ -35,8 +35,17 @@ def check_follows(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Non
         BadTable: naming the first field that is not as it was made again.
     """
     again = {**expected, "utmost": stated_field(stated, "utmost", str)}
-    for name in differing(stated, json.loads(json.dumps(again))):
-        raise does_not_follow(name)
+    if path := _first_difference(stated, json.loads(json.dumps(again))):
+        raise does_not_follow(".".join(path))
+
+
+def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """The names that lead to the first field in which two documents differ; none where they are alike."""
+    for name in differing(stated, expected):
+        value, other = stated.get(name), expected.get(name)
+        inner = _first_difference(value, other) if isinstance(value, dict) and isinstance(other, dict) else []
+        return [str(name), *inner]
+    return []
 
 
 def digest_of(stated: Mapping[str, Any]) -> Mapping[str, str] | None:

@@ -21,7 +21,7 @@ from utmost.publish.promises.places_statements import places_drawn, places_line,
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.point_noise import PointsAt
-from utmost.publish.promises.promised_noise import Noise, PlannedNoise
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_check import ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST
 from utmost.publish.promises.table_statements import promise_line
@@ -50,7 +50,11 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         adds, makes = "drawn once and for all; the level adds to those of every other release of the same people", ""
     public = what_is_public(promise.public, promise.rows)
     if noise.names_rows:
-        public = _named_words(noise)
+        delta = statement.delta
+        public = {
+            "public": "nothing: which rows there are is what is released",
+            "unprotected": "none" if delta is None else f"with a chance of at most {delta} more is told",
+        }
     words = _NoiseWords.of(statement)
     return Facts(
         statement=document,
@@ -68,19 +72,10 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         after=makes or words.after,
         composition=f"{words.composition} {adds}".strip() or "the level adds to those of every other release",
         on_trust=words.on_trust,
-        delta=noise.delta if isinstance(noise, Noise) else None,
+        delta=statement.delta,
         domain=words.domain,
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
     )
-
-
-def _named_words(noise: PlannedNoise) -> dict[str, str]:
-    """What is published without noise where the rows are what is released."""
-    delta = noise.delta if isinstance(noise, Noise) else None
-    return {
-        "public": "nothing: which rows there are is what is released",
-        "unprotected": "none" if delta is None else f"with a chance of at most {delta} more is told",
-    }
 
 
 @dataclass(frozen=True, slots=True)
