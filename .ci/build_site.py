@@ -4,7 +4,7 @@ python .ci/build_site.py            # needs `pip install --group docs`; build/si
 
 The pages of docs/ are plain Markdown, read as they are in the repository and run by the tests. Here they are laid out
 beside the changelog, the security page and the rest, pages of reference are made for each room's public names, and
-zensical makes HTML of it all, strictly. docs/decisions/0012 says why so.
+zensical makes HTML of it all, strictly.
 """
 
 import ast
@@ -19,6 +19,7 @@ from urllib.parse import unquote
 ROOT = Path(__file__).resolve().parents[1]
 PAGES, SITE = ROOT / "build/pages", ROOT / "build/site"
 BESIDE = {
+    "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",

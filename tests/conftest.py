@@ -68,7 +68,7 @@ DEPENDENCIES = [
 tables and engines, the service and its workers, and every command once."""
 
 # A busy machine is no failure of a theorem, and ten cases of each keep the suite quick: of the faults drawn for it
-# (docs/decisions/0060, 0066) none was found by the next five or fifteen alone. They are the same for everybody, so
+# none was found by the next five or fifteen alone. They are the same for everybody, so
 # that the suite passes for everybody or for nobody; `pytest --explore` tries others, and more of them.
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeated", **_PATIENT, max_examples=10, derandomize=True)

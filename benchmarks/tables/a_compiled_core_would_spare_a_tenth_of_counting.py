@@ -2,7 +2,7 @@
 
 Run: PYTHONPATH=src python benchmarks/tables/a_compiled_core_would_spare_a_tenth_of_counting.py [events]
 
-The prototype below is compiled by `cc` into a temporary folder; results are compared. docs/decisions/0031 rests on it.
+The prototype below is compiled by `cc` into a temporary folder; results are compared.
 """
 
 import ctypes

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.cell_noise import CellNoise as CellNoise
     from utmost.publish.promises.point_noise import PointNoise as PointNoise
     from utmost.publish.promises.promise import Promise as Promise
-    from utmost.publish.promises.promise_files import read_promise as read_promise
+    from utmost.publish.promises.promise import read_promise as read_promise
     from utmost.publish.promises.statement_check import check_statement as check_statement
     from utmost.publish.promises.sum_noise import SumNoise as SumNoise
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
@@ -89,7 +89,7 @@ _HOMES = {
     "plot": "utmost.interfaces.figures.plots:plot",
     "priors": "utmost.design.spaces.priors",
     "read_design": "utmost.interfaces.documents.saved_designs:read_design",
-    "read_promise": "utmost.publish.promises.promise_files:read_promise",
+    "read_promise": "utmost.publish.promises.promise:read_promise",
     "read_release": "utmost.interfaces.documents.published_files:read_release",
     "read_workload": "utmost.publish.statements.workload_files:read_workload",
     "refines": "utmost.design.geometry.refining:refines",

@@ -50,7 +50,7 @@ def test_every_page_is_found_from_an_index():
 
 
 def test_every_page_leads_to_the_glossary():
-    """Its words are found from wherever they are met; decisions are a log."""
+    """Its words are found from wherever they are met."""
     docs = ROOT / "docs"
     pages = [page for room in ("tutorial", "howto", "theory", "reference") for page in (docs / room).glob("*.md")]
     without = [page.name for page in pages if "glossary.md" not in page.read_text(encoding="utf-8")]
@@ -114,9 +114,8 @@ def test_every_file_that_a_page_names_is_there():
     named = re.compile(r"`(?:src/utmost/)?((?:\w+/)+\w+\.py)`")
     trees = [ROOT / "src" / "utmost", ROOT, ROOT / "benchmarks"]
     for page in sorted((ROOT / "docs").rglob("*.md")):
-        if "decisions" not in page.parts:
-            for path in named.findall(page.read_text(encoding="utf-8")):
-                assert any((tree / path).exists() for tree in trees), (page.name, path)
+        for path in named.findall(page.read_text(encoding="utf-8")):
+            assert any((tree / path).exists() for tree in trees), (page.name, path)
 
 
 def test_every_command_is_named():

@@ -25,7 +25,7 @@ from utmost.interfaces.documents.surveys import SURVEY, Survey
 from utmost.local import BlockSelection, balanced_family
 from utmost.publish import promises, statements
 from utmost.publish.promises.codec import Form
-from utmost.publish.promises.promise_files import PROMISE_FORM
+from utmost.publish.promises.promise import PROMISE_FORM
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM

@@ -78,7 +78,7 @@ def test_a_thief_sees_how_many_were_declared_and_not_how_many_are_held(tmp_path)
             ledger.cells_on_demand.publish("w", table, WORDS, most=100, epsilon=1)
             ledger.cells_on_demand.relax("w", table, WORDS, epsilon=2)
             release = ledger.items.release("w")
-            assert (release.rows, release.columns, release.promise.identifiers) == (100, ("n",), ("cell",))
+            assert (release.rows, release.columns, release.promise.id_column) == (100, ("n",), ("cell",))
         with sqlite3.connect(tmp_path / str(at) / "l.db") as store:
             names = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             rows = [(name, row) for name in sorted(names) for row in store.execute(f"SELECT * FROM {name}")]

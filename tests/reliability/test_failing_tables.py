@@ -12,7 +12,8 @@ import utmost as ut
 from utmost.errors import UtmostError
 from utmost.exact import level
 from utmost.ledger import Ledger, Release
-from utmost.tables.engines.engines import EngineFrame, engine_frame, is_engine_frame
+from utmost.tables.engines.engine_frames import EngineFrame
+from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.files.files import read
 from utmost.tables.frames.adapters import TableAdapter, adapter_of
 

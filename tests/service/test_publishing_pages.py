@@ -19,7 +19,7 @@ from utmost.interfaces.service.pages.page_counted import brought_counted, planne
 from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.promises import Promise
-from utmost.publish.promises.promise_files import PROMISE_FORM
+from utmost.publish.promises.promise import PROMISE_FORM
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.releases import WorkloadRelease
 from utmost.service import Settings, application

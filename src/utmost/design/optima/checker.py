@@ -241,11 +241,11 @@ class Multipliers(Shown, Rebuilt):
 class Bounds(Shown):
     """The optimum lies between ``lower`` and ``upper``; both are Fractions, or floats rounded outward."""
 
-    lower: Any
-    upper: Any
+    lower: Fraction | float
+    upper: Fraction | float
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> Fraction | float:
         """``upper - lower``: zero when the optimum is exact (floats: rounded up)."""
         exactly = Fraction(self.upper) - Fraction(self.lower)
         return exactly if isinstance(self.upper, Fraction) else round_up(exactly)

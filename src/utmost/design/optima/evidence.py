@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 
@@ -38,19 +38,19 @@ class Evidence(Shown, Rebuilt, ABC):
         """
 
     @property
-    def lower(self) -> Any:
+    def lower(self) -> Fraction | float:
         """The optimum is at least this: a Fraction, or a float rounded down."""
         assert self.bounds is not None
         return self.bounds.lower
 
     @property
-    def upper(self) -> Any:
+    def upper(self) -> Fraction | float:
         """The optimum is at most this: a Fraction, or a float rounded up."""
         assert self.bounds is not None
         return self.bounds.upper
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> Fraction | float:
         """``upper - lower``: 0 when all is exact."""
         assert self.bounds is not None
         return self.bounds.gap

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -72,17 +73,17 @@ class Optimum(Shown, Rebuilt):
         text(self.method, "method")
 
     @property
-    def loss(self) -> Any:
+    def loss(self) -> Fraction | float:
         """The expected loss: exact, or a float that is certainly not below what the channel achieves."""
         return self.certificate.upper
 
     @property
-    def lower(self) -> Any:
+    def lower(self) -> Fraction | float:
         """No private channel loses less: equal to ``loss`` when exact, else a float rounded down."""
         return self.certificate.lower
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> Fraction | float:
         """``loss - lower``."""
         return self.certificate.gap
 

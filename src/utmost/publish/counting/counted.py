@@ -22,7 +22,7 @@ from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 from utmost.tables.files.saving import Digest, Publication, saved
-from utmost.tables.frames.adapters import labelled
+from utmost.tables.frames.adapters import LabelledTable, labelled
 from utmost.version import __version__
 
 if TYPE_CHECKING:  # a table knows no plan until one comes
@@ -179,7 +179,7 @@ class CountedTable(ProvedTable, Shown):
             return "count"
         return "sum" if self.unit.is_shared else self.unit.amount.name
 
-    def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> Any:
+    def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> LabelledTable:
         """The true sums over one family as a table: its labels, and the sums in one column; by default the total.
 
         Where events were counted beside their amounts there are two, "count" and that of the amounts.
@@ -201,11 +201,16 @@ class CountedTable(ProvedTable, Shown):
         sums = {"count": narrowed(counts), amounts.amount.name: amounts.amount.numbers(narrowed(above + low * counts))}
         return labelled(self.kind, self.domain.group_labels(amounts.seen(both)), sums)
 
-    def in_steps(self, column: str | None = None) -> Any:
+    def in_steps(self, column: str | None = None) -> LabelledTable:
         """The cells as a table of integers, as they are noised: of amounts the steps."""
         return self._laid(self.domain.finest, column, lambda steps: steps)
 
-    def _laid(self, family: Any, column: str | None, shown: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
+    def _laid(
+        self,
+        family: str | Sequence[str] | Family,
+        column: str | None,
+        shown: Callable[[NDArray[Any]], NDArray[Any]],
+    ) -> LabelledTable:
         chosen, name = self.domain.family(family), self.column if column is None else column
         self.unit.check_adds(is_one_cell=self.domain.is_of_cells(chosen), came=f"a table by {family!r}")
         sums = shown(self.domain.sums(self.summable, chosen).ravel())

@@ -18,6 +18,7 @@ from utmost.publish.ledger.verification import (
     check_receipt,
     history,
     receipt,
+    status_of,
     verified_with_witness,
 )
 from utmost.publish.promises.promise import Part
@@ -130,7 +131,7 @@ class Accounts:
     def status(self) -> Status:
         """Where the ledger is, what is in it, and whether anything new may be said."""
         place, quarantine = self._book.store.place, self._book.quarantine()
-        return self._look(lambda state: Status.of(place, state, quarantine))
+        return self._look(lambda state: status_of(place, state, quarantine))
 
     @long_work("Verifying the ledger")
     def verify(self) -> Verification:

@@ -30,7 +30,8 @@ from utmost.publish.releases.item_columns import (
 )
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
-from utmost.tables.engines.engines import EngineFrame, engine_frame
+from utmost.tables.engines.engine_frames import EngineFrame
+from utmost.tables.engines.engines import engine_frame
 from utmost.tables.frames.adapters import LabelledTable, check_there
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from utmost.core.exact.arguments import instance
+from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_of_text, level_text
@@ -61,8 +61,11 @@ class PublishRequest:
         """The request that JSON values describe; other values beside them are left alone.
 
         Raises:
-            KeyError: for a field that is missing. UtmostError: for a field of another kind.
+            OutOfRange: for a field that is missing. UtmostError: for a field of another kind.
         """
+        missing = [field.name for field in fields(cls) if field.name not in mapping(facts, "facts")]
+        if missing:
+            raise OutOfRange("a request must have all its fields", came=f"no {missing[0]!r}", where="facts")
         plain = {field.name: facts[field.name] for field in fields(cls)}
         promise, level = Promise.of_facts(facts["promise"]), level_of_text(facts["level"])
         return cls(**plain | {"promise": promise, "level": level})

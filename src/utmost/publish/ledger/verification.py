@@ -48,20 +48,19 @@ class Status(Shown):
     sealed: bool
     derived: bool
 
-    @classmethod
-    def of(cls, place: str, state: State, quarantine: str | None) -> "Status":
-        """The status in a state."""
-        budgets = tuple(Budget(name, state.limits.get(name), state.spending(name)) for name in state.datasets)
-        return cls(
-            place,
-            state.identity,
-            state.number,
-            len(state.releases),
-            budgets,
-            quarantine,
-            state.is_sealed,
-            state.is_derived,
-        )
+
+def status_of(place: str, state: State, quarantine: str | None) -> Status:
+    """The status of a ledger in a state."""
+    return Status(
+        place=place,
+        identity=state.identity,
+        events=state.number,
+        releases=len(state.releases),
+        datasets=tuple(Budget(name, state.limits.get(name), state.spending(name)) for name in state.datasets),
+        quarantine=quarantine,
+        sealed=state.is_sealed,
+        derived=state.is_derived,
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

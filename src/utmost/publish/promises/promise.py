@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.arguments import instance, truth, wrong_kind
+from utmost.core.exact.arguments import path as read_path
 from utmost.core.exact.field_forms import arguments_of, facts_of, form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
@@ -22,10 +23,13 @@ from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.cell_noise import CellNoise, least_like
+from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
+from utmost.tables.files.atomic import write_together
+from utmost.tables.files.json_files import write_json
 
 if TYPE_CHECKING:
     from utmost.publish.workloads.planning.strategy import Strategy
@@ -238,9 +242,10 @@ class Promise(Shown):
         Raises:
             OutOfRange: for a file that does not end in .json. Unsupported: where it is there already.
         """
-        from utmost.publish.promises.promise_files import save_promise
-
-        save_promise(self, path, overwrite=overwrite)
+        path = Path(path)
+        if path.suffix.lower() != ".json":
+            raise OutOfRange("a promise is written as .json", came=path.name, where="path")
+        write_together({path: lambda file: write_json(PROMISE_FORM.document(self), file)}, overwrite=overwrite)
 
     def check(self, table: Any) -> None:
         """Check that it says what a table has to be promised, where that is a counted one.
@@ -371,3 +376,37 @@ def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
     if len(set(names)) != len(names):
         raise OutOfRange("identifiers are one or more columns, each once", came=str(names), where="id_column")
     return tuple(names)
+
+
+_BESIDE = {"kind", "format", "utmost", "digest"}
+
+
+def _facts(promise: Promise) -> dict[str, Any]:
+    return promise.facts() | {"digest": promise.digest}
+
+
+def _value(facts: Mapping[str, Any]) -> Promise:
+    return Promise.of_facts({name: fact for name, fact in facts.items() if name not in _BESIDE})
+
+
+PROMISE_FORM = Form("promise", "a promise", _facts, _value)
+"""Promises as documents: the words of `Promise.facts`, and the digest by which two promises are one."""
+
+
+def read_promise(path: Path | str) -> Promise:
+    """The promise in a file that ``Promise.save`` or ``utmost promise`` wrote.
+
+    Raises:
+        BadTable: for what is no promise, and naming a field that is missing, unknown, or no longer fits the digest.
+        OutOfRange, NotANumber, WrongKind: for words that go not together.
+        Unsupported: for a format of a later version.
+
+    >>> from utmost import Unit
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "promise.json"
+    >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
+    >>> promise.save(path)
+    >>> read_promise(path) == promise
+    True
+    """
+    return PROMISE_FORM.read(Path(read_path(path, "path")))

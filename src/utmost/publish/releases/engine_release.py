@@ -29,7 +29,8 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.released_once import ReleasedOnce
-from utmost.tables.engines.engines import EngineFrame, engine_frame
+from utmost.tables.engines.engine_frames import EngineFrame
+from utmost.tables.engines.engines import engine_frame
 from utmost.tables.frames.adapters import check_there
 from utmost.tables.frames.arrow_identifiers import check_identifier, is_text
 from utmost.tables.optional_imports import extra

@@ -14,7 +14,7 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.tables.cells.columns import not_distinct
-from utmost.tables.engines.engines import UNDECLARED
+from utmost.tables.engines.engine_frames import UNDECLARED
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.optional_imports import extra
 

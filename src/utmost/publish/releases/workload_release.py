@@ -557,7 +557,7 @@ class WorkloadRelease(Shown):
     ) -> dict[str, int | float]:
         """`bars` of the sums of families, or of an answer that weighs the two parts of an amount."""
         amounts = self._amounts
-        chosen = [self.domain.family(family) for family in families]
+        chosen = [self.domain.family(family) for family in iterable(families, "families")]
         laws = {family: self._family_laws(family, weights) for family in chosen}
         amount = None if amounts is not None and weights == amounts.count else self.unit.amount
         return {

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines.engines import UNDECLARED, Batches, BatchMap, Constants, WithConstants, check_no_pattern
+from utmost.tables.engines.engine_frames import (
+    UNDECLARED,
+    Batches,
+    BatchMap,
+    Constants,
+    WithConstants,
+    check_no_pattern,
+)
 from utmost.tables.engines.local_frames import FrameHere
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.optional_imports import extra

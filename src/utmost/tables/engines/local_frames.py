@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-from utmost.tables.engines.engines import Batches, EngineFrame, RowsMap, write_parquet
+from utmost.tables.engines.engine_frames import Batches, EngineFrame, RowsMap, write_parquet
 
 
 class FrameHere(EngineFrame, Protocol):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines.engines import Batches, BatchMap, Constants, WithConstants, check_no_pattern
+from utmost.tables.engines.engine_frames import Batches, BatchMap, Constants, WithConstants, check_no_pattern
 from utmost.tables.engines.local_frames import FrameHere
 from utmost.tables.optional_imports import extra
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from utmost import errors
 from utmost.errors import Unsupported, UtmostError
-from utmost.tables.engines.engines import Batches, BatchMap, Constants, RowsMap, check_no_pattern
+from utmost.tables.engines.engine_frames import Batches, BatchMap, Constants, RowsMap, check_no_pattern
 from utmost.tables.optional_imports import extra
 
 REFUSAL = "refusal"

@@ -13,8 +13,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.promise_options import Promised, Protected
 from utmost.interfaces.cli.screens.screen import facts, percent, screen
 from utmost.interfaces.cli.screens.terminal import Text
-from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promise_files import PROMISE_FORM
+from utmost.publish.promises.promise import PROMISE_FORM, Promise
 from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table
 

@@ -166,7 +166,7 @@ class Promised:
     def __post_init__(self) -> None:
         if self.promise is None:
             return
-        from utmost.publish.promises.promise_files import PROMISE_FORM
+        from utmost.publish.promises.promise import PROMISE_FORM
 
         families = (self.columns, self.protected, self.noise, self.plane, self.lasting)
         options.refuse("cannot be chosen with --promise, which says all that is promised", *families)

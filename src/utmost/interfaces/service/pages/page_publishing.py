@@ -17,7 +17,7 @@ from utmost.interfaces.service.publish_requests import proposable, read_request
 from utmost.interfaces.service.service import Service
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
-from utmost.publish.promises.promise_files import PROMISE_FORM
+from utmost.publish.promises.promise import PROMISE_FORM
 
 publishing = APIRouter(include_in_schema=False)
 

@@ -1,0 +1,158 @@
+"""What an engine can do with a frame, in Arrow batches: the protocol of frames, and what all engines share."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from utmost.errors import BadTable
+from utmost.tables.optional_imports import extra
+
+Batches = Iterator[Any]
+"""Arrow record batches."""
+
+BatchMap = Callable[[Any], Any]
+"""From one Arrow record batch to another: a pure function that can be pickled, since workers get a copy of it."""
+
+RowsMap = Callable[[Batches], Batches]
+"""From the batches of some of the rows to the batches that are made of them; it can be pickled, too."""
+
+Constants = Mapping[str, int | float]
+"""Columns that hold one number, by name."""
+
+UNDECLARED = b"utmost.undeclared"
+"""In the metadata of a field: its width is the engine's choice, and was not declared."""
+
+_FILE_ROWS = 10_000_000
+
+
+class EngineFrame(Protocol):
+    """A frame of one engine, and what the engine can do with it."""
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+
+    @property
+    def kind(self) -> str:
+        """Kind of the tables that are made of it, as an adapter names it."""
+
+    @property
+    def native(self) -> Any:
+        """The engine's own frame."""
+
+    @property
+    def folds_case(self) -> bool:
+        """Whether names that differ only in case are one column."""
+
+    def schema(self) -> Any:
+        """The Arrow schema of the rows; nothing is evaluated."""
+
+    def select(self, names: Sequence[str]) -> "EngineFrame":
+        """The frame with these columns alone."""
+
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
+        """The engine's own frame of this Arrow schema; not evaluated yet.
+
+        Args:
+            work: makes the batches of all columns but the constants.
+            schema: of all columns.
+            constants: columns that are the same in each row.
+        """
+
+    def check_mapped(self) -> None:
+        """Check that rows can be mapped, before a level is spent for the frame that is made."""
+
+    def batches(self) -> Batches:
+        """All rows, in their order where they have one, a batch at a time."""
+
+    def written(self, folder: Path) -> None:
+        """Write the rows as Parquet files into a folder that is there, and empty."""
+
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """What ``work`` makes of the rows, in any parts and any order, added up: batches of few rows.
+
+        Args:
+            schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.
+                Sums of one key that come in two batches are still to be added up.
+        """
+
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
+        """As `added_up`, of rows on many machines, with a second work: what the first made of all rows meets in it.
+
+        Args:
+            work: what is made of the rows, of the schema ``between``.
+            then: what is made of that, where all batches' rows with one key are in one of so many parts; of the
+                schema, and whatever columns more there are as they came.
+
+        Returns:
+            None where all rows pass by in one place: there nothing needs to meet.
+        """
+
+    def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
+        """Add up as `added_up` does, with all rows of one value of a column in one place, however large the frame is.
+
+        Args:
+            column: Name of the column, such as that of persons.
+            work: Function from rows to sums; each call has all rows of some values.
+            schema: Schema of the sums.
+        """
+
+
+def check_no_pattern(names: Sequence[str]) -> None:
+    """Check that no name stands for other columns: engines take a star for all of them, Polars a regular expression.
+
+    Raises:
+        BadTable: for one that does.
+    """
+    for name in names:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            required = "the name of a column must not be a pattern of names to its engine"
+            raise BadTable(required, came=repr(name), remedy="Rename it.")
+
+
+def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:
+    """Write batches of rows, one at a time, into Parquet files of some ten million rows."""
+    writer, at = extra("pyarrow.parquet", "tables"), 0
+    batch = next(batches, None)
+    while batch is not None or at == 0:
+        with writer.ParquetWriter(folder / f"part-{at:05}.parquet", schema) as out:
+            rows = 0
+            while batch is not None and rows < _FILE_ROWS:
+                out.write_batch(batch.cast(schema))
+                rows, batch = rows + batch.num_rows, next(batches, None)
+        at += 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WithConstants:
+    """A map of batches to which columns are added that are the same in each row.
+
+    Attributes:
+        work: makes the other columns.
+        schema: of all columns.
+        constants: the added ones.
+    """
+
+    work: BatchMap
+    schema: Any
+    constants: Constants
+
+    def __call__(self, batch: Any) -> Any:
+        """The batch that the work makes, with the constants in their places."""
+        worked = self.work(batch)
+        columns = [
+            _repeated(self.constants[field.name], field.type, worked.num_rows)
+            if field.name in self.constants
+            else worked.column(field.name)
+            for field in self.schema
+        ]
+        return extra("pyarrow", "tables").record_batch(columns, schema=self.schema)
+
+
+@lru_cache(maxsize=8)
+def _repeated(number: int | float, kind: Any, rows: int) -> Any:
+    """A constant column; most batches are of one length, and share it."""
+    arrow = extra("pyarrow", "tables")
+    return arrow.repeat(arrow.scalar(number, kind), rows)
