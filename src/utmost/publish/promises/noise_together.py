@@ -13,12 +13,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-    names, whom = tuple(sequence_of(columns, text, "columns")), instance(unit, Unit, "unit")
-    check_changed(whom, names)
-    kind = None if noise is None else one_of(noise, TogetherKind, "noise")
-    ends = None if halves is None else one_of_halves(halves)
-    least = one_of(cost, CellCost, "cost")
-    return OnceTogether(whom, names, kind, truth(relaxable, "relaxable"), least, ends, None)
+from utmost.core.exact.arguments import instance, one_of, sequence_of, text, truth
 from utmost.core.exact.field_forms import FieldForm, form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
@@ -358,15 +353,9 @@ def once_together(
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).plan(level(1)).way.kind
     'joint'
     """
-<<<<<<< HEAD
-    check_changed(unit, columns)
+    names, whom = tuple(sequence_of(columns, text, "columns")), instance(unit, Unit, "unit")
+    check_changed(whom, names)
     kind = None if noise is None else one_of(noise, TogetherKind, "noise")
     ends = None if halves is None else one_of_halves(halves)
     least = one_of(cost, CellCost, "cost")
-    return OnceTogether(unit, tuple(columns), kind, truth(relaxable, "relaxable"), least, ends, None)
-=======
-    names, relaxable = tuple(sequence_of(columns, text, "columns")), truth(relaxable, "relaxable")
-    check_changed(instance(unit, Unit, "unit"), names)
-    least = partial(plan_together, names, unit=unit, noise=noise, relaxable=relaxable, cost=cost, halves=halves)
-    return OnceNoise(unit, "integers", least, names)
->>>>>>> main
+    return OnceTogether(whom, names, kind, truth(relaxable, "relaxable"), least, ends, None)

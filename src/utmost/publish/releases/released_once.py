@@ -12,7 +12,6 @@ from utmost.errors import Unsupported
 from utmost.publish.promises.plan import CellsAt, Planned
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
-from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.reader_verbs import AnswersReaders, Read, read_answer
 from utmost.tables.files.saving import SavedTable
@@ -145,7 +144,10 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
         """The statement, with the digest of the table as it is published."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        if isinstance(self.promise.noise, SumNoise):
+        if self.plan.is_document:
+            from utmost.publish.promises.sum_noise import SumNoise
+
+            assert isinstance(self.promise.noise, SumNoise), "sums alone are one document"
             return self.promise.noise.rehearsed(self.plan.level, self.plan.confidence)
         promise, plan = self.promise.as_drawn(self.plan), self.plan
         return Statement(promise, plan.level, plan.confidence, self.rows, digest, None).facts()
