@@ -2,8 +2,7 @@
 
 from utmost.interfaces.documents.published_files import PublishedTable, read_release
 from utmost.interfaces.documents.statement_readers import stated_release
-from utmost.publish.promises.statement import Statement
-from utmost.publish.promises.statement_check import check_statement
+from utmost.publish.promises.statement import Statement, check_statement
 from utmost.publish.releases.comparisons import Trend, change, trend
 from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.statements.clean_check import check_clean

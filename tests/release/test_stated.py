@@ -18,7 +18,7 @@ from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.publish.ledger.answer_statements import response_statement
 from utmost.publish.promises import table_statements as statements
-from utmost.publish.promises.statement_check import reading_noise
+from utmost.publish.promises.statement import reading_noise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.releases import rehearse_table, release_table
 from utmost.statements import Statement, check_statement, stated_release

@@ -18,7 +18,7 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
-from utmost.publish.promises.statement_check import read_statement
+from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import (
     CELLS,
     CLEAN_KIND,

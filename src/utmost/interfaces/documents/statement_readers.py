@@ -8,7 +8,7 @@ from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import Unsupported
-from utmost.publish.promises.statement_check import check_statement
+from utmost.publish.promises.statement import check_statement
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     DETAILED_KIND,

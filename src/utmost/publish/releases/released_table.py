@@ -24,9 +24,7 @@ from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement import Statement
-from utmost.publish.promises.statement_check import check_statement, read_statement
-from utmost.publish.promises.statement_fields import stated_field
+from utmost.publish.promises.statement import Statement, check_statement, read_statement, stated_field
 from utmost.publish.promises.statement_kinds import CELLS, STATEMENT_KIND, noise_kind
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.withheld import WithheldTable, withheld_table

@@ -18,9 +18,10 @@ from utmost.publish.promises import codec
 from utmost.publish.promises.key_distribution import naming_law, read_delta
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.partition_selection import key_columns, keys_held, keys_statement, shares_of_one
-from utmost.publish.promises.statement_check import ON_TRUST_OF_DRAWS, check_table
-from utmost.publish.promises.statement_fields import (
+from utmost.publish.promises.statement import (
+    ON_TRUST_OF_DRAWS,
     check_follows,
+    check_table,
     digest_of,
     does_not_follow,
     names_of,

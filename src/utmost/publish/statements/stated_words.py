@@ -17,15 +17,10 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import FARTHEST
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.plan import CellsAt
-from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.point_noise import PointsAt
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.statement import Statement
-from utmost.publish.promises.statement_check import ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST
+from utmost.publish.promises.statement import ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.promises.together_plan import TogetherAt, plan_of_way
 from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
@@ -36,8 +31,8 @@ CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 
 
 _EVERYBODY = "; nobody is left out or in fewer, so that the total is public"
-_NO_CHANGE = "none: every true value in the released columns got its noise as it was"
-_NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
+NO_CHANGE = "none: every true value in the released columns got its noise as it was"
+NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
 
 
 def table_in_words(document: Mapping[str, Any]) -> Facts:
@@ -55,7 +50,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
             "public": "nothing: which rows there are is what is released",
             "unprotected": "none" if delta is None else f"with a chance of at most {delta} more is told",
         }
-    words = _NoiseWords.of(statement)
+    words = NoiseWords.of(statement)
     return Facts(
         statement=document,
         level=total,
@@ -79,7 +74,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class _NoiseWords:
+class NoiseWords:
     """The sentences that depend on the kind of noise."""
 
     line: str
@@ -96,50 +91,49 @@ class _NoiseWords:
     domain: str
 
     @classmethod
-    def of(cls, statement: Statement) -> "_NoiseWords":
+    def of(cls, statement: Statement) -> "NoiseWords":
         """The sentences of a statement."""
         plan = statement.plan
         if isinstance(plan, CellsAt):
             return _of_cells(statement, plan)
-        if isinstance(plan, TogetherAt):
-            return _of_columns_together(statement, plan)
-        if isinstance(plan, PointsAt):
-            return _of_points(statement, plan)
-        return _of_any_noise(statement)
+        # whoever reads a table's words loads no noise of points
+        from utmost.publish.statements.noise_words import words_of_noise
+
+        return words_of_noise(statement)
 
 
-def _of_cells(statement: Statement, plan: CellsAt) -> _NoiseWords:
+def _of_cells(statement: Statement, plan: CellsAt) -> NoiseWords:
     columns, unit = statement.promise.columns, plan.unit
     if plan.grid is None:
-        before = _rounded(unit, "cell") + _NO_CHANGE
+        before = _rounded(unit, "cell") + NO_CHANGE
     else:
         half = plan.grid * FARTHEST
         before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
     noise = StatedNoise(
         ", ".join(columns),
-        _listed("column", columns) + ", in each cell",
+        listed("column", columns) + ", in each cell",
         repr(plan.drawn) + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else unit.text(1)}"),
         level_name(plan.law.level),
-        _bars(plan.confidence, lambda sure: _margin(plan, sure)),
+        bars(plan.confidence, lambda sure: _margin(plan, sure)),
         "± {} around each released cell",
     )
     numbers = "integers" if plan.grid is None else "real numbers"
     if unit.step != 1:
         numbers = f"multiples of {unit.step}"
     changes = _changes(unit, "released cell")
-    return _NoiseWords(
+    return NoiseWords(
         line=promise_line(plan.level, unit.neighbours),
         per=None,
         released=released_rows(columns, statement.rows),
         unit=f"one individual, who {changes}",
-        neighbours=_alike(unit, "released cell"),
+        neighbours=alike(unit, "released cell"),
         noises=(noise,),
         why=plan.theorem,
         before=before,
-        after=_NEGATIVE,
+        after=NEGATIVE,
         composition=_divided(int(unit.charged)),
         on_trust=ON_TRUST,
-        domain=_table_domain(statement, numbers),
+        domain=table_domain(statement, numbers),
     )
 
 
@@ -148,108 +142,8 @@ def _margin(plan: CellsAt, sure: Fraction) -> int | float:
     return plan.unit.margin(steps) if plan.grid is None else round_up((steps + FARTHEST) * plan.grid)
 
 
-def _of_columns_together(statement: Statement, plan: TogetherAt) -> _NoiseWords:
-    after = _NEGATIVE
-    if plan.way.kind == "rotated":
-        ends = "multiples of 1/2 are kept" if plan.halves == "keep" else "halves are rounded by a fair coin"
-        after = f"columns are read off noisy sums and differences; {ends}"
-    if plan.way.kind == "signed":
-        ends = "fractions are kept" if plan.halves == "keep" else "fractions are rounded by a coin"
-        after = f"columns are read off noisy signed sums; {ends}"
-    noises = tuple(
-        StatedNoise(
-            name,
-            _listed("column", [name]) + ", in each cell",
-            plan.drawn_for(at),
-            f"{level_name(plan.level)} for the cells of one row together",
-            _bars(plan.confidence, lambda sure, at=at: _together_margin(plan, sure, at)),
-        )
-        for at, name in enumerate(plan.columns)
-    )
-    changes = f"only the {plan.unit.cells} released cells of one row, each by at most {plan.unit.sensitivity}"
-    changes += ", and lowers none" * plan.unit.nonnegative
-    return _NoiseWords(
-        line=promise_line(plan.level, plan.unit.neighbours),
-        per=None,
-        released=released_rows(plan.columns, statement.rows),
-        unit=f"one individual, who changes {changes}",
-        neighbours=_alike(plan.unit, "released cell"),
-        noises=noises,
-        why=plan.why,
-        before=_NO_CHANGE,
-        after=after,
-        composition="the cells of one row are released together at the whole level; no individual is in two rows.",
-        on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
-        domain=_table_domain(statement, "integers"),
-    )
-
-
-def _together_margin(plan: TogetherAt, sure: Fraction, at: int) -> int | float:
-    asked = plan_of_way(
-        plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
-    )
-    return asked.margins[at]
-
-
-def _of_points(statement: Statement, plan: PointsAt) -> _NoiseWords:
-    law, columns = plan.law, statement.promise.columns
-    noise = StatedNoise(
-        "points",
-        f"the points ({', '.join(columns)}), in each row",
-        places_drawn(law),
-        f"{level_name(law.level)} for each {law.per} of distance",
-        _bars(plan.confidence, law.margin),
-        "within {} of each point",
-    )
-    return _NoiseWords(
-        line=places_line(law),
-        per=str(law.per),
-        released=released_rows(columns, statement.rows, ": one point a row"),
-        unit=f"one row's point, moved by {law.per} of distance",
-        neighbours=_metric_words(law, columns),
-        noises=(noise,),
-        why=places_theorem(law),
-        before="none",
-        after=f"noisy points are rounded to steps of {law.grid}",
-        composition="the distances of several rows of one individual add up.",
-        on_trust=PLACES_ON_TRUST,
-        domain=_table_domain(statement, "points"),
-    )
-
-
-def _of_any_noise(statement: Statement) -> _NoiseWords:
-    noise, level = statement.promise.noise, statement.level
-    assert isinstance(noise, Noise), "noise for one level has a plan of its own"
-    bars = {sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.confidence})}
-    noises = tuple(
-        StatedNoise(
-            name,
-            name,
-            noise.drawn(level),
-            level_name(level),
-            tuple((sure, named[place][1]) for sure, named in bars.items()),
-        )
-        for place, (name, _) in enumerate(bars[statement.confidence])
-    )
-    columns, line = statement.promise.columns, promise_line(level, noise.unit.neighbours)
-    named = f" ({statement.rows} named)" if statement.rows else ""
-    return _NoiseWords(
-        line=line if noise.delta is None else f"{line[:-1]}, but for a chance of {noise.delta}.",
-        per=None,
-        released=f"{', '.join(columns)}{named}" if noise.names_rows else released_rows(columns, statement.rows),
-        unit=noise.whom,
-        neighbours=f"data sets that differ by one individual under {noise.relation}",
-        noises=noises,
-        why=noise.theorem,
-        before="none",
-        after="none",
-        composition="",
-        on_trust=(f"whom it protects: {noise.whom}", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
-        domain=f"Tables of {noise.subject}.",
-    )
-
-
-def _table_domain(statement: Statement, numbers: str) -> str:
+def table_domain(statement: Statement, numbers: str) -> str:
+    """The data sets of which a statement speaks."""
     columns = ", ".join(statement.promise.columns)
     return f"Tables of {statement.rows} rows whose released columns ({columns}) hold {numbers}."
 
@@ -274,7 +168,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
             sums,
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             f"{level_name(law.level)}, {one['share']} of {whole}",
-            _bars(release.confidence, margin),
+            bars(release.confidence, margin),
         )
         for (family, law), one in zip(_laws(release), statement["families"], strict=True)
         for name, sums, margin in _noised(release, family, law, one)
@@ -301,7 +195,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
         line=promise_line(release.level, release.unit.neighbours),
         released=measured,
         unit=f"one individual, who {_changes(release.unit, 'cell')}",
-        neighbours=_alike(release.unit, "cell"),
+        neighbours=alike(release.unit, "cell"),
         public=f"the declared domain ({', '.join(statement['domain'])}), which depends on no individual",
         unprotected="none: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
@@ -389,7 +283,7 @@ def _changes(unit: Unit, cell: str) -> str:
     return f"changes at most {many}{', and lowers none' if unit.nonnegative else ''}{_EVERYBODY * unit.exactly}"
 
 
-def _alike(unit: Unit, cell: str) -> str:
+def alike(unit: Unit, cell: str) -> str:
     """The neighbouring data sets, in words."""
     if unit.neighbours == "add-remove":
         return f"data sets that differ by one individual more or less, who {_changes(unit, cell)}"
@@ -405,17 +299,9 @@ def released_rows(columns: Sequence[str], rows: int, each: str = "") -> str:
     return f"{', '.join(columns)}{each} ({rows} row{'s' * (rows != 1)})"
 
 
-def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
-    return (
-        f"data sets that differ in one row's point ({', '.join(released)}); for points a Euclidean distance d apart "
-        f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
-        "known as geo-indistinguishability)"
-    )
-
-
 def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
     """What is published without noise, and what of it the promise does not cover."""
-    columns = _listed("column", public)
+    columns = listed("column", public)
     if rows_from == "observed":
         rows = "the list of rows, which was found in the data"
         return {
@@ -429,7 +315,8 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
     }
 
 
-def _listed(noun: str, names: Sequence[str]) -> str:
+def listed(noun: str, names: Sequence[str]) -> str:
+    """A noun with names: "the columns a, b"; nothing where there is none."""
     return f"the {noun}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 
 
@@ -453,7 +340,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
     return ledger.together, (adds, makes)
 
 
-def _bars(stated: Fraction, margin: Any) -> Bars:
+def bars(stated: Fraction, margin: Any) -> Bars:
     """The distance for each confidence, the statement's own among them."""
     return tuple((sure, margin(sure)) for sure in sorted({*CONFIDENCES, stated}))
 

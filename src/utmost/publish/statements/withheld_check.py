@@ -14,15 +14,16 @@ from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises.codec import check_header, differing
 from utmost.publish.promises.plan import CellsAt
-from utmost.publish.promises.statement import Statement
-from utmost.publish.promises.statement_check import is_blank, unlike
-from utmost.publish.promises.statement_fields import (
+from utmost.publish.promises.statement import (
+    Statement,
     check_follows,
     digest_of,
     does_not_follow,
+    is_blank,
     names_of,
     promise_that_holds,
     stated_field,
+    unlike,
 )
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.workload_statements import unsummed_parts, workload_statement
