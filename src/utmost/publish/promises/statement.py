@@ -87,11 +87,6 @@ class Statement:
         return self.promise.noise.plan(self.level, self.confidence)
 
     @property
-    def margins(self) -> dict[str, int | float]:
-        """Margins of error, by the names of their columns."""
-        return {name: margin for name, (_, margin) in self.plan.bars(self.promise.columns).items()}
-
-    @property
     def delta(self) -> Fraction | None:
         """Chance that the bound of epsilon does not cover; None where there is none."""
         noise = self.promise.noise
@@ -108,19 +103,45 @@ class Statement:
 
     def facts(self) -> dict[str, Any]:
         """The statement as JSON values."""
+        return self.facts_by(self.plan)
+
+    def facts_by(self, plan: Planned) -> dict[str, Any]:
+        """The same by its plan, where that was made already."""
         return {
             **header(STATEMENT_KIND),
             "guarantee": self.guarantee,
             **level_facts(self.level),
             **({} if self.delta is None else {"delta": str(self.delta)}),
             "promise": self.promise.as_published().facts(),
-            "noise": self.plan.facts(),
+            "noise": plan.facts(),
             "confidence_exactly": str(self.confidence),
-            "margins": self.margins,
+            "margins": self._margins(plan),
             "rows": self.rows,
             "table": None if self.digest is None else dict(self.digest),
             **({} if self.ledger is None else self.ledger.facts()),
         }
+
+    def _margins(self, plan: Planned) -> dict[str, int | float]:
+        """Margins of error, by the names of their columns."""
+        return {name: margin for name, (_, margin) in plan.bars(self.promise.columns).items()}
+
+    def check(self, table: Any, *, digested: bool = True) -> Planned:
+        """Check that a table is the one of this statement: columns, rows, margins, cells and digest.
+
+        Args:
+            table: Table as it was released, of any kind.
+            digested: Whether the digest is that of the cells; False where the digest of the file was compared already.
+
+        Raises:
+            BadTable: where it is another one.
+        """
+        plan, columns = self.plan, self.promise.columns
+        stated = {"rows": self.rows, "table": self.digest}
+        check_table(columns, stated, table, self._margins(plan), self.promise.public, digested=digested)
+        if isinstance(plan, CellsAt):
+            for name in columns:
+                _check_cells(adapter_of(table).column(table, name), plan.width, name)
+        return plan
 
     @classmethod
     def of_facts(cls, document: Mapping[str, Any]) -> "Statement":
@@ -153,9 +174,10 @@ class Statement:
                 digest_of(document),
                 LedgerFacts.of_statement(document, level),
             )
-            if promise.as_drawn(statement.plan) != promise:
+            plan = statement.plan
+            if promise.as_drawn(plan) != promise:
                 raise does_not_follow("promise")
-            expected = json.loads(json.dumps(statement.facts()))
+            expected = json.loads(json.dumps(statement.facts_by(plan)))
         check_follows(document, expected)
         return statement
 
@@ -283,13 +305,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
-    checked = Statement.of_facts(statement)
-    promise, plan = checked.promise, checked.plan
-    check_table(promise.columns, statement, table, checked.margins, promise.public, digested=digested)
-    if isinstance(plan, CellsAt):
-        for name in promise.columns:
-            _check_cells(adapter_of(table).column(table, name), plan.width, name)
-    return plan
+    return Statement.of_facts(statement).check(table, digested=digested)
 
 
 def check_table(

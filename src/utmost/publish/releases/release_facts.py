@@ -157,7 +157,7 @@ class Facts(Shown):
             yield Fact("release", named, is_first=True)
         yield Fact("released", self.released, is_first=True)
         yield Fact("protects", self.unit, is_first=True)
-        yield Fact("alike are", self.neighbours)
+        yield Fact("neighbouring datasets", self.neighbours)
         yield Fact("variant", self._variant)
         yield Fact("level", self._at, is_first=True)
         if self.delta is not None:

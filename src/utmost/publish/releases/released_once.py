@@ -150,7 +150,7 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
             assert isinstance(self.promise.noise, SumNoise), "sums alone are one document"
             return self.promise.noise.rehearsed(self.plan.level, self.plan.confidence)
         promise, plan = self.promise.as_drawn(self.plan), self.plan
-        return Statement(promise, plan.level, plan.confidence, self.rows, digest, None).facts()
+        return Statement(promise, plan.level, plan.confidence, self.rows, digest, None).facts_by(plan)
 
     def save(
         self,

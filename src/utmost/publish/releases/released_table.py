@@ -24,7 +24,7 @@ from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement import Statement, check_statement, read_statement, stated_field
+from utmost.publish.promises.statement import Statement, read_statement, stated_field
 from utmost.publish.promises.statement_kinds import CELLS, STATEMENT_KIND, noise_kind
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
@@ -127,7 +127,8 @@ class ReleasedTable(Shown):
             Unsupported: as `read`.
         """
         _check_independent(instance(stated, dict, "stated"))
-        plan, promise = check_statement(stated, table, digested=False), Statement.of_facts(stated).promise
+        checked = Statement.of_facts(stated)
+        plan, promise = checked.check(table, digested=False), checked.promise
         assert isinstance(plan, CellsAt), "the noise of cells is planned cell by cell"
         numbers = _numbers(table, promise.columns, plan)
         return cls(table, stated, promise, plan, numbers, _texts(table, promise.columns))

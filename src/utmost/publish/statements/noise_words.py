@@ -16,6 +16,7 @@ from utmost.publish.statements.stated_words import (
     CONFIDENCES,
     NEGATIVE,
     NO_CHANGE,
+    ROW_BUDGET,
     NoiseWords,
     alike,
     bars,
@@ -65,7 +66,7 @@ def _of_columns_together(statement: Statement, plan: TogetherAt) -> NoiseWords:
         why=plan.why,
         before=NO_CHANGE,
         after=after,
-        composition="the cells of one row are released together at the whole level; no individual is in two rows.",
+        composition=ROW_BUDGET,
         on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
         domain=table_domain(statement, "integers"),
     )

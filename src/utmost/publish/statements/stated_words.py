@@ -30,9 +30,35 @@ CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """How surely the error bars hold that a page shows, beside the statement's own."""
 
 
+# The sentences of a table: each is written here once, and pages, screens and entries repeat it.
 _EVERYBODY = "; nobody is left out or in fewer, so that the total is public"
-NO_CHANGE = "none: every true value in the released columns got its noise as it was"
+NO_CHANGE = "none: noise was added to each true value as it was"
 NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
+WHOLE_BUDGET = (
+    "each cell gets the whole privacy budget, since one individual changes only one cell (parallel composition)."
+)
+EVEN_BUDGET = (
+    "the privacy budget is split evenly: each cell gets 1/{charged} of it, since one individual is charged for "
+    "{charged} cells (sequential composition)."
+)
+SPLIT_BUDGET = "the privacy budget is split among the tables as shown."
+SHARED_BUDGET = (
+    "the privacy budget is split among the tables as shown; the shares add up to more than 1, since one individual "
+    "cannot change as much in all tables."
+)
+ROW_BUDGET = "the cells of one row share the whole privacy budget; no individual is in two rows."
+ADDS_UP = "epsilon adds up with that of every other release of the same individuals"
+DRAWN_ONCE = f"drawn once and for all; {ADDS_UP}"
+FEWER_LEVELS = (
+    "an answer at a smaller epsilon is the answer at a larger one with more noise; noisy values are published as they "
+    "are"
+)
+DECLARED_ROWS = "the list of rows, which was fixed beforehand"
+OBSERVED_ROWS = "the list of rows, which was found in the data"
+NOTHING_UNPROTECTED = "none: everything that is published without noise was declared to depend on no individual"
+ROWS_UNPROTECTED = "which rows there are: they were found in the data, and one individual may be the reason for a row"
+LONE_KEY = "with a chance of at most {delta} a key that one individual alone holds is named"
+NAMED_ROWS = "nothing: which rows there are is what is released"
 
 
 def table_in_words(document: Mapping[str, Any]) -> Facts:
@@ -42,13 +68,13 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
     noise, ledger = promise.noise, statement.ledger
     total, (adds, makes) = level_in_ledger(ledger, level)
     if isinstance(noise, Noise) and not noise.is_relaxed:
-        adds, makes = "drawn once and for all; the level adds to those of every other release of the same people", ""
+        adds, makes = DRAWN_ONCE, ""
     public = what_is_public(promise.public, promise.rows)
     if noise.names_rows:
         delta = statement.delta
         public = {
-            "public": "nothing: which rows there are is what is released",
-            "unprotected": "none" if delta is None else f"with a chance of at most {delta} more is told",
+            "public": NAMED_ROWS,
+            "unprotected": "none" if delta is None else LONE_KEY.format(delta=delta),
         }
     words = NoiseWords.of(statement)
     return Facts(
@@ -65,7 +91,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         **public,
         before=words.before,
         after=makes or words.after,
-        composition=f"{words.composition} {adds}".strip() or "the level adds to those of every other release",
+        composition=f"{words.composition} {adds}".strip() or ADDS_UP,
         on_trust=words.on_trust,
         delta=statement.delta,
         domain=words.domain,
@@ -205,10 +231,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
         after="nothing: each cell is shown as it was noised"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
-        composition="the families of sums share the level as stated, and the shares are together "
-        + ("1." if plain else "what one individual, who cannot change as much in all of them, leaves room for.")
-        + (f" {adds}" if adds else "")
-        + part,
+        composition=(SPLIT_BUDGET if plain else SHARED_BUDGET) + (f" {adds}" if adds else "") + part,
         on_trust=ON_TRUST_OF_SUMS,
     )
 
@@ -303,16 +326,10 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
     """What is published without noise, and what of it the promise does not cover."""
     columns = listed("column", public)
     if rows_from == "observed":
-        rows = "the list of rows, which was found in the data"
-        return {
-            "public": f"{columns}, and {rows}" if columns else rows,
-            "unprotected": "which rows there are: they were found in the data, and one individual may be the reason",
-        }
-    rows = "the list of rows, which was fixed beforehand"
-    return {
-        "public": f"{columns}, and {rows}" if columns else rows,
-        "unprotected": "none: what is published without noise was declared to depend on no individual",
-    }
+        rows, unprotected = OBSERVED_ROWS, ROWS_UNPROTECTED
+    else:
+        rows, unprotected = DECLARED_ROWS, NOTHING_UNPROTECTED
+    return {"public": f"{columns}, and {rows}" if columns else rows, "unprotected": unprotected}
 
 
 def listed(noun: str, names: Sequence[str]) -> str:
@@ -322,8 +339,8 @@ def listed(noun: str, names: Sequence[str]) -> str:
 
 def _divided(charged: int) -> str:
     if charged == 1:
-        return "each cell has the whole level, since one individual changes only one of them (parallel composition)."
-    return f"each cell has 1/{charged} of the level, since one individual is charged for {charged} (sequential)."
+        return WHOLE_BUDGET
+    return EVEN_BUDGET.format(charged=charged)
 
 
 def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
@@ -332,12 +349,11 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
         return own, ("", "")
     answered = ", ".join(map(level_words, ledger.levels))
     adds = (
-        f"The release is kept, and was answered at epsilon = {answered}: all answers put together cost the "
-        f"largest level, {level_name(ledger.together)}, since they have one joint law (gradual release, Koufogiannis, "
-        "Han and Pappas 2015)."
+        f"The release is remembered, and was answered at epsilon = {answered}: all answers together cost the largest "
+        f"of them, {level_name(ledger.together)}, since they have one joint distribution (gradual release, "
+        "Koufogiannis, Han and Pappas 2015)."
     )
-    makes = "an answer below a larger level is that answer with more noise; noisy values are published as they are"
-    return ledger.together, (adds, makes)
+    return ledger.together, (adds, FEWER_LEVELS)
 
 
 def bars(stated: Fraction, margin: Any) -> Bars:
