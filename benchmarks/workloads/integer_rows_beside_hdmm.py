@@ -60,7 +60,8 @@ def line(sizes):
                 real = laplace * 2 / epsilon**2
                 rows = "no rows" if chosen.rows is None else f"{len(chosen.rows.axes[0].rows)} rows"
                 print(
-                    f"{name} of {n}, epsilon {epsilon}: families and tents {plain:.6g}, with rows {chosen.value:.6g} "
+                    f"{name} of {n}, epsilon {epsilon}: families and hat functions {plain:.6g}, "
+                    f"with rows {chosen.value:.6g} "
                     f"({rows}, {len(chosen.shares)} classes, {seconds:.0f} s), {chosen.value / real:.4f} of real rows "
                     f"with Laplace noise, {real:.6g}",
                     flush=True,

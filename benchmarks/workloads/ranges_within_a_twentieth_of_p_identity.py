@@ -1,4 +1,5 @@
-"""All ranges of an ordered axis: tents beside the values against HDMM's p-identity strategies, whose rows are real.
+"""All ranges of an ordered axis: hat functions beside the values against HDMM's p-identity strategies, whose rows are
+real.
 
     python benchmarks/workloads/ranges_within_a_twentieth_of_p_identity.py 256 1024
 

@@ -15,7 +15,7 @@ from utmost.errors import LedgerUnavailable, OutOfRange, Unsupported, WrongKind
 from utmost.ledger import Ledger
 from utmost.publish.releases import engine_release
 from utmost.releases import release_table
-from utmost.tables.frames import adapters, dataframes
+from utmost.tables.frames import any_table, dataframes
 
 LARGE = 2**63 - 41
 ONE = {"columns": "n", "unit": ut.Unit(1, 1)}
@@ -55,7 +55,7 @@ def test_noise_beyond_64_bits_is_published_relaxed_and_viewed(ledger, frame):
 def test_pandas_holds_released_integers_of_any_size(kind, size):
     dataframes.register()
     frame = pd.DataFrame({"n": pd.array([1], dtype=kind)})
-    made = adapters.adapter_of(frame).with_columns(frame, {"n": np.array([size], object)}, {})
+    made = any_table.adapter_of(frame).with_columns(frame, {"n": np.array([size], object)}, {})
     assert [int(cell) for cell in made["n"]] == [size]
 
 

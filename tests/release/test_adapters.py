@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from utmost.errors import BadTable
-from utmost.tables.frames import adapters
+from utmost.tables.frames import adapters, any_table
 
 
 @pytest.mark.parametrize("table", [{"a": [1], "b": np.array([2])}])
 def test_the_adapter_of_a_dict(table):
-    adapter = adapters.adapter_of(table)
+    adapter = any_table.adapter_of(table)
     out = adapter.with_columns(table, {"a": np.array([7]), "a_margin": np.array([1])}, {"a_margin": "a"})
     assert (adapter.names(table), adapter.column(table, "a"), adapter.place(table, 4)) == (
         ["a", "b"],
@@ -30,11 +30,11 @@ def test_an_adapter_is_registered_once():
         adapters.register(adapter)
         adapters.register(adapter)
         assert adapters._adapters == [*before, adapter]
-        assert adapters.adapter_of("marked") is adapter
+        assert any_table.adapter_of("marked") is adapter
     finally:
         adapters._adapters.remove(adapter)  # alone: dataframes may have come in meanwhile
 
 
 def test_a_column_that_cannot_be_counted_is_refused():
     with pytest.raises(BadTable, match="column 'a'"):
-        adapters.adapter_of({"a": 3}).names({"a": 3})
+        any_table.adapter_of({"a": 3}).names({"a": 3})

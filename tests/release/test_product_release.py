@@ -119,7 +119,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     for wrong in (changed, forged, without):
         with pytest.raises(BadTable):
             WorkloadRelease.of_facts(wrong)
-    with pytest.raises(Unsupported, match="groups and tents"):
+    with pytest.raises(Unsupported, match="groups and hat functions"):
         released.clean()
     with pytest.raises(Unsupported, match="no labels"):
         released.raw(facts["families"][0]["family"])

@@ -342,7 +342,7 @@ def test_a_statement_holds_no_true_value():
 def test_tables_come_in_the_kind_that_came_in():
     """A dataframe where the counted table was made from one."""
     pandas = pytest.importorskip("pandas")
-    from utmost.tables.frames.adapters import adapter_of
+    from utmost.tables.frames.any_table import adapter_of
 
     frame = pandas.DataFrame({"n": [1]})
     kind = adapter_of(frame).kind(frame, ["n"])

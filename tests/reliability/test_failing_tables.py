@@ -15,7 +15,8 @@ from utmost.ledger import Ledger, Release
 from utmost.tables.engines.engine_frames import EngineFrame
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.files.files import read
-from utmost.tables.frames.adapters import TableAdapter, adapter_of
+from utmost.tables.frames.adapters import TableAdapter
+from utmost.tables.frames.any_table import adapter_of
 
 COLUMNS = {"ward": ["a", "b", "c"], "visits": [30, 10, 20]}
 SAY = {"columns": "visits", "public": "ward", "unit": ut.Unit(1, 1)}

@@ -18,8 +18,8 @@ LEVELS = (WIDE, "1/2", "5/8", "3/4")
 FIRST = {"a": WIDE, "b": "1/2", "c": "5/8"}
 ROWS = 40
 DATASET = "all"
-PROMISE = {"columns": ["n", "m"], "public": ["row"], "unit": ut.Unit(1, 1)}
-TERMS = Terms.read(PROMISE | {"dataset": DATASET})
+PROMISE = ut.Promise(["n", "m"], public="row", unit=ut.Unit(1, 1))
+TERMS = Terms.read(PROMISE.facts() | {"dataset": DATASET})
 POLL = read_mechanism(Channel([["1/8", *["1/24"] * 15, "1/4"], ["1/4", *["1/24"] * 15, "1/8"]]), discrete(2))
 NOT_YET = (NotPublished, UnknownRecord, NeedsApproval, NeedsTable)
 """What a client may be answered whose call came before another one that it needs."""
@@ -86,9 +86,7 @@ class Call:
         if self.verb == "publish":
             if self.version == 1:
                 del where["version"]
-            release = ledger.publish(
-                self.name, table(self), ut.Promise(**PROMISE), dataset=DATASET, **where, request=self.key
-            )
+            release = ledger.publish(self.name, table(self), PROMISE, dataset=DATASET, **where, request=self.key)
             return cells(release.at(self.epsilon))
         if self.verb == "relax":
             return cells(ledger.relax(self.name, table(self), **where))

@@ -14,7 +14,7 @@ from utmost.errors import BadTable
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import csv_table
-from utmost.tables.frames import adapters
+from utmost.tables.frames import any_table
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_what_is_not_released_is_written_as_it_was(tmp_path_factory, rows):
 
 def adapter(table):
     csv_table.register()
-    return adapters.adapter_of(table)
+    return any_table.adapter_of(table)
 
 
 def test_a_released_column_replaces_and_its_margin_stands_behind(file):

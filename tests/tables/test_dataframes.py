@@ -16,7 +16,7 @@ from utmost.errors import BadTable, NotDeclared
 from utmost.releases import release_table
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
-from utmost.tables.frames import adapters, dataframes
+from utmost.tables.frames import any_table, dataframes
 
 COLUMNS = {"sex": ["men", "women"], "admitted": [512, 89], "year": [1973, 1973]}
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
@@ -45,7 +45,7 @@ def test_series_of_different_indexes_are_laid_together_by_nobody():
 
 
 def test_the_same_kind_goes_out_with_new_columns_behind_their_owners(frame):
-    adapter = adapters.adapter_of(frame)
+    adapter = any_table.adapter_of(frame)
     columns = {"admitted": np.array([515, 88]), "admitted_margin": np.array([5, 5])}
     out = adapter.with_columns(frame, columns, {"admitted_margin": "admitted"})
     assert type(out) is type(frame)
@@ -59,7 +59,7 @@ def test_the_same_kind_goes_out_with_new_columns_behind_their_owners(frame):
 
 
 def test_columns_are_read_as_arrays_or_as_lists(frame):
-    adapter = adapters.adapter_of(frame)
+    adapter = any_table.adapter_of(frame)
     assert adapter.names(frame) == list(COLUMNS)
     assert adapter.column(frame, "admitted").tolist() == [512, 89]
     assert adapter.column(frame, "sex") == ["men", "women"]
@@ -77,7 +77,7 @@ def test_columns_are_read_as_arrays_or_as_lists(frame):
 )
 def test_a_missing_cell_is_read_as_none(frame):
     dataframes.register()
-    assert adapters.adapter_of(frame).column(frame, "n") == [1, None]
+    assert any_table.adapter_of(frame).column(frame, "n") == [1, None]
 
 
 def test_decimals_booleans_and_large_integers_keep_their_kind():
@@ -121,14 +121,14 @@ def test_two_columns_of_one_name_are_refused():
 def test_a_lazy_dataframe_is_refused():
     dataframes.register()
     with pytest.raises(BadTable, match=r"Call its collect\(\) first"):
-        adapters.adapter_of(pl.LazyFrame({"n": [1]}))
+        any_table.adapter_of(pl.LazyFrame({"n": [1]}))
 
 
 @pytest.mark.parametrize("table", [None, 3, "table", [1, 2], np.zeros((2, 2))], ids=repr)
 def test_what_is_no_table_is_refused(table):
     dataframes.register()
     with pytest.raises(BadTable, match="a dict of columns or a dataframe"):
-        adapters.adapter_of(table)
+        any_table.adapter_of(table)
 
 
 def test_without_narwhals_the_extra_is_named():
@@ -137,13 +137,13 @@ def test_without_narwhals_the_extra_is_named():
         sys.modules["narwhals"] = None
         from utmost.tables.frames import dataframes
         from utmost.errors import Unsupported
-        from utmost.tables.frames import adapters
+        from utmost.tables.frames import any_table
         dataframes.register()
-        assert adapters.adapter_of({"a": [1]}).names({"a": [1]}) == ["a"]
+        assert any_table.adapter_of({"a": [1]}).names({"a": [1]}) == ["a"]
         class Frame:
             columns = ["a"]
         try:
-            adapters.adapter_of(Frame())
+            any_table.adapter_of(Frame())
         except Unsupported as error:
             assert 'pip install "utmost[tables]"' in str(error), error
         else:

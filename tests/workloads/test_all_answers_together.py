@@ -21,7 +21,7 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
     variance_below,
 )
 from utmost.publish.workloads.bounds.workload_evidence import answers_below, exact_spectrum, is_possible
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, hierarchy, strategy
 
 ONE = Unit(1, 1)
@@ -232,7 +232,7 @@ def test_directions_along_an_axis_bound_every_information(certificate, within):
     """The constant is the trace norm of dense matrices, and tr(M X^-1) is above it for all X with d'Xd <= 1."""
     domain = Domain(row=range(3), kind=range(2))
     wanted = Workload(domain, {"row kind": 1, "kind": 2, "": 3})
-    blocks = Blocks.of(domain, (), wanted.eigenspaces)
+    blocks = VarianceComponents.of(domain, (), wanted.eigenspaces)
     random, matrix = np.random.default_rng(5), wanted.gram()
     bound = float(directions_below(blocks, exact_spectrum(wanted, blocks), certificate))
     up, down = certificate.rows, certificate.rows_down

@@ -9,7 +9,7 @@ from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.planning.branch_and_bound import Box, Search
 from utmost.publish.workloads.planning.share_exchange import WeighedError
 from utmost.workloads import Domain, Workload, bins, certified_shares, hierarchy
@@ -51,7 +51,7 @@ def test_known_optima_are_certified_within_two_percent(wanted, epsilon, value, b
 def test_the_bound_is_below_a_grid_and_the_value_is_not_above(epsilon):
     """All shares of three levels in steps of 1/200, by closed form: within the tolerance, on both sides."""
     found = certified_shares(GEOGRAPHY, ONE, epsilon, tolerance="1/1000")
-    blocks = Blocks.of(PLACES, eigenspaces=GEOGRAPHY.eigenspaces)
+    blocks = VarianceComponents.of(PLACES, eigenspaces=GEOGRAPHY.eigenspaces)
     error = WeighedError.of(blocks, [GEOGRAPHY.spectrum(blocks)], epsilon)
     grid = np.array([(i, j, 200 - i - j) for i in range(201) for j in range(201 - i)]) / 200
     least = float(error(grid).min()) / float(precision(epsilon))
@@ -68,7 +68,7 @@ def test_no_shares_are_below_the_bound():
         weights = dict(zip(["a b", "a", "b", ""], random.gamma(0.5, size=4) + 1e-3, strict=True))
         wanted, epsilon = Workload(domain, weights), float(random.choice([0.01, 1.0, 6.0]))
         found = certified_shares(wanted, ONE, epsilon, domain.families(), tolerance="1/10", most_boxes=50)
-        blocks = Blocks.of(domain, sorted(found.shares), wanted.eigenspaces)
+        blocks = VarianceComponents.of(domain, sorted(found.shares), wanted.eigenspaces)
         error = WeighedError.of(blocks, [wanted.spectrum(blocks)], epsilon)
         shares = random.dirichlet(np.full(4, 0.4), 300)
         assert (error(shares) / float(precision(epsilon)) >= found.bound).all()
@@ -79,7 +79,7 @@ def test_no_shares_are_below_the_bound():
 def test_the_bound_of_a_box_is_below_every_error_in_it(epsilon):
     """Random boxes of every size, random shares in them; and for small boxes the bound is near the least of these."""
     random = np.random.default_rng(4)
-    blocks = Blocks.of(TABLE, eigenspaces=FOUR.eigenspaces)
+    blocks = VarianceComponents.of(TABLE, eigenspaces=FOUR.eigenspaces)
     error, spent = WeighedError.of(blocks, [FOUR.spectrum(blocks)], epsilon), np.ones((1, 4))
     for size in (1, 0.3, 0.1, 0.03):
         for _ in range(20):

@@ -191,18 +191,18 @@ import hashlib
 import numpy as np
 from utmost.programs import LinearProgram
 from utmost.publish.workloads.reconstruction.clean import _best_of_few
-from utmost.publish.workloads.reconstruction.inner_optimum import GroupSums
+from utmost.publish.workloads.reconstruction.inner_optimum import ChainSums
 draw = np.random.default_rng(3)
 part = draw.integers(0, 7, (60, 60)) / 7
 groups = [np.repeat(np.arange(60), 60), np.tile(np.arange(60), 60), np.zeros(3600, dtype=np.int64)]
 sums = [part.sum(axis=1), part.sum(axis=0), part.sum(keepdims=True).ravel()]
 least, most = ([end(each) for each in sums] for end in (np.floor, np.ceil))
-optimum = [*GroupSums(groups, least, most).inner_optimum(1 - 2 * part.ravel())]
+optimum = [*ChainSums(groups, least, most).inner_optimum(1 - 2 * part.ravel())]
 at = np.concatenate([group + start for group, start in zip(groups, (0, 60, 120))])
 ends = np.concatenate(least), np.concatenate(most)
 cells = np.tile(np.arange(3600), 3)
 program = LinearProgram.of_triplets(1 - 2 * part.ravel(), at, cells, np.ones(10800), *ends, column_upper=np.ones(3600))
-optimum += _best_of_few(program, GroupSums(groups, least, most), [[groups[0], groups[2]], [groups[1]]])
+optimum += _best_of_few(program, ChainSums(groups, least, most), [[groups[0], groups[2]], [groups[1]]])
 print(*(hashlib.sha256(numbers.tobytes()).hexdigest() for numbers in optimum))
 """
 

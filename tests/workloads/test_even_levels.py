@@ -16,8 +16,8 @@ from utmost.privacy import Unit
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.workload_evidence import family_blocks
 from utmost.publish.workloads.measuring.axis_sums import Runs
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.spectra import row_spectrum, runs_spectrum
-from utmost.publish.workloads.planning.even_levels import EvenLevels
 from utmost.releases import release_workload
 from utmost.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
 from workload_cases import precision

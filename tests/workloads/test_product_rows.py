@@ -17,8 +17,9 @@ from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import ProductForm
-from utmost.publish.workloads.measuring.measured_families import is_listed, is_tents, load_of, measured_family
-from utmost.publish.workloads.planning.product_search import product_rows, product_variances
+from utmost.publish.workloads.measuring.measured_families import is_hats, is_listed, load_of, measured_family
+from utmost.publish.workloads.measuring.product_errors import product_variances
+from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
 from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, hierarchy, strategy, values_alone
@@ -178,7 +179,7 @@ def test_a_strategy_of_rows_is_a_strategy():
     family = next(iter(ROWS.shares))
     assert measured_family(SMALL, SMALL.family_name(family)) == family
     assert is_listed(family)
-    assert not is_tents(family)
+    assert not is_hats(family)
     assert load_of(family) == 1
     assert chosen.family_words(family) == "2 rows of age by 2 values of sex by 1 row of kind"
     assert chosen.lower_bounds.not_bounded["these families"] == "listed rows are no family of groups"
@@ -244,7 +245,8 @@ LONGER = pytest.mark.slow
 )
 def test_the_search_reaches_what_is_known_of_prefixes_and_ranges(name, size, epsilon, laplace, ours):
     """Variances within .3 % of the best real rows with Laplace noise at .1, below them from 1 on, and below the plan
-    of families and tents; the figures are those of the best real rows, found by another descent (SciPy's L-BFGS-B)."""
+    of families and hat functions; the figures are those of the best real rows, found by another descent (SciPy's
+    L-BFGS-B)."""
     wanted = getattr(Workload, name)(Domain(age=bins(size)), "age")
     chosen = strategy(wanted, ONE, epsilon=epsilon, method="rows")
     assert chosen.rows is not None
@@ -258,7 +260,8 @@ def test_few_values_have_rows_at_a_large_level():
 
 
 def test_the_planner_takes_the_least():
-    """Families with tents for rectangles of 24 x 20 at epsilon 1, products where these are less; at each level."""
+    """Families with hat functions for rectangles of 24 x 20 at epsilon 1, products where these are less; at each
+    level."""
     box = Domain(x=bins(24), y=bins(20))
     assert strategy(Workload.ranges(box, "x", "y"), ONE, epsilon=1, method="rows").rows is None
     prefixes = Workload.prefixes(box, "x", "y")

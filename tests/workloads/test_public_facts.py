@@ -14,6 +14,7 @@ import utmost as ut
 from utmost.errors import BadTable, FactsFarOff, Infeasible, OutOfRange, PrivacyWarning, UtmostError, WrongKind
 from utmost.privacy import Amount
 from utmost.publish.releases.given_facts import read_given
+from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.reconstruction.clashing_facts import check_feasible
@@ -21,7 +22,6 @@ from utmost.publish.workloads.reconstruction.clean import controlled_rounding, i
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction.public_facts import Between, PublicFacts
-from utmost.publish.workloads.reconstruction.tree_reconstruction import reconstruction_of
 from utmost.testing import seeded_workload_release
 from utmost.workloads import Domain, Strategy, between, bins, hierarchy
 
@@ -97,7 +97,7 @@ def outside(domain, weights, measured, facts):
 def test_the_least_squares_given_facts_are_those_of_an_outside_solver(kind, seed):
     """Objective to 10^-5, a gap that says so, and whole numbers of which every fact holds."""
     domain, weights, measured, facts = problem(kind, seed)
-    squares = nonnegative_least_squares(reconstruction_of(domain, weights), measured, facts=facts)
+    squares = nonnegative_least_squares(measurement_of(domain, weights).reconstruction(weights), measured, facts=facts)
     least = outside(domain, weights, measured, facts)
     assert squares.objective == pytest.approx(least, rel=1e-5, abs=1e-5)
     assert squares.gap <= 1e-5 * (1 + least)
@@ -241,14 +241,15 @@ def test_facts_of_any_size_hold_to_the_last_digit(size):
     assert int(rounded.cells.sum()) == int(cells.sum())
 
 
-def test_one_cell_ranges_by_tents_and_unequal_trees():
-    """The total alone; an axis measured by tents, whose facts are of values and the total; groups of any sizes."""
+def test_one_cell_ranges_by_hats_and_unequal_trees():
+    """The total alone; an axis measured by hat functions, whose facts are of values and the total; groups of any
+    sizes."""
     alone = seeded_workload_release(np.array(7), Strategy(Domain(), ut.Unit(1, 1), {"": 1}), epsilon=1, seed=1)
     assert alone.clean({"total": 5}).total() == 5
     hours = Domain(hour=bins(24))
-    tents = Strategy(hours, ut.Unit(1, 1), {"hour": "1/2", "hour~4": "1/2"})
+    hats = Strategy(hours, ut.Unit(1, 1), {"hour": "1/2", "hour~4": "1/2"})
     counts = np.arange(24) % 5
-    clean = seeded_workload_release(counts, tents, epsilon=1, seed=1).clean({"total": 46, "hour": {0: 0, 7: 2}} | {})
+    clean = seeded_workload_release(counts, hats, epsilon=1, seed=1).clean({"total": 46, "hour": {0: 0, 7: 2}} | {})
     assert clean.total() == 46
     assert (clean.cells[0], clean.cells[7]) == (0, 2)
     tree = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))

@@ -11,8 +11,8 @@ from utmost.errors import NotALevel
 from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.measuring.variance_components import Blocks
-from utmost.publish.workloads.planning.candidates import (
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
+from utmost.publish.workloads.planning.candidate_families import (
     candidate_families,
     finest_common,
     named_candidates,
@@ -33,7 +33,7 @@ LEVELS = st.sampled_from([1e-6, 0.1, 1.0, 3.0, 50.0])
 
 
 def error_over(wanted, families, level):
-    structure = Blocks.of(wanted.domain, families)
+    structure = VarianceComponents.of(wanted.domain, families)
     return WeighedError.of(structure, [wanted.spectrum(structure)], level)
 
 

@@ -9,9 +9,10 @@ from utmost.errors import NotDetermined
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import group_of, selected
+from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
-from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReconstruction, reconstruction_of
+from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReconstruction
 from utmost.workloads import Domain, hierarchy
 
 
@@ -85,7 +86,7 @@ def test_even_trees_are_estimated_alike_by_both():
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]))
     weights, draw = {(0,): 3, (1,): 5, (2,): 2}, np.random.default_rng(0)
     measured = {family: draw.integers(0, 99, domain.group_shape(family)) for family in weights}
-    axes, tree = reconstruction_of(domain, weights), TreeReconstruction(domain, weights)
+    axes, tree = measurement_of(domain, weights).reconstruction(weights), TreeReconstruction(domain, weights)
     assert isinstance(axes, Reconstruction)
     for family in domain.families():
         sums, divisor = axes.estimates(measured, family)
@@ -100,7 +101,7 @@ def test_clean_cells_of_a_tree_of_unequal_groups():
     domain = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
     weights = {(0,): 3, (1,): 5, (2,): 2}
     measured = {(0,): np.array([5, -4, 1, 0]), (1,): np.array([6, -3]), (2,): np.array([9])}
-    found = nonnegative_least_squares(reconstruction_of(domain, weights), measured)
+    found = nonnegative_least_squares(measurement_of(domain, weights).reconstruction(weights), measured)
     x = found.whole + found.rest
     gradient = sum(w * domain.spread(domain.sums(x, f) - measured[f], f) for f, w in weights.items())
     assert x.min() >= -1e-12

@@ -14,8 +14,9 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.measuring.unequal_trees import TreeError, UnequalTree, least_tree_shares
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.unequal_trees import TreeError, UnequalTree
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
+from utmost.publish.workloads.planning.tree_search import least_tree_shares
 from utmost.workloads import Domain, Workload, bins, bounds_of, hierarchy, tree_estimate, tree_variances
 from workload_cases import precision
 
@@ -98,7 +99,7 @@ def test_estimates_are_exactly_unbiased_for_any_rational_weights(sizes, precisio
 def test_equal_trees_agree_with_blocks(states, counties, levels):
     """Where all groups of a level have one size, the closed form of orthogonal blocks."""
     domain = domain_of([counties] * states)
-    blocks, at = Blocks.of(domain), np.array([levels[0] + 0.01, *levels[1:]])
+    blocks, at = VarianceComponents.of(domain), np.array([levels[0] + 0.01, *levels[1:]])
     found = tree_variances(UnequalTree.of(domain), precision(at).tolist())
     for level in range(3):
         assert found[level] == pytest.approx(blocks.variance((level,), at), rel=1e-9)

@@ -20,10 +20,10 @@ from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import is_exact, is_total, room_of_rows, rooms
-from utmost.publish.workloads.measuring.ways_to_measure import TurnedSums
-from utmost.publish.workloads.planning.choose_families import cells_alone
+from utmost.publish.workloads.measuring.ways.rotated_sums import RotatedSums
+from utmost.publish.workloads.planning.searches.plan_search import cells_alone
 from utmost.statements import check_workload
 from utmost.workloads import (
     Domain,
@@ -140,10 +140,10 @@ RELEASED = {
         strategy(FIVE, Unit(2, 2, "change-one", nonnegative=True, in_all=3), epsilon=1),
         True,
     ),
-    "tents, bounded in all": (Strategy(Domain(age=bins(5)), Unit(2, 3, in_all=5), {"age~2": "1/2", "": "1/2"}), True),
+    "hat functions in all": (Strategy(Domain(age=bins(5)), Unit(2, 3, in_all=5), {"age~2": "1/2", "": "1/2"}), True),
     "tree": (Strategy(DOMAINS["tree"], COUNTS, {"county": "1/3", "state": "2/3", "": 1}), True),
-    "tents": (Strategy(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
-    "wide tents": (Strategy(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),
+    "hat functions": (Strategy(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
+    "wide hat functions": (Strategy(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),
 }
 
 
@@ -190,9 +190,9 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
             shares = {(0, 1): whole - total, (0, 0): whole} | ({(1, 1): total} if total else {})
             cost = np.zeros(len(differ))
             for family, share in shares.items():
-                measured_rows = [pair.turned(domain.sums(cell, family), family).ravel() for cell in cells]
+                measured_rows = [pair.rotated(domain.sums(cell, family), family).ravel() for cell in cells]
                 cost += float(share) * np.abs(differ @ np.array(measured_rows)).sum(axis=1)
-            assert TurnedSums(pair).charge(unit, shares) == 1
+            assert RotatedSums(pair).charge(unit, shares) == 1
             assert cost.max() <= unit.charged + 1e-12
             if not total or not unit.nonnegative:
                 assert cost.max() == pytest.approx(unit.charged)

@@ -13,7 +13,7 @@ from utmost.exact import level as exact_level
 from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.workload import narrowed
 from utmost.workloads import Domain, Workload, bins, strategy
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
@@ -22,7 +22,7 @@ from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, worklo
 @given(workloads())
 def test_matrix_gram_sizes_and_spectrum_agree(wanted):
     """Of every part: rows W, their Gram matrix W'W/m, the rows' lengths, tr(Q_T W'W)/m by dense projections."""
-    structure = Blocks.of(wanted.domain)
+    structure = VarianceComponents.of(wanted.domain)
     for part in wanted.parts:
         rows = part.matrix(wanted.domain)
         assert rows.shape == (part.answers, wanted.domain.size)
@@ -41,7 +41,7 @@ def test_matrix_gram_sizes_and_spectrum_agree(wanted):
 @given(workloads())
 def test_a_workload_lies_in_its_eigenspaces(wanted):
     """The spectrum is 0 in all others, and in none of these; the families named determine every answer."""
-    structure = Blocks.of(wanted.domain)
+    structure = VarianceComponents.of(wanted.domain)
     lies = {T for T, square in zip(structure.eigenspaces, wanted.spectrum(structure), strict=True) if square}
     assert lies == set(wanted.eigenspaces)
     for part in wanted.parts:

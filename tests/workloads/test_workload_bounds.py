@@ -30,7 +30,7 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
     variance_below,
 )
 from utmost.publish.workloads.bounds.workload_evidence import exact_spectrum, matrix_parts
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.planning.share_exchange import WeighedError
 from utmost.workloads import (
     Domain,
@@ -163,7 +163,7 @@ def test_no_strategy_of_a_thousand_is_below_its_bounds():
     for _ in range(20):
         wanted, families = random_workload(random)
         whole = float(random.choice([0.001, 0.1, 1, 3, 20]))
-        blocks = Blocks.of(wanted.domain, families, wanted.eigenspaces)
+        blocks = VarianceComponents.of(wanted.domain, families, wanted.eigenspaces)
         error = WeighedError.of(blocks, [wanted.spectrum(blocks)], whole)
         least = max(bound.value for bound in bounds_of(wanted, ONE, whole).each().values())
         shares = random.dirichlet(np.full(len(families), 0.5), 50)
@@ -188,7 +188,7 @@ def test_directions_bound_every_information_that_keeps_the_promise(up, down):
     """tr(M X^-1) >= the bound for every X with d'Xd <= 1 for all such d, by brute force."""
     domain = Domain(a=range(3), b=range(2))
     wanted = Workload(domain, {"a b": 1, "a": 2, "": 3})
-    blocks = Blocks.of(domain)
+    blocks = VarianceComponents.of(domain)
     bound = float(directions_below(blocks, exact_spectrum(wanted, blocks), Directions(up, down)))
     directions = []
     for ups in combinations(range(6), up):

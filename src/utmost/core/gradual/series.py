@@ -29,8 +29,9 @@ from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.errors import OutOfRange
+from utmost.core.noise.law import Law
+from utmost.core.noise.profile_law import ProfileLaw
+from utmost.errors import OutOfRange, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +134,11 @@ def series(law: Any) -> Series:
     >>> series({0: "1/2", 1: "1/2"}).plain
     (Fraction(1, 2), Fraction(1, 2))
     """
-    if isinstance(law, IntegerLaw):
+    if isinstance(law, ProfileLaw):
         profile = law.profile
         return staircase_series(profile.level, profile.period, 2 * profile.step - 1)
+    if isinstance(law, Law):
+        raise Unsupported("only staircases on the integers are known as rational functions", came=law)
     if isinstance(law, Mapping):
         return _table(law)
     raise OutOfRange("a law on the integers, or a table {integer: probability}, is needed", came=law)

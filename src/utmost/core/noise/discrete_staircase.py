@@ -17,10 +17,10 @@ from utmost.core.exact.numbers import Number, first_integer
 from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, read_cost
 from utmost.core.noise.folded import Enclosure, Folded, enclose_crossing, find_crossing, integer_edges
-from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.integer_periods import IntegerPeriods, folded_integers
 from utmost.core.noise.law import THEOREM_11, costs_to_name, law_level, law_text, least_cost, positive_integer
 from utmost.core.noise.polynomials import power_sum, sign
+from utmost.core.noise.profile_law import ProfileLaw
 from utmost.core.noise.profiles import Profile
 from utmost.errors import OutOfRange
 
@@ -123,7 +123,7 @@ def _trial(low: int, high: int, share: float | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class DiscreteStaircase(IntegerLaw):
+class DiscreteStaircase(ProfileLaw):
     r"""p(i) = a b^floor((|i| + D - r)/D) on the integers, with b = exp(-epsilon), sensitivity D and step r in 1..D.
 
     Args:

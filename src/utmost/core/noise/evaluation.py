@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,19 +161,29 @@ _DOUBT, _READING = 1e-13, 2.5e-16
 _COUNTED = 1 << 60
 
 
-def integer_quantiles(profile: Profile, p: Any, *, mirrored: bool) -> Any:
+class TailSearch(Protocol):
+    """A tail T(i) = P(X >= i) on the integers i >= 0 that can be searched; conforming: `IntegerLaw`, `Profile`."""
+
+    def first_at_most(self, q: Fraction) -> int:
+        """The least i >= 0 with T(i) <= q, for 0 < q < 1."""
+
+    def last_at_least(self, q: Fraction) -> int:
+        """The largest i >= 0 with T(i) >= q, for 0 < q <= T(0)."""
+
+
+def integer_quantiles(tails: TailSearch, p: Any, *, mirrored: bool) -> Any:
     """The least integer k with P(X <= k) >= p, or with P(X > k) <= p where mirrored, for a number or an array."""
     array = plain_array(p, "list of probabilities")
     if array.ndim == 0 and not isinstance(p, np.ndarray):
-        return _quantile(profile, _upper(p, mirrored))
-    if array.dtype.kind == "f" and profile.period < _COUNTED:
-        values, settled = _by_floats(profile, array.astype(np.float64), mirrored)
+        return _quantile(tails, _upper(p, mirrored))
+    if array.dtype.kind == "f" and isinstance(tails, Profile) and tails.period < _COUNTED:
+        values, settled = _by_floats(tails, array.astype(np.float64), mirrored)
     else:
         values, settled = np.zeros(array.shape, np.int64), np.zeros(array.shape, bool)
     results = values.astype(object)
     for place in map(tuple, np.argwhere(~settled).tolist()):
         # What floats leave in doubt is decided in rationals.
-        results[place] = _quantile(profile, _upper(array[place], mirrored))
+        results[place] = _quantile(tails, _upper(array[place], mirrored))
     fits = all(isinstance(results[place], int) and abs(results[place]) < 1 << 63 for place in np.ndindex(array.shape))
     return results.astype(np.int64) if fits else results
 
@@ -188,12 +198,12 @@ def _upper(p: Any, mirrored: bool) -> Fraction:
     return read_probability(p) if mirrored else 1 - read_probability(p)
 
 
-def _quantile(profile: Profile, upper: Fraction) -> int | float:
+def _quantile(tails: TailSearch, upper: Fraction) -> int | float:
     if upper in (0, 1):
         return -math.inf if upper else math.inf
     if 2 * upper < 1:
-        return profile.first_at_most(upper) - 1
-    return -profile.last_at_least(1 - upper)
+        return tails.first_at_most(upper) - 1
+    return -tails.last_at_least(1 - upper)
 
 
 def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -1,17 +1,18 @@
 """The two-sided geometric law."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import THEOREM_11, law_level, law_text, positive_integer
+from utmost.core.noise.profile_law import ProfileLaw
 from utmost.core.noise.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Geometric(IntegerLaw):
+class Geometric(ProfileLaw):
     r"""P(X = x) = (1 - q)/(1 + q) q^|x| on the integers, with q = exp(-epsilon / sensitivity).
 
     Args:
@@ -43,6 +44,11 @@ class Geometric(IntegerLaw):
     def ratio(self) -> Level:
         """The level of one unit: its alpha is P(X = x + 1) / P(X = x) for x >= 0."""
         return self.level.scaled(1 / Fraction(self.sensitivity))
+
+    def mean_beyond(self, steps: int) -> float:
+        """E max(X - steps, 0) for steps >= 0: q^(steps + 1) / (1 - q^2)."""
+        q = math.exp(-self.ratio.epsilon_float)
+        return float(q ** (steps + 1) / (1 - q * q))
 
     @property
     def profile(self) -> Profile:

@@ -1,34 +1,54 @@
-"""Laws of noise on the integers: everything that follows from the staircase profile."""
+"""The protocol of noise on the integers: a subclass gives two formulas, and everything else follows from them."""
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Literal
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from utmost.core.exact.intervals import Interval
+from utmost.core.exact.arrays import Floats, frozen
+from utmost.core.exact.intervals import Interval, log_interval, round_up
+from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, precision, read_confidence
-from utmost.core.noise.costs import Cost, Moment
-from utmost.core.noise.evaluation import Points, integer_quantiles, refined
-from utmost.core.noise.integer_periods import IntegerPeriods, folded_integers
+from utmost.core.noise.costs import Cost, read_cost
+from utmost.core.noise.evaluation import Points, TailSearch, integer_quantiles
 from utmost.core.noise.law import Law
-from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, cleared_bits
-from utmost.core.noise.profiles import Profile
+from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers, cleared_bits
+from utmost.core.noise.profiles import Profile, least_near
+from utmost.core.noise.quadrature import integer_sum
+from utmost.core.noise.shift_curves import LatticeCurve, ShiftCurve
+from utmost.errors import PromiseBroken, Unsupported
+
+Arithmetic = Callable[[Level], Powers]
+"""The kind of number of a formula: from a level the powers of its alpha, as fractions, intervals or floats."""
 
 # A product of a few intervals of probabilities loses a few units of the last place.
 _GUARD = 64
+_TIE_BITS = 4096  # two numbers that agree to so many bits are taken for equal
+_FARTHEST_BITS = 1 << 17
+_CHECKED = 1200  # bits, so that probabilities of 1e-280 have some digits
+_LEAST_TAIL = 1e-280  # nothing is summed where the tail is below
+_NEGLIGIBLE = 1e-17
+_SUMMED = 1 << 20  # terms that are added one by one; beyond, sums are extrapolated
+_FARTHEST = 1 << 60
+_TIED, _COMPARED = 1e-11, 16  # two ratios of floats that differ by less are compared in intervals
 
 
 class IntegerLaw(Law):
-    """A law on the integers whose probabilities are a staircase `Profile`.
+    """Noise on the integers, symmetric about 0, with probabilities that never grow with |x|.
 
-    Kinds of numbers of pmf, cdf and ccdf: an int (or a Fraction) is answered exactly, with a Fraction, where alpha of
-        the
-    profile is rational, else with a float; a float with a float; a numeric array or list with a float64 array; an
-    object array with an object array of Fractions. Floats are right to a few units in the last place, in both tails.
+    A subclass gives ``level``, ``sensitivity``, `levels`, `mass` and `tail`; the page on adding a noise shows how. All
+    other methods follow from these, and a subclass overrides those for which it knows a faster or an exact way. Every
+    general way is exact, certified or has the error that its docstring states; where it cannot, it raises Unsupported.
+
+    pmf, cdf and ccdf answer in the kind of number that they are given. An int (or a Fraction) is answered exactly,
+    with a Fraction, where `levels` are rational, else with a float; a float with a float; a numeric array or list with
+    a float64 array; an object array with an object array of Fractions. Floats are as right as the formulas: to a few
+    units in the last place, in both tails.
     """
 
     __slots__ = ()
@@ -37,13 +57,43 @@ class IntegerLaw(Law):
 
     @property
     @abstractmethod
-    def profile(self) -> Profile:
-        """The staircase: the level of one period, the period, the step."""
+    def levels(self) -> tuple[Level, ...]:
+        """The levels of whose alphas the formulas are made."""
+
+    @abstractmethod
+    def mass(self, arithmetic: Arithmetic, i: Any) -> Any:
+        """P(X = i) for i >= 0.
+
+        Args:
+            arithmetic: ``arithmetic(level)`` gives b = alpha, the complement 1 - b and ``power(k)`` = b^k as fractions,
+                intervals or floats. One formula of sums, products and quotients serves all three; without a difference
+                of nearly equal numbers its floats are right to a few units in the last place.
+            i: an integer, or an array of integers where the numbers are floats.
+        """
+
+    @abstractmethod
+    def tail(self, arithmetic: Arithmetic, i: Any) -> Any:
+        """P(X >= i) for i >= 0; arguments as of `mass`."""
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether all probabilities are rational."""
+        return all(level.is_rational for level in self.levels)
 
     @property
     def numbers(self) -> Literal["integers", "reals"]:
         """The integers."""
         return "integers"
+
+    @property
+    def ratio(self) -> Level | None:
+        """The level of one unit where noise is geometric, so that sums of it are a `Combination`; None elsewhere."""
+        return None
+
+    @property
+    def canonical(self) -> "Profile | IntegerLaw":
+        """What stands for all laws of these probabilities: samplers, waiting draws and margins are kept by it."""
+        return self
 
     def pmf(self, x: Any) -> Any:
         """P(X = x); 0 where x is no integer.
@@ -53,17 +103,12 @@ class IntegerLaw(Law):
             Unsupported: for an exact answer of more than 2^24 bits (use logpmf), and for an object array where alpha
                 is irrational.
         """
-        profile = self.profile
-        return Points.of(x).answer(
-            lambda n: profile.mass(FloatPowers(profile.level), abs(n)),
-            self._exactly(lambda powers, n: profile.mass(powers, abs(n))),
-            elsewhere=0,
-        )
+        exactly = self._exactly(lambda n: self.mass(ExactPowers, abs(n)))
+        return Points.of(x).answer(lambda n: self.mass(FloatPowers, abs(n)), exactly, elsewhere=0)
 
     def logpmf(self, x: Any) -> Any:
         """log P(X = x), always floats; finite long after the probability itself has underflowed."""
-        points = Points.of(x)
-        return points.answer(lambda n: self.profile.log_mass(abs(n)), None, elsewhere=-np.inf)
+        return Points.of(x).answer(lambda n: self._log_mass(abs(n)), None, elsewhere=-np.inf)
 
     def cdf(self, x: Any) -> Any:
         """P(X <= x) for any real x; errors as for pmf."""
@@ -76,104 +121,347 @@ class IntegerLaw(Law):
     def icdf(self, p: Any) -> Any:
         """The least integer k with cdf(k) >= p, decided exactly; minus infinity at p = 0, infinity at p = 1.
 
+        Where probabilities are irrational, numbers that agree to 4096 bits are taken for equal.
+
         Args:
             p: a number in [0, 1], or an array of them; a float is read as the decimal it prints.
 
         Returns:
             An int, or an array of int64; Python ints and infinite floats in an object array where int64 fails.
         """
-        return integer_quantiles(self.profile, p, mirrored=False)
+        return integer_quantiles(self.canonical, p, mirrored=False)
 
     def iccdf(self, q: Any) -> Any:
         """The least integer k with ccdf(k) <= q: quantiles of the upper tail for q too small to write as 1 - p."""
-        return integer_quantiles(self.profile, q, mirrored=True)
+        return integer_quantiles(self.canonical, q, mirrored=True)
+
+    def margin(self, confidence: Number) -> int:
+        """The least t with P(|X| <= t) >= confidence, decided exactly, ties included, as `icdf` is.
+
+        Args:
+            confidence: strictly between 0 and 1; a float is read as the decimal it prints.
+        """
+        return _margin(self.canonical, read_confidence(confidence))
+
+    def first_at_most(self, q: Fraction) -> int:
+        """The least i >= 0 with P(X >= i) <= q, for 0 < q < 1."""
+        return least_near(lambda i: self._compare_tail(i, q) <= 0, 0)
+
+    def last_at_least(self, q: Fraction) -> int:
+        """The largest i >= 0 with P(X >= i) >= q, for 0 < q <= P(X >= 0)."""
+        return least_near(lambda i: self._compare_tail(i, q) < 0, 0) - 1
 
     def expected_cost(self, cost: Cost) -> Fraction | float:
-        """E L(X): in closed form for moments of integer order (a Fraction where alpha of the profile is rational).
+        """E L(X) as a float: the sum of L(x) P(X = x), term by term up to 2^20 terms, and extrapolated beyond.
 
-        Any other cost is summed with adaptive extrapolation, in bounded time and memory whatever the sensitivity. The
-        relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps.
+        The relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps. What lies
+        beyond the last term is taken to fall as it falls there.
 
         Raises:
             NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
             Unsupported: when the expectation is infinite, exceeds the floats, or is not settled to one part in 10^6.
         """
-        if isinstance(cost, Moment) and cost.is_integer:
-            return self._moment(int(cost.order))
-        profile = self.profile
-        folded = folded_integers(profile.level, profile.period, cost)
-        if isinstance(folded, IntegerPeriods):
-            return folded.expectation(profile.step)
-        below, above = folded.total(0, profile.step), folded.total(profile.step, profile.period)
-        return profile.folded_cost(below, above, folded.at_zero)
+        read = read_cost(cost, float(self.sensitivity), integers=True)
+
+        def costs(i: Any) -> Floats:
+            return read(np.asarray(i, np.float64))
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            last = self._settled(costs)
+            return self._summed(lambda i: self.mass(FloatPowers, i) * costs(i), last)
+
+    def mean_beyond(self, steps: int) -> float:
+        """E max(X - steps, 0) for steps >= 0, in floats."""
+        return float(self.expected_cost(lambda x: np.maximum(np.abs(x) - steps, 0))) / 2
 
     def entropy(self) -> float:
-        """-E log P(X), in nats: P(X = x) is P(0) b^k on step k of the staircase, and E k has a closed form.
+        """-E log P(X), in nats, to about 1e-12 of itself; summed as `expected_cost` is."""
+        last = self._settled(lambda i: -self._log_mass(np.asarray(i)))
 
-        >>> from utmost.noise import Geometric
-        >>> round(Geometric(alpha="1/2").entropy(), 12)
-        2.022808529415
+        def terms(i: Any) -> Floats:
+            return np.asarray(self.mass(FloatPowers, i) * -self._log_mass(i))
+
+        return self._summed(terms, last)
+
+    def log_mean_exponential(self, s: float) -> float:
+        """At least log E exp(s X) for s > 0, up to the rounding of `expected_cost`; infinity where it is not finite."""
+        try:
+            mean = float(self.expected_cost(lambda x: np.cosh(s * np.asarray(x, np.float64))))
+        except Unsupported:
+            return math.inf
+        return max(0.0, math.log(mean)) * (1 + 1e-9) + 1e-9  # up: a moment must not be below the true one
+
+    def curve(self, distance: Fraction) -> ShiftCurve:
+        """The curve of the best tests between X and X + distance."""
+        return LatticeCurve(self, int(distance))
+
+    @property
+    def lipschitz_level(self) -> Level | None:
+        """The smallest level of one unit at which the law is Lipschitz private."""
+        return self.kept(Fraction(1))
+
+    def worst_place(self, distance: int) -> int:
+        """A y >= 0 at which P(X = y) / P(X = y + distance) is largest, for a distance of at least 1.
+
+        Since probabilities never grow with |x|, that is the largest ratio of all shifts up to the distance. It is
+        looked for where P(X = y + distance) is at least 1e-280; ratios that agree to 1e-11 are compared to 4096 bits,
+        at 16 places if there are more.
+
+        Raises:
+            Unsupported: where the ratio still grows at the end of that range, or it has more than 2^22 integers.
         """
-        shape = self.profile
-        epsilon = shape.level.epsilon_float
-        most, rest = float(self.pmf(0.0)), 2 * float(self.ccdf(0.0))
-        steps = 2 * shape.period * most * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
-        return (-math.log1p(-rest) if rest < 0.5 else -math.log(most)) + epsilon * steps
+        return _worst_place(self, distance)
 
-    def margin(self, confidence: Number) -> int:
-        """The least t with P(|X| <= t) >= confidence, decided exactly, ties included.
+    def kept(self, distance: Fraction) -> Level | None:
+        """The smallest level kept between X and X + d for all d up to the distance; None where they are equal.
 
-        Args:
-            confidence: strictly between 0 and 1; a float is read as the decimal it prints.
+        Found by `worst_place`: a Level of a rational alpha where probabilities are rational; the law's own level, where
+        the ratio agrees with it to some 400 bits; else the epsilon rounded up to a float.
         """
-        return _margin(self.profile, read_confidence(confidence))
+        shift = int(distance)
+        if shift == 0:
+            return None
+        place = self.worst_place(shift)
+        if shift == self.sensitivity and not self.is_rational:
+            low, high = self._ratio_epsilon(place, shift)
+            own = self.level.epsilon_interval(low.bits)
+            if own.low <= high.high and low.low <= own.high:
+                return self.level
+        return self.ratio_level(place, shift)
+
+    def ratio_level(self, place: int, distance: int) -> Level:
+        """The level of the ratio P(X = place) / P(X = place + distance), for a place >= 0 and a distance >= 1.
+
+        Exact where probabilities are rational, else the epsilon rounded up to a float.
+
+        Raises:
+            OutOfRange: where the two are equal, which is the level 0.
+        """
+        if self.is_rational:
+            return Level.of_alpha(self.mass(ExactPowers, place + distance) / self.mass(ExactPowers, place))
+        return Level.of_epsilon(Fraction(round_up(self._ratio_epsilon(place, distance)[1])))
+
+    def _ratio_epsilon(self, place: int, distance: int) -> tuple[Interval, Interval]:
+        """Intervals around a lower and an upper bound of the logarithm of that ratio."""
+        bits = 512 + 2 * max(0, -math.frexp(float(self.pmf(float(place + distance))))[1])
+        near, far = self.pmf_interval(place, bits), self.pmf_interval(place + distance, bits)
+        return log_interval(near.lower / far.upper, bits), log_interval(near.upper / far.lower, bits)
+
+    def window(self, least: float = _LEAST_TAIL) -> Floats:
+        """The probabilities P(X = i) of all i >= 0 with at least that probability, as floats.
+
+        Raises:
+            Unsupported: for more than 2^22 of them.
+        """
+        return _window(self, least)
+
+    def check_formulas(self) -> None:
+        """Check that `mass` and `tail` are one law, and that its probabilities never grow with |x|.
+
+        In floats wherever probabilities are at least 1e-280, and in intervals of 1200 bits at 64 of these places.
+
+        Raises:
+            PromiseBroken: where they are not: what is drawn, by the tails, would not be what is proved of the masses.
+            Unsupported: for more than 2^22 such places.
+        """
+        _check_formulas(self)
 
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
-        bits = precision(bits)
-        powers = self._interval_powers(bits)
-        result: Interval = self.profile.mass(powers, abs(exact_integer(k, "k")))
-        return result.at(bits)
+        return self._enclosed(self.mass, abs(exact_integer(k, "k")), precision(bits))
 
     def cdf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X <= k), a few units of ``2**-bits`` wide."""
-        bits = precision(bits)
-        powers, n = self._interval_powers(bits), exact_integer(k, "k")
-        result: Interval = self.profile.tail(powers, -n) if n < 0 else 1 - self.profile.tail(powers, n + 1)
-        return result.at(bits)
+        bits, n = precision(bits), exact_integer(k, "k")
+        return self.tail_interval(-n, bits) if n < 0 else 1 - self.tail_interval(n + 1, bits)
+
+    def tail_interval(self, i: int, bits: int = 128) -> Interval:
+        """An interval around P(X >= i) for i >= 0, a few units of ``2**-bits`` wide."""
+        return self._enclosed(self.tail, i, bits)
+
+    def tail_intervals(self, places: Sequence[int], bits: int) -> list[Interval]:
+        """`tail_interval` at each of several places."""
+        return [self.tail_interval(i, bits) for i in places]
+
+    def interval_between(self, first: int, last: int, bits: int = 128) -> Interval:
+        """An interval around P(first <= X <= last)."""
+        if first > 0:
+            return self.tail_interval(first, bits) - self.tail_interval(last + 1, bits)
+        if last < 0:
+            return self.interval_between(-last, -first, bits)
+        return 1 - self.tail_interval(1 - first, bits) - self.tail_interval(last + 1, bits)
+
+    @property
+    def _lost_bits(self) -> int:
+        """How many bits of precision the formulas are expected to lose."""
+        return 2 * max(map(cleared_bits, self.levels))
+
+    def _enclosed(self, formula: Callable[[Arithmetic, int], Any], i: int, bits: int) -> Interval:
+        inner = bits + _GUARD + self._lost_bits
+        while True:
+            found: Interval = formula(partial(IntervalPowers, bits=inner), i)
+            if found.high - found.low <= 1 << (inner - bits):
+                return found.at(bits)
+            inner *= 2
+
+    def _exactly(self, formula: Callable[[int], Fraction]) -> Callable[[int], Fraction] | None:
+        return formula if self.is_rational else None
 
     def _at_most(self, x: Any, *, mirrored: bool) -> Any:
         """P(X <= x), or P(X > x) where mirrored: the tail on one side of zero, 1 minus the tail on the other."""
-        profile = self.profile
 
-        def one(powers: ExactPowers, n: int) -> Fraction:
-            tail: Fraction = profile.tail(powers, n + 1 if n >= 0 else -n)
+        def one(n: int) -> Fraction:
+            tail: Fraction = self.tail(ExactPowers, n + 1 if n >= 0 else -n)
             return tail if (n >= 0) == mirrored else 1 - tail
 
         def many(n: Any) -> Any:
-            tail = profile.tail(
-                FloatPowers(profile.level), np.where(n >= 0, *(np.asarray(i, n.dtype) for i in (n + 1, -n)))
-            ).astype(np.float64)
+            beyond = np.where(n >= 0, *(np.asarray(i, n.dtype) for i in (n + 1, -n)))
+            tail = np.asarray(self.tail(FloatPowers, beyond), np.float64)
             return np.where((n >= 0) == mirrored, tail, 1.0 - tail)
 
         return Points.of(x).answer(many, self._exactly(one))
 
-    def _interval_powers(self, bits: int) -> IntervalPowers:
-        return IntervalPowers(self.profile.level, bits + _GUARD + self.profile.period.bit_length())
+    def _log_mass(self, i: Any) -> Floats:
+        """log P(X = i) for an array of i >= 0, by intervals where the floats underflow."""
+        masses = np.asarray(self.mass(FloatPowers, i), np.float64)
+        logs = np.array(np.log(np.maximum(masses, _LEAST_TAIL)))
+        for place in map(tuple, np.argwhere(masses <= _LEAST_TAIL).tolist()):
+            logs[place] = self._far_log_mass(int(np.asarray(i)[place]))
+        return logs
 
-    def _exactly(self, formula: Callable[[ExactPowers, int], Fraction]) -> Callable[[int], Fraction] | None:
-        level = self.profile.level
-        return (lambda n: formula(ExactPowers(level), n)) if level.is_rational else None
+    def _far_log_mass(self, i: int) -> float:
+        bits = 2048
+        while (found := self._enclosed(self.mass, i, bits)).low < 1 << 128:
+            bits *= 2
+            if bits > _FARTHEST_BITS:
+                raise Unsupported(f"a probability must be at least 2^-{_FARTHEST_BITS}", came=f"that of {i}")
+        return math.log(found.low) - bits * math.log(2)
 
-    def _moment(self, order: int) -> Fraction | float:
-        profile = self.profile
-        if profile.level.is_rational:
-            return Fraction(profile.moment(ExactPowers(profile.level), order))
-        first = 128 + (order + 1) * cleared_bits(profile.level)
-        return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order), first)
+    def _compare_tail(self, i: int, q: Fraction) -> int:
+        """The sign of P(X >= i) - q; 0 where they agree to so many bits that they are taken for equal."""
+        bits = 128 + q.denominator.bit_length()
+        while True:
+            found = self.tail_interval(i, bits)
+            if found.is_below(q):
+                return -1
+            if found.lower > q:
+                return 1
+            if self.is_rational:
+                tail: Fraction = self.tail(ExactPowers, i)
+                return (tail > q) - (tail < q)
+            if bits > _TIE_BITS + q.denominator.bit_length():
+                return 0
+            bits *= 2
+
+    def _settled(self, values: Callable[[Any], Floats]) -> int:
+        """An n beyond which sums of P(X = i) times values that never fall are negligible."""
+        n, least = 32, 0.0
+        while n < _FARTHEST:
+            n *= 2
+            tail = float(np.asarray(self.tail(FloatPowers, np.array([n])))[0])
+            if tail == 0:
+                return n
+            here, there = values(np.array([n, 2 * n])).tolist()
+            least = max(least, tail * here)
+            if not math.isfinite(there) or (tail < _LEAST_TAIL and tail * there > _NEGLIGIBLE * least):
+                break
+            if 0 < tail * there <= _NEGLIGIBLE * least or (there == 0 and tail < _LEAST_TAIL):
+                return n
+        raise Unsupported(
+            "the expected cost must be finite, and settled before probabilities underflow",
+            came="a cost that grows about as fast as the law falls",
+            remedy="Use a cost that grows more slowly.",
+        )
+
+    def _summed(self, terms: Callable[[Any], Floats], last: int) -> float:
+        """Twice the sum of the terms from 1 on, plus that of 0."""
+        near = np.asarray(terms(np.arange(min(last, _SUMMED))), np.float64)
+        if not np.isfinite(near).all():
+            raise Unsupported(
+                "the expected cost must be finite and within the floats", remedy="Use a cost that grows more slowly."
+            )
+        total = 2 * float(near[1:].sum()) + float(near[0])
+        edges = [_SUMMED << k for k in range((last // _SUMMED).bit_length())]
+        if len(edges) > 1:
+            blocks = list(pairwise(edges))
+            total += 2 * float(integer_sum(terms, blocks, 1e-14, scale=total / 2).value)
+        return total
 
 
 @lru_cache(maxsize=1024)
-def _margin(profile: Profile, sure: Fraction) -> int:
-    """The margin of a profile; whoever views a release again asks for the same one."""
-    return max(0, profile.first_at_most((1 - sure) / 2) - 1)
+def _margin(tails: TailSearch, sure: Fraction) -> int:
+    """The margin of a law; whoever views a release again asks for the same one."""
+    return max(0, tails.first_at_most((1 - sure) / 2) - 1)
+
+
+_WIDEST = 1 << 22
+
+
+@lru_cache(maxsize=8)
+def _window(law: IntegerLaw, least: float) -> Floats:
+    powers_of_2 = np.array([1 << k for k in range(6, _WIDEST.bit_length())])
+    beyond = np.flatnonzero(np.asarray(law.mass(FloatPowers, powers_of_2), np.float64) < least)
+    if beyond.size:
+        masses = np.asarray(law.mass(FloatPowers, np.arange(powers_of_2[beyond[0]])), np.float64)
+        return frozen(masses[masses >= least])
+    raise Unsupported(
+        f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
+        came=law,
+        remedy="Give the class a method of its own for what was asked, or count in larger units.",
+    )
+
+
+def _check_formulas(law: IntegerLaw) -> None:
+    count = law.window().size
+    places = np.arange(count)
+    masses = np.asarray(law.mass(FloatPowers, places), np.float64)
+    tails = np.asarray(law.tail(FloatPowers, np.arange(count + 1)), np.float64)
+    grown = np.flatnonzero(masses[1:] > masses[:-1] * (1 + _TIED))
+    apart = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
+    if grown.size:
+        _refuse(law, "probabilities must never grow with |x|", int(grown[0]) + 1)
+    if apart.size:
+        _refuse(law, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(apart[0]))
+    for i in np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist():
+        difference = law.tail_interval(i, _CHECKED) - law.tail_interval(i + 1, _CHECKED)
+        if not _may_be_equal(difference, law.pmf_interval(i, _CHECKED)):
+            _refuse(law, "P(X >= i) - P(X >= i + 1) must be P(X = i)", i)
+    if not _may_be_equal(2 * law.tail_interval(0, _CHECKED) - 1, law.pmf_interval(0, _CHECKED)):
+        _refuse(law, "P(X >= 0) must be (1 + P(X = 0)) / 2, as noise is symmetric about 0 and all of it is 1", 0)
+
+
+def _may_be_equal(first: Interval, second: Interval) -> bool:
+    return not (first.is_below(second) or second.is_below(first))
+
+
+def _refuse(law: IntegerLaw, required: str, place: int) -> NoReturn:
+    remedy = "Correct mass or tail of the class."
+    raise PromiseBroken(required, came=f"another at i = {place}", where=type(law).__name__, remedy=remedy)
+
+
+def _worst_place(law: IntegerLaw, distance: int) -> int:
+    masses = law.window()
+    if masses.size <= distance:
+        raise Unsupported("values so far apart must both be possible in floats", came=distance, where="worst_place")
+    ratios = masses[: masses.size - distance] / masses[distance:]
+    tied = np.flatnonzero(ratios >= float(ratios.max()) * (1 - _TIED))
+    places = sorted(set(tied[np.linspace(0, tied.size - 1, _COMPARED).astype(int)].tolist()))
+    worst: int = places[0]
+    for place in places[1:]:
+        if _is_steeper(law, place, worst, distance):
+            worst = place
+    if worst == ratios.size - 1 and worst:
+        raise Unsupported(
+            "the largest likelihood ratio must be attained where probabilities are at least 1e-280",
+            came=type(law).__name__,
+            remedy="Override worst_place.",
+        )
+    return worst
+
+
+def _is_steeper(law: IntegerLaw, place: int, worst: int, distance: int) -> bool:
+    """Whether the ratio at one place is certainly above that at another."""
+    bits = 4096
+    here, there = (law.pmf_interval(y, bits) for y in (place, worst))
+    below, far = (law.pmf_interval(y + distance, bits) for y in (place, worst))
+    return (there * below).is_below(here * far)

@@ -13,10 +13,12 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, natural, precision
 from utmost.core.noise.costs import Cost, Moment
 from utmost.core.noise.folded import Folded
+from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.law import law_level, law_text, positive_number
 from utmost.core.noise.powers import FloatPowers, cleared_bits
 from utmost.core.noise.quadrature import integral
 from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.shift_curves import LaplaceCurve
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -60,6 +62,19 @@ class Laplace(RealLaw):
             "not the least noise for epsilon-DP (a staircase is); least variance under the stronger Lipschitz privacy "
             "[koufogiannis2015, Theorem 9]; lossless to relax"
         )
+
+    @property
+    def lipschitz_level(self) -> Level:
+        """The rate."""
+        return self.rate
+
+    def curve(self, distance: Fraction) -> LaplaceCurve:
+        """The curve of the best tests between X and X + distance."""
+        return LaplaceCurve(self.level, distance / self.sensitivity)
+
+    def on_steps(self, steps: int) -> Geometric:
+        """The geometric law on a grid of so many steps for the sensitivity."""
+        return Geometric(self.level, steps)
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around m! / rate^m."""

@@ -3,12 +3,13 @@
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from utmost.core.exact.levels import Level, fraction_text, level, level_argument
 from utmost.core.exact.numbers import Number, exact_integer, read_confidence, written_number
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import Cost, Moment, absolute, moment, squared
+from utmost.core.noise.shift_curves import ShiftCurve
 from utmost.errors import OutOfRange
 
 THEOREM_11 = (
@@ -79,6 +80,20 @@ def _number_text(value: Any) -> str:
     return fraction_text(value) if isinstance(value, Fraction) else repr(value)
 
 
+class Periodicity(NamedTuple):
+    """Probabilities that repeat themselves: P(X = i + period) = alpha P(X = i) for all i >= start.
+
+    Attributes:
+        period: how many integers farther out.
+        level: the level whose alpha is the factor.
+        start: the first integer from which on it holds.
+    """
+
+    period: int
+    level: Level
+    start: int
+
+
 class Law(Shown, ABC):
     """Noise that is epsilon-differentially private when added to a query of the given sensitivity.
 
@@ -113,9 +128,27 @@ class Law(Shown, ABC):
         return self.numbers
 
     @property
-    @abstractmethod
     def theorem(self) -> str:
         """One line: by which theorem the law is optimal, and for what; or that it is not claimed to be."""
+        return "not claimed optimal"
+
+    @abstractmethod
+    def curve(self, distance: Fraction) -> ShiftCurve:
+        """The curve of the best tests between X and X + distance, for a distance of at least 0."""
+
+    def kept(self, distance: Fraction) -> Level | None:
+        """The smallest level kept between X and X + d for all d up to the distance; None where they are equal."""
+        return self.curve(distance).kept
+
+    @property
+    def periodicity(self) -> Periodicity | None:
+        """How probabilities on the integers repeat themselves; None where they do not."""
+        return None
+
+    @property
+    @abstractmethod
+    def lipschitz_level(self) -> Level | None:
+        """The smallest level of one unit at which the law is Lipschitz private; None where there is none."""
 
     @abstractmethod
     def cdf(self, x: Any) -> Any:

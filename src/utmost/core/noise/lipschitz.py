@@ -10,9 +10,7 @@ from typing import Any
 
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.laplace import Laplace
-from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.law import Law
 from utmost.errors import OutOfRange
 
 
@@ -37,11 +35,9 @@ def lipschitz_level(law: Any) -> Level | None:
     >>> lipschitz_level(Staircase(1, 5)) is None
     True
     """
-    if isinstance(law, IntegerLaw):
-        return law.profile.level
-    if isinstance(law, Laplace):
-        return law.rate
-    if isinstance(law, RealLaw | Mapping):
+    if isinstance(law, Law):
+        return law.lipschitz_level
+    if isinstance(law, Mapping):
         return None
     raise OutOfRange("a law of noise, or a table {integer: probability}, is needed", came=type(law).__name__)
 

@@ -12,10 +12,8 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.noise.costs import Cost, absolute, read_cost
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.law import Law, positive_integer
-from utmost.core.noise.real_law import RealLaw
 from utmost.core.noise.staircase import Staircase
 from utmost.errors import NotANumber, OutOfRange
 
@@ -136,7 +134,7 @@ def _integral(sensitivity: Number, where: str) -> int:
 def _other(law: Law, over: Law | str) -> Law:
     if isinstance(over, Law):
         return over
-    if not isinstance(law, IntegerLaw | RealLaw):
+    if not isinstance(law, Law):
         raise OutOfRange("gain needs a law of noise", came=law)
     named = over if isinstance(over, str) else None  # an array equals no name, and each of its cells may
     if named == "laplace":

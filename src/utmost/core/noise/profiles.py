@@ -120,12 +120,12 @@ class Profile:
     def first_at_most(self, q: Fraction) -> int:
         """The least i >= 0 with T(i) <= q, for 0 < q < 1, decided exactly."""
         near = self._near(q)
-        return _least(lambda i: self.compare_tail(i, q) <= 0, near)
+        return least_near(lambda i: self.compare_tail(i, q) <= 0, near)
 
     def last_at_least(self, q: Fraction) -> int:
         """The largest i >= 0 with T(i) >= q, for 0 < q <= T(0), decided exactly."""
         near = self._near(q)
-        return _least(lambda i: self.compare_tail(i, q) < 0, near) - 1
+        return least_near(lambda i: self.compare_tail(i, q) < 0, near) - 1
 
     def _near(self, q: Fraction) -> int:
         """Where T is about q: solved in intervals fine enough for the last digit, so that the search is short."""
@@ -141,7 +141,7 @@ class Profile:
         return max(0, k * D + math.floor(j) - (D - self.step))
 
 
-def _least(holds: Any, near: int) -> int:
+def least_near(holds: Callable[[int], bool], near: int) -> int:
     """The least i >= 0 at which a predicate holds that, once true, stays true; looked for around ``near``."""
     low, high, stride = near - 1, near, 1  # invariant sought: not holds(low), holds(high)
     # Strides that double: a guess that is far off costs its logarithm.

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval, nearest
+from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, precision, read_confidence
 from utmost.core.noise.costs import Cost, Moment
 from utmost.core.noise.evaluation import finite_numbers, read_probability, refined
+from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.errors import OutOfRange
 
@@ -32,6 +34,15 @@ class RealLaw(Law):
     def numbers(self) -> Literal["integers", "reals"]:
         """The reals."""
         return "reals"
+
+    @property
+    def lipschitz_level(self) -> Level | None:
+        """None: a density with jumps has no such level."""
+        return None
+
+    @abstractmethod
+    def on_steps(self, steps: int) -> IntegerLaw:
+        """The law on the integers that is drawn for it, on a grid of so many steps for the sensitivity."""
 
     def pdf(self, x: Any) -> Any:
         """The density at x, right-continuous in |x|."""

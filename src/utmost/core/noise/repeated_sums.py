@@ -13,9 +13,7 @@ from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown
-from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.powers import IntervalPowers
 
 # Probabilities are rounded down to multiples of 2^-_BITS; sums of more copies than _MOST_COPIES have Chernoff's bound.
 _BITS, _MOST_COPIES = 96, 10_000
@@ -125,30 +123,20 @@ class RepeatedSum(Shown):
         return halves[:0:-1] + halves
 
     def _tails(self, firsts: list[int]) -> list[tuple[int, int]]:
-        """2^96 P(X >= first) of each, rounded down and rounded up: one power for a period, and a line within it."""
-        shape = self.law.profile
-        bits = _BITS + 32 + shape.period.bit_length()
-        powers = IntervalPowers(shape.level, bits)
-        normaliser, fall, top = shape.normaliser(powers), powers.complement, shape.period << bits
-        heights: dict[int, Any] = {}
-        tails = []
-        for first in firsts:
-            k, j = shape.place(first)
-            height = heights.get(k) or heights.setdefault(k, powers.power(k) / normaliser)
-            low, high = height.low * (top - j * fall.high), height.high * (top - j * fall.low)
-            tails.append((low >> 2 * bits - _BITS, -(-high >> 2 * bits - _BITS)))
-        return tails
+        """2^96 P(X >= first) of each, rounded down and rounded up."""
+        found = [interval.at(_BITS) for interval in self.law.tail_intervals(firsts, _BITS + 32)]
+        return [(interval.low, interval.high) for interval in found]
 
     def _by_chernoff(self, miss: Fraction) -> int:
         """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""
-        shape = self.law.profile
-        steepest = shape.level.epsilon_float / shape.period
+        # Of a law of this level and sensitivity no tail falls faster, and no exponential moment beyond is finite.
+        steepest = self.law.level.epsilon_float / self.law.sensitivity
         # Down, by more than both logarithms are off.
         log_miss = math.log(miss.numerator) - math.log(miss.denominator) - 1e-9
         least = math.inf
         for k in range(1, _SLOPES):
             s = steepest * (k / _SLOPES) ** 2
-            log_moment = _log_moment(shape, s)
+            log_moment = self.law.log_mean_exponential(s)
             least = min(least, (self.count * log_moment + math.log(2) - log_miss) / s)
         return math.ceil(Fraction(round_up(Fraction(least))) * (1 + Fraction(1, 10**9)))
 
@@ -176,34 +164,15 @@ def _times(first: list[int], second: list[int], most: int) -> list[int]:
     return coefficients[spare : length - spare]
 
 
-def _log_moment(shape: Any, s: float) -> float:
-    r"""At least log E exp(s X) of a staircase, 0 < s < epsilon/D, in closed form.
-
-    The sum over x >= 0 of p(x) e^(s x) is p(0) times [r] + b e^(s r) [D]/(1 - b e^(s D)), where [m] is the sum of
-    e^(s x) over 0 <= x < m; with s and -s both, zero counts twice.
-    """
-    epsilon, D, r = shape.level.epsilon_float, shape.period, shape.step
-    b = math.exp(-epsilon)
-
-    def half(t: float) -> float:
-        some = math.expm1(t * r) / math.expm1(t)
-        every = math.expm1(t * D) / math.expm1(t)
-        return some + math.exp(t * r - epsilon) * every / -math.expm1(t * D - epsilon)
-
-    normaliser = (2 * r - 1) + b * (2 * (D - r) + 1)
-    moment = (half(s) + half(-s) - 1) * -math.expm1(-epsilon) / normaliser
-    return max(0.0, math.log(moment)) * (1 + 1e-9) + 1e-12  # up: a moment must not be below the true one
-
-
 def repeated(law: IntegerLaw, count: int) -> Any:
     """The law of a sum of copies: a `Combination` where they are geometric, which serves any number of them.
 
-    >>> from utmost.noise import Combination
+    >>> from utmost.noise import Combination, Geometric
     >>> isinstance(repeated(Geometric(1), 24), Combination), repeated(Geometric(1), 24).margin("0.95")
     (True, 13)
     """
     from utmost.core.noise.combination import Combination
 
-    if isinstance(law, Geometric):
+    if law.ratio is not None:
         return Combination([1], law.ratio, counts=[count])
     return RepeatedSum(law, count)

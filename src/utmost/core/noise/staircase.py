@@ -20,6 +20,7 @@ from utmost.core.exact.levels import Level, integer_root
 from utmost.core.exact.numbers import Number, exact, natural, precision
 from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, read_cost, squared
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.evaluation import refined
 from utmost.core.noise.few_periods import FewPeriods
 from utmost.core.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing, largest_jump
@@ -29,6 +30,7 @@ from utmost.core.noise.polynomials import sign
 from utmost.core.noise.powers import FloatPowers, IntervalPowers, cleared_bits
 from utmost.core.noise.profiles import RealProfile
 from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.shift_curves import StaircaseCurve
 from utmost.errors import NotALoss, OutOfRange
 
 _LEAST_FLOAT = Fraction(1, 1 << 1074)
@@ -342,6 +344,19 @@ class Staircase(RealLaw):
             return f"{least_cost(best)} among additive noise on the reals [geng2012, Theorem 3]"
         relaxable = "; lossless to relax" if self.gamma == 0.5 else ""
         return f"a given gamma, not claimed optimal{relaxable}"
+
+    def curve(self, distance: Fraction) -> StaircaseCurve:
+        """The curve of the best tests between X and X + distance."""
+        return StaircaseCurve(self.level, self.profile.gamma, distance / self.sensitivity)
+
+    def on_steps(self, steps: int) -> DiscreteStaircase:
+        """The staircase on a grid of so many steps D, with the step nearest to gamma D + 1/2.
+
+        For gamma = 1/2 an even D is raised by one, which keeps the level, so that it can be relaxed without loss.
+        """
+        period = steps | 1 if self.gamma == 0.5 else steps
+        step = min(period, math.floor(Fraction(self.gamma) * period) + 1)
+        return DiscreteStaircase(self.level, period, step=step)
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around E|X|^order, for an integer order from 1 to 1000."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from fractions import Fraction
 from functools import lru_cache
-from math import floor, prod
+from math import prod
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
@@ -15,13 +15,10 @@ from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.long_work import long_work, tell
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.law import Law
 from utmost.core.noise.profiles import Profile
-from utmost.core.noise.staircase import Staircase
+from utmost.core.noise.real_law import RealLaw
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyMarked, ManyTwoSided, Real
 from utmost.core.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, joined, one_below, uniform_below
@@ -166,8 +163,9 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
 
     Args:
         secret: of a mechanism, and of no law: the secret that is asked about, or an array of them.
-        law: `Geometric` or `DiscreteStaircase`, drawn as integers; or `Laplace` or `Staircase`, drawn as floats that
-            are multiples of a power of two, with exactly the law on them that `on_grid` gives; or a `Channel`.
+        law: any law on the integers, drawn as integers; or one on the reals, such as `Laplace` or `Staircase`, drawn as
+            floats that are multiples of a power of two, with exactly the law on them that `on_grid` gives; or a
+            `Channel`.
         shape: of the result; () or None for a single draw.
         randomness: where the bits come from; the operating system, if left out.
         method: "constant" or "table"; if left out, constant up to a million draws. See the theory page on exact draws
@@ -183,6 +181,7 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
 
     Cost: for an integer law at epsilon = 1, under 1 us for a single draw, 5 ns each constant-time, 2 ns each by table.
 
+    >>> from utmost.noise import Geometric
     >>> noise = sample(Geometric(epsilon=1), (2, 3))
     >>> noise.shape, noise.dtype
     ((2, 3), dtype('int64'))
@@ -248,13 +247,13 @@ def _drawn(sampler: _Many, count: int, randomness: Randomness) -> Iterator[Integ
 def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | None]:
     """The law on the integers that stands for a law, and the exponent k of the grid 2^-k where the law is on the reals.
 
-    On a grid of width g, with D = ceil(Delta / g), the Laplace law becomes the geometric law of sensitivity D, and the
-    staircase the discrete one with the step nearest to gamma D + 1/2. For gamma = 1/2 an even D is raised by one, which
-    keeps the level, so that it stays the half step, the one that can be relaxed without loss.
+    On a grid of width g it is the law's own `on_steps` for D = ceil(Delta / g): the Laplace law becomes the geometric
+    law of sensitivity D, and the staircase the discrete one with the step nearest to gamma D + 1/2.
 
     Args:
         grid: the declared width, a power of two; only for laws on the reals. Chosen by `chosen_exponent` if left out.
 
+    >>> from utmost.noise import Laplace
     >>> on_grid(Laplace(epsilon=1, sensitivity=2), grid="1/4")
     (Geometric(epsilon=1, sensitivity=8), 2)
     """
@@ -262,17 +261,11 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
         if grid is not None:
             raise OutOfRange("a law on the integers has no grid", came=grid, remedy="Leave out grid=.")
         return law, None
-    if not isinstance(law, Laplace | Staircase):
+    if not isinstance(law, RealLaw):
         raise _no_sampler(law)
     width = Fraction(law.sensitivity)
     exponent = chosen_exponent(width, law.level) if grid is None else declared_exponent(grid)
-    period = steps(width, exponent)
-    if isinstance(law, Laplace):
-        return Geometric(law.level, period), exponent
-    if law.gamma == 0.5:
-        period |= 1
-    step = min(period, floor(Fraction(law.gamma) * period) + 1)
-    return DiscreteStaircase(law.level, period, step=step), exponent
+    return law.on_steps(steps(width, exponent)), exponent
 
 
 def plan_for(method: Method | None, count: int) -> ArrayDraws:
@@ -312,16 +305,19 @@ def _sampler_of(law: Law, plan: ArrayDraws) -> tuple[_Many, int | None]:
         lattice, exponent = on_grid(law)
         if len(_samplers) >= _KEPT:
             _samplers.clear()
-        entry = _samplers[key] = law, _many(lattice.profile, plan), exponent
+        entry = _samplers[key] = law, _many(lattice.canonical, plan), exponent
     return entry[1:]
 
 
 @lru_cache(maxsize=_KEPT)
-def _many(profile: Profile, plan: ArrayDraws) -> _Many:
-    ratio = profile.level.alpha_interval
-    return (
-        ManyTwoSided(ratio, plan) if profile.period == 1 else ManyStaircase(ratio, profile.period, profile.step, plan)
-    )
+def _many(law: Profile | IntegerLaw, plan: ArrayDraws) -> _Many:
+    if isinstance(law, Profile):
+        ratio, period = law.level.alpha_interval, law.period
+        return ManyTwoSided(ratio, plan) if period == 1 else ManyStaircase(ratio, period, law.step, plan)
+    # No law of the library is drawn by its tails: commands do without the file.
+    from utmost.core.sampling.by_tails import ManyByTail
+
+    return ManyByTail(law, plan)
 
 
 def _one(law: Law, randomness: Randomness) -> int | float:
@@ -364,7 +360,7 @@ def _waiting(law: Law, randomness: Randomness) -> tuple[int | None, list[int]]:
         if len(ahead) >= _KEPT:
             ahead.clear()
         lattice, exponent = on_grid(law)
-        entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.profile, [])
+        entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.canonical, [])
     return entry[1:]
 
 

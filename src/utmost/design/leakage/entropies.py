@@ -176,6 +176,10 @@ class ShannonEntropy(Measure):
         return "Shannon entropy"
 
     @property
+    def meaning(self) -> str:  # noqa: D102
+        return "bits of uncertainty; its additive leakage is the mutual information"
+
+    @property
     def rises(self) -> bool:  # noqa: D102
         return False
 
@@ -203,6 +207,10 @@ class GuessingEntropy(Measure):
     @property
     def name(self) -> str:  # noqa: D102
         return "guessing entropy"
+
+    @property
+    def meaning(self) -> str:  # noqa: D102
+        return "the guesses needed, one after another"
 
     @property
     def rises(self) -> bool:  # noqa: D102

@@ -49,6 +49,11 @@ class Measure(Shown, ABC):
 
     @property
     @abstractmethod
+    def meaning(self) -> str:
+        """What it is, in a few words; empty where its name says so."""
+
+    @property
+    @abstractmethod
     def rises(self) -> bool:
         """Whether it is a vulnerability, which observing raises; an uncertainty otherwise."""
 
@@ -184,12 +189,14 @@ class PaidMeasure(Measure):
         paid: (n, k) payments, or a rule that gives them for any number of secrets.
         is_gain: whether payments are gains; losses otherwise.
         title: how the measure is shown.
+        meaning: what it is, in a few words; empty where the title says so.
         actions: what the actions are called, or None where they are numbers.
     """
 
     paid: Array | Rule
     is_gain: bool
     title: str
+    meaning: str = ""
     actions: tuple[Hashable, ...] | None = None
 
     @property
@@ -269,6 +276,11 @@ class PaidMeasure(Measure):
         return self.title
 
 
+_MOST_GAINED = "the most that one action can be expected to gain"
+_LEAST_LOST = "the least that one action can be expected to lose"
+_PROPERTY_GUESSED = "the chance to guess the property in one try"
+
+
 def g_vulnerability(gain: object) -> PaidMeasure:
     """V_g(p) = max_w sum_x p_x g(x, w): the most that one action can be expected to gain.
 
@@ -285,7 +297,7 @@ def g_vulnerability(gain: object) -> PaidMeasure:
         return gain
     if isinstance(gain, Loss):
         return bayes_vulnerability if gain is losses.nib else PaidMeasure(gain, True, f"gain {gain.name}")
-    return PaidMeasure(_GainRule(gain) if callable(gain) else _gain_matrix(gain), True, "g-vulnerability")
+    return PaidMeasure(_GainRule(gain) if callable(gain) else _gain_matrix(gain), True, "g-vulnerability", _MOST_GAINED)
 
 
 def l_uncertainty(loss: object) -> PaidMeasure:
@@ -304,12 +316,14 @@ def l_uncertainty(loss: object) -> PaidMeasure:
     if isinstance(loss, Consumer):
         if loss.rule is losses.binary and loss.actions == loss.secrets:
             return bayes_risk
-        return PaidMeasure(loss.loss, False, "l-uncertainty" if loss.rule is None else f"loss {loss.rule.name}")
+        return PaidMeasure(
+            loss.loss, False, *(("l-uncertainty", _LEAST_LOST) if loss.rule is None else (f"loss {loss.rule.name}",))
+        )
     if isinstance(loss, Loss):
         return bayes_risk if loss is losses.binary else PaidMeasure(loss, False, f"loss {loss.name}")
     if callable(loss):
-        return PaidMeasure(from_function(loss), False, "l-uncertainty")
-    return PaidMeasure(loss_matrix(loss), False, "l-uncertainty")
+        return PaidMeasure(from_function(loss), False, "l-uncertainty", _LEAST_LOST)
+    return PaidMeasure(loss_matrix(loss), False, "l-uncertainty", _LEAST_LOST)
 
 
 def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> PaidMeasure:
@@ -327,7 +341,7 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
     Fraction(3, 4)
     """
     if callable(of):
-        return PaidMeasure(_PropertyRule(of), True, "property guess")
+        return PaidMeasure(_PropertyRule(of), True, "property guess", _PROPERTY_GUESSED)
     if not isinstance(of, Iterable):
         raise OutOfRange("a property must be a function of the secret, or a list", came=type(of).__name__)
     parts = list(of)
@@ -335,7 +349,7 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
         parts = _values_of_blocks([list(part) for part in parts])
     if not parts:
         raise OutOfRange("a property needs a value for each secret", came="none")
-    return PaidMeasure(_same_value(parts), True, "property guess", tuple(dict.fromkeys(parts)))
+    return PaidMeasure(_same_value(parts), True, "property guess", _PROPERTY_GUESSED, tuple(dict.fromkeys(parts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,8 +397,8 @@ def _values_of_blocks(blocks: list[list[Any]]) -> list[Any]:
     return [block_of[x] for x in range(len(named))]
 
 
-bayes_vulnerability = PaidMeasure(losses.nib, True, "Bayes vulnerability")
+bayes_vulnerability = PaidMeasure(losses.nib, True, "Bayes vulnerability", "the chance to guess the secret in one try")
 """V(p) = max_x p_x: the chance to guess the secret in one try."""
 
-bayes_risk = PaidMeasure(losses.binary, False, "Bayes risk")
+bayes_risk = PaidMeasure(losses.binary, False, "Bayes risk", "the chance to fail to guess the secret in one try")
 """U(p) = 1 - max_x p_x: the chance to fail at that."""

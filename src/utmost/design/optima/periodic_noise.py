@@ -157,16 +157,19 @@ class PeriodicNoise:
 
     @classmethod
     def of_law(cls, law: IntegerLaw) -> "PeriodicNoise":
-        """A law on the integers as noise that depends on no output; its period and step set the window.
+        """A law on the integers as noise that depends on no output; its period sets the window.
 
         >>> from utmost.noise import DiscreteStaircase
         >>> PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=3, step=2)).worst_ratio(3)
         Fraction(1, 2)
         """
-        shape = law.profile
-        reach, at = shape.period + shape.step - 1, shape.level
+        periodicity = law.periodicity
+        if periodicity is None:
+            raise Unsupported("noise of which finitely many probabilities say all must be periodic", came=law)
+        period, at, start = periodicity
+        reach = period + start - 1
         places = np.array(range(-reach, reach + 1), dtype=object if at.is_rational else np.int64)
-        return cls([law.pmf(places)], period=shape.period, ratio=at.alpha)
+        return cls([law.pmf(places)], period=period, ratio=at.alpha)
 
     @property
     def is_exact(self) -> bool:

@@ -20,7 +20,7 @@ from utmost.core.exact.numbers import Number, exact_integer, natural, read_confi
 from utmost.core.exact.shown import Shown
 from utmost.core.noise import costs
 from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.law import Law
+from utmost.core.noise.law import Law, Periodicity
 from utmost.design.channels.channel import Channel, Remap
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.leakage.hypers import joint
@@ -178,7 +178,7 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     """The response nearest to the counts that says the same: an end for geometric noise, else within a period.
 
     Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
-    as large.
+    as large. Noise without a period has no other response that says the same.
 
     Args:
         noise, response: as of `read`.
@@ -190,7 +190,10 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     """
     instance(noise, (Level, IntegerLaw), "noise")
     response, size = integer(response, "response"), integer(size, "size")
-    period = noise.profile.period if isinstance(noise, IntegerLaw) else 1
+    periodicity = Periodicity(1, noise, 0) if isinstance(noise, Level) else noise.periodicity
+    if periodicity is None:
+        return response
+    period = periodicity.period
     if response < 0:
         return -(-response % period)
     beyond = response - (size - 1)
@@ -211,10 +214,15 @@ def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
 
 def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
     """P(response | count i), up to a factor, for each of size counts; exact where alpha is rational."""
-    if not isinstance(noise, IntegerLaw):
+    if isinstance(noise, Level):
         return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
     apart = response - np.arange(size)
-    return np.asarray(noise.pmf(apart.astype(object) if noise.profile.level.is_rational else apart))
+    if noise.is_rational:
+        return np.asarray(noise.pmf(apart.astype(object)))
+    if noise.periodicity is not None:
+        return np.asarray(noise.pmf(apart))
+    logs = np.asarray(noise.logpmf(apart))  # the response may be so far out that its probabilities underflow
+    return np.asarray(np.exp(logs - logs.max()))
 
 
 def _plain(number: Any) -> Any:
@@ -270,12 +278,12 @@ def folded_channel(law: Law, size: int) -> Channel:
     """
     instance(law, Law, "law")
     size = integer(size, "size")
-    period, b = _staircase(law)
+    noise, period, b = _periodic(law)
     n = natural(size, "size", least=1) - 1
     z = folded_responses(law, size)
     if len(z) * (n + 1) > _MOST_ENTRIES:
         raise Unsupported(f"a channel may have {_MOST_ENTRIES} entries", came=len(z) * (n + 1), where="folded_channel")
-    masses = _masses(law, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
+    masses = _masses(noise, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
     total = 1 / (1 - b)
     folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])
     if n == 0:  # the class of 0 is one class to the right and to the left: twice a tail less the point itself
@@ -290,7 +298,7 @@ def folded_responses(law: Law, size: int) -> Array:
     >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
     [-1, 0, 1, 2]
     """
-    period, _ = _staircase(law)
+    _, period, _ = _periodic(law)
     return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
 
 
@@ -323,16 +331,15 @@ def _at(loss: Any, gap: Any) -> Any:
     return np.asarray(loss(0, np.asarray(gap)), dtype=np.float64)
 
 
-def _staircase(law: Law) -> tuple[int, Any]:
-    """The period, and the factor from one period to the next."""
-    if not isinstance(law, IntegerLaw):
-        raise Unsupported("only noise on the integers folds into finitely many outcomes", came=law)
-    return law.profile.period, law.profile.level.alpha
+def _periodic(law: Law) -> tuple[IntegerLaw, int, Any]:
+    """The law, its period, and the factor from one period to the next."""
+    if not isinstance(law, IntegerLaw) or law.periodicity is None:
+        raise Unsupported("only periodic noise on the integers folds into finitely many outcomes", came=law)
+    return law, law.periodicity.period, law.periodicity.level.alpha
 
 
-def _masses(law: Law, most: int) -> Array:
+def _masses(law: IntegerLaw, most: int) -> Array:
     """P(Z = k) for k = 0, ..., most: Fractions where alpha is rational."""
-    assert isinstance(law, IntegerLaw), "folding is for laws on the integers"
     values = [law.pmf(k) for k in range(most + 1)]
     held = np.empty(len(values), dtype=object if all(isinstance(v, Fraction) for v in values) else np.float64)
     held[:] = values

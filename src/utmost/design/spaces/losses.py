@@ -278,14 +278,41 @@ nib = Loss(_nib, "nib", exact=True, of_difference=True)
 """1 for the right answer, 0 for any other: the dual of `binary`, and not monotone; [fernandes2022] equation 11."""
 
 
-_PLAIN = {"absolute": absolute, "squared": squared, "binary": binary, "nib": nib}
-_WITH_NUMBERS: dict[str, tuple[Callable[..., Loss], int]] = {
-    "power": (power, 1),
-    "asymmetric": (asymmetric, 2),
-    "thresholded": (thresholded, 1),
-    "capped": (capped, 1),
+@dataclass(frozen=True, slots=True)
+class NamedLoss:
+    """A row of the table of named losses, from which menus, refusals and the tests of help texts and pages are made.
+
+    Attributes:
+        make: The loss, or a function that makes it from its numbers.
+        form: How it is written: the name, and what its numbers stand for.
+        example: One such loss.
+        meaning: What an answer costs, in a few words.
+        for_readers: Whether it is offered to readers of answers; nib rewards mistakes.
+    """
+
+    make: Loss | Callable[..., Loss]
+    form: str
+    example: str
+    meaning: str
+    for_readers: bool
+
+
+LOSSES = {
+    row.form.partition(":")[0]: row
+    for row in (
+        NamedLoss(absolute, "absolute", "absolute", "how far it is off", True),
+        NamedLoss(squared, "squared", "squared", "the square of that", True),
+        NamedLoss(binary, "binary", "binary", "1 unless it is right", True),
+        NamedLoss(nib, "nib", "nib", "1 if it is right", False),
+        NamedLoss(power, "power:1.5", "power:1.5", "the distance to the power 1.5", True),
+        NamedLoss(
+            asymmetric, "asymmetric:OVER,UNDER", "asymmetric:1,3", "1 for each too many, 3 for each too few", True
+        ),
+        NamedLoss(thresholded, "thresholded:T", "thresholded:2", "1 unless within 2", True),
+        NamedLoss(capped, "capped:LIMIT", "capped:10", "the distance, at most 10", True),
+    )
 }
-LOSS_NAMES = "absolute, squared, binary, nib, power:1.5, asymmetric:OVER,UNDER, thresholded:T or capped:LIMIT"
+"""All losses that have a name."""
 
 
 def loss_named(name: str) -> Loss:
@@ -299,17 +326,17 @@ def loss_named(name: str) -> Loss:
     """
     name = text(name, "name")
     kind, colon, numbers = name.strip().lower().partition(":")
-    if kind in _PLAIN and not colon:
-        return _PLAIN[kind]
-    make, count = _WITH_NUMBERS.get(kind, (absolute, 0))
-    read_numbers = [number.strip() for number in numbers.split(",")]
-    if count != len(read_numbers) or not colon:
-        raise OutOfRange(f"a loss by name must be one of {LOSS_NAMES}", came=name)
+    row = LOSSES.get(kind)
+    if row is not None and isinstance(row.make, Loss) and not colon:
+        return row.make
+    read_numbers = [number.strip() for number in numbers.split(",")] if colon else []
+    if row is None or isinstance(row.make, Loss) or len(read_numbers) != len(row.example.split(",")):
+        *forms, last = (one.form for one in LOSSES.values())
+        raise OutOfRange(f"a loss by name must be one of {', '.join(forms)} or {last}", came=name)
     try:
-        loss: Loss = make(*read_numbers)
+        return row.make(*read_numbers)
     except (NotALoss, NotANumber) as error:
         raise OutOfRange(error.required, came=error.came, where=f"loss {name}", remedy=error.remedy) from None
-    return loss
 
 
 __dir__ = own_names(__name__)

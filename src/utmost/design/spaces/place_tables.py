@@ -12,7 +12,7 @@ from utmost.core.exact.numbers import exact
 from utmost.design.spaces.surveyed_distances import Position
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.tables.files.json_files import read_json
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
 _ALSO = {"name": ("id", "label", "place"), "latitude": ("lat",), "longitude": ("lon", "lng", "long")}

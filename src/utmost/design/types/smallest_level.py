@@ -12,10 +12,11 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.law import Law
+from utmost.core.noise.profile_law import ProfileLaw
 from utmost.design.channels.channel import Channel
 from utmost.design.spaces.space import Space
-from utmost.design.types.curves import Law, curve_distance, curve_of_law
+from utmost.design.types.curves import curve_distance
 from utmost.design.types.privacy_type import is_steeper, rows_of, suspects
 from utmost.errors import OutOfRange, PromiseBroken
 
@@ -145,8 +146,8 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
     [level(epsilon=2), level(epsilon='4/3')]
     """
-    instance(law, (IntegerLaw, RealLaw), "law")
-    strictest = curve_of_law(law, curve_distance(law, shift)).kept
+    instance(law, Law, "law")
+    strictest = law.kept(curve_distance(law, shift))
     if strictest is None:
         raise OutOfRange("the shift must not be 0: there every level is kept", came=shift, where="kept_level")
     return strictest
@@ -159,7 +160,8 @@ def check_promise(
 
     The level of the largest likelihood ratio is compared with the promised one, exactly; and on the integers the law's
     own probabilities are compared at an outcome where that ratio is attained, as Fractions where they are rational and
-    as intervals where they are not.
+    as intervals where they are not. Of a law of your own, its two formulas are compared with each other, too; the
+    largest ratio is looked for where its probabilities are at least 1e-280.
 
     Args:
         law: a law of noise.
@@ -175,7 +177,7 @@ def check_promise(
     Traceback (most recent call last):
     utmost.errors.PromiseBroken: check_promise: the law must keep epsilon=1; got epsilon=4/3. ...
     """
-    instance(law, (IntegerLaw, RealLaw), "law")
+    instance(law, Law, "law")
     promised = law.level if epsilon is None and alpha is None else level(epsilon, alpha)
     strictest = kept_level(law, shift)
     if promised < strictest:
@@ -187,16 +189,19 @@ def check_promise(
             f"the law must attain {promised}", came=str(strictest), where="check_promise", remedy="Use less noise."
         )
     if isinstance(law, IntegerLaw):
+        law.check_formulas()
         _check_probabilities(law, int(curve_distance(law, shift)), strictest)
 
 
 def _check_probabilities(law: IntegerLaw, shift: int, strictest: Level) -> None:
-    """P(X = y) alpha = P(X = y + shift) at the last y of the first step, by the law's own probabilities."""
-    y = law.profile.step - 1
-    if strictest.is_rational and law.profile.level.is_rational:
+    """P(X = y) alpha = P(X = y + shift) at the worst place y, by the law's own probabilities."""
+    y = law.worst_place(shift)
+    if strictest.is_rational and law.is_rational:
         attained = law.pmf(y) * strictest.alpha_fraction() == law.pmf(y + shift)
     else:
         near, far, alpha = law.pmf_interval(y), law.pmf_interval(y + shift), strictest.alpha_interval()
-        attained = not (near * alpha).is_below(far) and not far.is_below(near * alpha)
+        # A level that no decimal says is rounded up to a float: that much may be wasted.
+        wasted = 0 if isinstance(law, ProfileLaw) else Fraction(strictest.epsilon_float) / (1 << 51)
+        attained = not (near * alpha).is_below(far * (1 - wasted)) and not far.is_below(near * alpha)
     if not attained:
         raise PromiseBroken(f"the probabilities at {y} and {y + shift} must be alpha apart", came=law, where="pmf")

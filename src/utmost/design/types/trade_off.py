@@ -12,7 +12,9 @@ from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, objects,
 from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
-from utmost.design.types.curves import Curve, Law, StaircaseCurve, curve_of
+from utmost.core.noise.law import Law
+from utmost.core.noise.shift_curves import Curve, StaircaseCurve
+from utmost.design.types.curves import curve_of
 from utmost.errors import OutOfRange
 
 

@@ -22,7 +22,7 @@ from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
 from utmost.interfaces.documents.cost_files import is_file
 from utmost.tables.cells.columns import SMALLER_UNIT, integer_column
 from utmost.tables.files.small_tables import number_in, number_rows, small_table
-from utmost.tables.frames import adapters
+from utmost.tables.frames import adapters, any_table
 
 if TYPE_CHECKING:
     from utmost.design.optima.reading import Reading
@@ -179,7 +179,7 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
     Raises:
         BadTable: for a column that is missing, a name that is taken, and a cell that is no integer in its range.
     """
-    adapter = adapters.adapter_of(table)
+    adapter = any_table.adapter_of(table)
     names = adapter.names(table)
     for name in (column, *([n] if isinstance(n, str) else [])):
         if name not in names:

@@ -41,17 +41,6 @@ MEASURES: dict[str, Measure] = {
 
 _PROPERTY = "property:"
 
-SAYS = {
-    "Bayes vulnerability": "the chance to guess the secret in one try",
-    "Bayes risk": "the chance to fail to guess the secret in one try",
-    "Shannon entropy": "bits of uncertainty; its additive leakage is the mutual information",
-    "guessing entropy": "the guesses needed, one after another",
-    "property guess": "the chance to guess the property in one try",
-    "g-vulnerability": "the most that one action can be expected to gain",
-    "l-uncertainty": "the least that one action can be expected to lose",
-}
-"""What each measure is, in a few words."""
-
 
 def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
     """The one measure that is asked for: by name, by a file of gains, or by a loss; Bayes vulnerability by default.

@@ -12,7 +12,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.costs import Cost, absolute
-from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.core.noise.optimal import gain
 from utmost.errors import OutOfRange
@@ -208,7 +208,8 @@ def exact_text(number: Any) -> str | None:
 
 def _gains(law: Law, cost: Cost) -> dict[str, float]:
     """How many times as much the usual noise costs; nothing where that, or the cost itself, exceeds the floats."""
-    others: tuple[Any, ...] = ("laplace", "geometric") if isinstance(law, DiscreteStaircase) else ("laplace",)
+    is_compared = isinstance(law, IntegerLaw) and law.ratio is None
+    others: tuple[Any, ...] = ("laplace", "geometric") if is_compared else ("laplace",)
     gains = {}
     for other in others:
         with suppress(OutOfRange):

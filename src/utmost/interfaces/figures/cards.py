@@ -63,7 +63,7 @@ def _named(value: Any) -> tuple[str, list[str]]:
 
 def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list[Any]], int]:
     """The names of a released table, its first rows, and how many rows it has."""
-    from utmost.tables.frames.adapters import adapter_of
+    from utmost.tables.frames.any_table import adapter_of
 
     adapter = adapter_of(table)
     names = adapter.names(table)

@@ -25,9 +25,8 @@ def opendp_measurement(law: Law) -> Any:
     """One number plus noise of the law, as a measurement of OpenDP.
 
     From ``atom_domain`` of i64, or of floats without NaN, and the absolute distance, to the maximum divergence. Its map
-    takes d_in to epsilon d_in / sensitivity for the geometric law, which is tight, and to epsilon times
-    ceil(d_in / sensitivity) for all others, which is tight for staircases; rounded up. A released integer
-    beyond i64 becomes the nearest one in it, which is post-processing.
+    takes d_in to the smallest level that the law keeps at that distance, see `utmost.types.kept_level`, rounded up. A
+    released integer beyond i64 becomes the nearest one in it, which is post-processing.
 
     OpenDP has to be told that measurements made outside of it are welcome:
     ``opendp.prelude.enable_features("contrib", "honest-but-curious")``.
@@ -117,8 +116,6 @@ def level_within(law: Law, distance: Any) -> float:
     """
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
-    share = exact(distance, "d_in") / Fraction(law.sensitivity)
-    if share <= 0:
-        return 0.0
-    times = share if isinstance(law, Geometric) else Fraction(math.ceil(share))
-    return round_up(settled(law.level.scaled(times).epsilon_interval))
+    apart = exact(distance, "d_in")
+    kept = law.kept(Fraction(math.ceil(apart)) if law.numbers == "integers" else apart) if apart > 0 else None
+    return 0.0 if kept is None else round_up(settled(kept.epsilon_interval))

@@ -17,7 +17,8 @@ from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.columns import SMALLER_UNIT, integer_column, number_cells
 from utmost.tables.cells.event_batches import declared_spelling
 from utmost.tables.cells.spelling import PLAIN, Spelling
-from utmost.tables.frames.adapters import TableAdapter, adapter_of, no_column
+from utmost.tables.frames.adapters import TableAdapter, no_column
+from utmost.tables.frames.any_table import adapter_of
 
 
 def cells_table(

@@ -22,7 +22,8 @@ from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 from utmost.tables.files.saving import Digest, Publication, saved
-from utmost.tables.frames.adapters import LabelledTable, labelled
+from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.any_table import labelled
 from utmost.version import __version__
 
 if TYPE_CHECKING:  # a table knows no plan until one comes

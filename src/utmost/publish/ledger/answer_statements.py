@@ -10,7 +10,7 @@ from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.statement import Statement
 from utmost.tables.files.saving import Digest, Publication
-from utmost.tables.frames.adapters import adapter_of, is_engine_table, published_names
+from utmost.tables.frames.any_table import adapter_of, is_engine_table, published_names
 
 
 def ledger_facts(state: State, release: Published, at: Level) -> LedgerFacts:

@@ -54,7 +54,7 @@ from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.saving import Publication, check_destination_free, saved
-from utmost.tables.frames.adapters import is_engine_table
+from utmost.tables.frames.any_table import is_engine_table
 
 
 class Ledger(Responding, Accounts, Shown):

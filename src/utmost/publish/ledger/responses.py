@@ -27,7 +27,7 @@ from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
 from utmost.publish.releases.answer_tables import answer_table
-from utmost.tables.frames.adapters import adapter_of, table_of
+from utmost.tables.frames.any_table import adapter_of, table_of
 
 Progress = Callable[[int, int], None]
 """Called with how many cells are done, and how many there are."""

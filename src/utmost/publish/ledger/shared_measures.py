@@ -10,7 +10,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.tables.frames.adapters import is_engine_table
+from utmost.tables.frames.any_table import is_engine_table
 
 
 def check_one_dataset(requests: Sequence[PublishRequest]) -> None:

@@ -36,7 +36,8 @@ from utmost.publish.releases.answer_tables import answer_table
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
-from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter, adapter_of
+from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter
+from utmost.tables.frames.any_table import adapter_of
 from utmost.tables.frames.arrow_identifiers import text_identifiers
 
 AnswerTable = LabelledTable | WorkloadRelease

@@ -18,7 +18,6 @@ from utmost.core.exact.arguments import integer
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, first_integer
 from utmost.core.noise.costs import Cost
-from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
 from utmost.publish.promises.plan import CellsAt, plan_release
@@ -134,8 +133,8 @@ def _few_steps(plan: CellsAt) -> bool:
 
 
 def _step_of(plan: CellsAt) -> int:
-    law = plan.law
-    return law.step if isinstance(law, DiscreteStaircase) else 1
+    periodicity = plan.law.periodicity
+    return 1 if periodicity is None else periodicity.start
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:

@@ -43,7 +43,7 @@ from utmost.publish.promises.partition_selection import (
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.tables.cells.columns import integer_column
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 MOST_SERVED = 10_000
 """So many keys, and false names, a service reckons with."""

@@ -32,7 +32,7 @@ from utmost.publish.promises.key_distribution import NamingLaw, appearing, namin
 from utmost.publish.promises.statement_kinds import FORMAT, KEYS_KIND
 from utmost.tables.cells.cell_values import integer_cells
 from utmost.tables.files.saving import Digest, Publication, check_destination_free, saved
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 from utmost.version import __version__
 
 _MOST_KEYS = 10**9

@@ -29,7 +29,7 @@ from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.table_statements import assumed_line
 from utmost.tables.cells.columns import Place
-from utmost.tables.frames.adapters import brought
+from utmost.tables.files.opened_tables import opened_table
 
 CONFIDENCE = Fraction(19, 20)
 """Of the error bars of a response, unless another is asked of it."""
@@ -127,7 +127,7 @@ class PlannedNoise(ABC):
             WrongKind: for a table of another kind.
         """
         counted: Any = table if isinstance(table, ProvedTable) else None
-        return brought(table) if counted is None else counted.in_steps(columns[0])
+        return opened_table(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
         """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.

@@ -21,8 +21,7 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_facts, stated_level
-from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.codec import check_header, differing, header
 from utmost.publish.promises.ledger_facts import LedgerFacts
@@ -32,7 +31,7 @@ from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
 from utmost.publish.promises.table_statements import cells_digest, taken_for_granted
 from utmost.tables.files.json_files import read_json
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
 
@@ -401,7 +400,7 @@ def _is_released(cell: Any, step: Fraction | None) -> bool:
         return False
 
 
-def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | DiscreteStaircase:
+def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | IntegerLaw:
     """The noise of a released count: for geometric noise the level of one unit, for a discrete staircase its law.
 
     Where it is a level, alpha^|i - z| is what the release z says of count i.
@@ -429,11 +428,11 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
         )
     law = plan.law
     is_read = isinstance(plan, CellsAt) and plan.width is None
-    if not is_read or not isinstance(law, Geometric | DiscreteStaircase):
+    if not is_read or not isinstance(law, IntegerLaw):
         remedy = 'Releases with numbers="integers" have such noise.'
         drawn = type(law).__name__ if isinstance(plan, CellsAt) else checked.promise.noise.kind
         came = drawn if plan.unit.step == 1 else "amounts in steps"
         raise Unsupported(
             "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
         )
-    return law.ratio if isinstance(law, Geometric) else law
+    return law if law.ratio is None else law.ratio

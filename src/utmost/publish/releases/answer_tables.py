@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.levels import Level
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import CONFIDENCE, PlannedNoise
-from utmost.tables.frames.adapters import table_of
+from utmost.tables.frames.any_table import table_of
 
 
 def answer_table(

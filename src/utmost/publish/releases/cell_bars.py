@@ -11,7 +11,6 @@ from fractions import Fraction
 from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.exact.numbers import Number, exact, natural, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
-from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.ratio_bars import RatioBar, fieller
 from utmost.core.noise.repeated_sums import repeated
 from utmost.core.sampling.grid import FARTHEST
@@ -70,7 +69,7 @@ class CellBars:
         self.plan.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
         if n == m:
             return round_up(exact(self.total(n + m, sure)) / n)
-        if isinstance(law, Geometric) and self.plan.grid is None:
+        if law.ratio is not None and self.plan.grid is None:
             steps = Combination([Fraction(1, n), Fraction(1, m)], law.ratio, counts=[n, m]).margin(sure)
             return self.plan.unit.margin(steps)
         half = 1 - (1 - sure) / 2
@@ -109,7 +108,7 @@ class CellBars:
         if shared > min(above, below):
             raise OutOfRange("the shared cells must be in both sums", came=shared, where="shared")
         law = self.plan.drawn
-        if isinstance(law, Geometric) and self.plan.grid is None:
+        if law.ratio is not None and self.plan.grid is None:
             u, v, counts = [1, 0, 1], [0, 1, 1], [above - shared, below - shared, shared]
             step = self.plan.unit.step
             return fieller(top / step, bottom / step, u, v, law.ratio, counts=counts, confidence=sure)

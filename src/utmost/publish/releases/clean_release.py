@@ -16,7 +16,6 @@ from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
-from utmost.errors import Unsupported
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, FORMAT
 from utmost.publish.promises.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.releases.given_facts import Given, read_given, read_table
@@ -29,13 +28,14 @@ from utmost.publish.workloads.bounds.clean_certificate import (
 )
 from utmost.publish.workloads.measuring.forms import selected
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares, SumSquares
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts, with_sums
-from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction, numbers_of
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, SumSquares
+from utmost.publish.workloads.reconstruction.rotated_reconstruction import numbers_of
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Digest, Publication, saved
-from utmost.tables.frames.adapters import LabelledTable, labelled
+from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.any_table import labelled
 
 _CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
 
@@ -255,22 +255,17 @@ class CleanProblem:
 
         Raises:
             OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as clash.
-            Unsupported: where other than groups and tents are measured.
+            Unsupported: where other than groups and hat functions are measured.
         """
         domain, amount = release.strategy.domain, release.strategy.unit.amount
         facts = None if given is None else read_given(domain, given, amount)
         facts = facts if facts is not None and facts.bounds else None
-        if isinstance(reconstruction, TurnedReconstruction):
-            reconstruction, measured = reconstruction.on_cells(release.measured)
-        else:
-            measured = {family: (sums, 1) for family, sums in release.measured.items()}
-        if not isinstance(reconstruction, SumSquares):
-            raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
+        squares, measured = reconstruction.on_cells(release.measured)
         held, bounds = None if hold is None else read_table(domain, hold), facts
         if held is not None:
             numbers = {family: numbers_of(*sums) for family, sums in measured.items()}
-            bounds = with_sums(domain, facts, held, _whole_sums(reconstruction, numbers, held), amount)
-        return cls(release, reconstruction, measured, cell_noise, kind, facts, held, bounds)
+            bounds = with_sums(domain, facts, held, _whole_sums(squares, numbers, held), amount)
+        return cls(release, squares, measured, cell_noise, kind, facts, held, bounds)
 
     def solved(self) -> CleanTable:
         """The nearest table, rounded, with its certificate.

@@ -15,7 +15,6 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination, missed_by_each
-from utmost.core.noise.geometric import Geometric
 from utmost.errors import OutOfRange
 from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.released_table import ReleasedTable
@@ -178,7 +177,7 @@ class _Sum:
         rows = release.rows_where(chosen)
         total, plan = release.total(rows, column, confidence="0.5"), release.plan
         drawn, law = plan.drawn, None
-        if isinstance(drawn, Geometric) and plan.grid is None:
+        if drawn.ratio is not None and plan.grid is None:
             law = Combination([plan.width or 1], drawn.ratio, counts=[len(rows)])
         return cls(total.value, law, ((release, len(rows)),))
 

@@ -14,10 +14,11 @@ from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors, by_group
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.strategy import Strategy
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family
-from utmost.tables.frames.adapters import LabelledTable, labelled
+from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.any_table import labelled
 
 Narrow = Mapping[int, int]
 """Of axes that are narrowed to one label, the place of its group."""

@@ -15,7 +15,7 @@ from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 Given = PublicFacts | Mapping[str, object]
 """Public facts by the names of tables: see `read_given`."""

@@ -15,7 +15,7 @@ from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.reader_verbs import AnswersReaders, Read, read_answer
 from utmost.tables.files.saving import SavedTable
-from utmost.tables.frames.adapters import is_engine_table
+from utmost.tables.frames.any_table import is_engine_table
 
 if TYPE_CHECKING:
     from utmost.publish.releases.withheld import WithheldTable

@@ -33,7 +33,8 @@ from utmost.tables.axes.domain import Where
 from utmost.tables.cells.columns import integer_column, real_column
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.text_files import TextFile
-from utmost.tables.frames.adapters import adapter_of, no_column
+from utmost.tables.frames.adapters import no_column
+from utmost.tables.frames.any_table import adapter_of
 
 Rows = frozenset[int] | Where | None
 """Rows of a table: as of `ReleasedTable.chosen`, or labels by public column; all of them where nothing is named."""

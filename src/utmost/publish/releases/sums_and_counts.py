@@ -23,7 +23,8 @@ from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.tables.axes.domain import Where
 from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.files.table_formats import with_blanks
-from utmost.tables.frames.adapters import LabelledTable, adapter_of
+from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.any_table import adapter_of
 
 
 @dataclass(frozen=True, slots=True)

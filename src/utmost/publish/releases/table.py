@@ -24,7 +24,8 @@ from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.publish.releases.released_once import ReleasedOnce
 from utmost.tables.cells.columns import check_distinct
-from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of, is_engine_table
+from utmost.tables.frames.adapters import Column, TableAdapter
+from utmost.tables.frames.any_table import adapter_of, is_engine_table
 
 Table = TypeVar("Table")
 

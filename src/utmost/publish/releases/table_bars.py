@@ -1,4 +1,5 @@
-"""Error bars of a table in which nearly every sum has a law of its own, as where tents are measured on its axis.
+"""Error bars of a table in which nearly every sum has a law of its own, as where hat functions are measured on its
+axis.
 
 One inversion of a characteristic function for each sum would take minutes. The laws are much alike; so few of them are
 inverted, and each other one is taken for the nearest of these, with what they differ by on top (`near_laws`).
@@ -14,9 +15,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.near_laws import NearLaw, Spread, spreads
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
-from utmost.publish.workloads.reconstruction.hat_reconstruction import TentReconstruction
-from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.reconstruction.estimates import CoefficientsAlong, LeastSquares
 from utmost.tables.axes.domain import Family
 
 FEW = 12
@@ -52,7 +51,7 @@ def laws_of_groups(
     def among(members: Sequence[int]) -> Callable[[int], Combination]:
         return lambda member: law(members[member])
 
-    if not isinstance(reconstruction, TentReconstruction | ProductReconstruction) or len(places) <= FEW:
+    if not isinstance(reconstruction, CoefficientsAlong) or len(places) <= FEW:
         return kinds, {kind: law(kind) for kind in range(len(places))}
     known: list[Combination] = []
     number = np.zeros(len(places), dtype=np.intp)
@@ -74,7 +73,7 @@ def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int, ...], list[int]]:
-    """The kinds that lie in one group of the other axes, in the order of the axis of tents."""
+    """The kinds that lie in one group of the other axes, in the order of the axis of hat functions."""
     others: dict[tuple[int, ...], list[int]] = {}
     for kind in sorted(range(len(places)), key=lambda kind_place: places[kind_place][along]):
         others.setdefault(tuple(group for a, group in enumerate(places[kind]) if a != along) or (0,), []).append(kind)

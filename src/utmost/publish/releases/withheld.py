@@ -37,7 +37,8 @@ from utmost.tables.axes.axes import text_of
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.files.saving import Digest, SavedTable
 from utmost.tables.files.table_formats import with_blanks
-from utmost.tables.frames.adapters import Column, LabelledTable, adapter_of, is_engine_table
+from utmost.tables.frames.adapters import Column, LabelledTable
+from utmost.tables.frames.any_table import adapter_of, is_engine_table
 from utmost.version import __version__
 
 Table = TypeVar("Table")

@@ -22,7 +22,6 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.core.exact.shown import Shown, number_words
 from utmost.core.noise.combination import Combination
-from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 
@@ -179,6 +178,7 @@ class NoiseTails:
         law: the noise in steps; its values are multiples of a step.
         grid: how wide a step is.
 
+    >>> from utmost.noise import Geometric
     >>> tails = NoiseTails(Geometric(alpha="1/2"))
     >>> tails.reach(Fraction(0)), tails.mean_above(Fraction(0)), tails.mean_above(Fraction(2))
     (0.666666666666666..., 0.6666666666666..., 0.5)
@@ -221,11 +221,8 @@ class NoiseTails:
     def _beyond(self, steps: int) -> float:
         """E max(N - c, 0) in steps, for c >= 0."""
         law, step = self.law, self._step
-        if isinstance(law, Geometric):
-            alpha = math.exp(-law.ratio.epsilon_float)
-            return float(alpha ** (steps + 1) / (1 - alpha * alpha))
         if isinstance(law, IntegerLaw):
-            return float(law.expected_cost(lambda x: np.maximum(np.abs(x) - steps, 0))) / 2
+            return law.mean_beyond(steps)
         assert step is not None, "what is not on a lattice has no steps"
         last = steps + math.ceil(_FAR * float(law.variance) ** 0.5 / float(step))
         return sum(law.tail((place + _HALF) * step) for place in range(steps, last)) / 2

@@ -19,8 +19,8 @@ from utmost.core.privacy.unit import Unit
 from utmost.publish.releases.table_bars import laws_of_groups, places_of
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
 from utmost.tables.axes.domain import Family
 
 _EDGE, _SHORT = 0.45, 1 - 1e-9  # how far of a level bounds by variance reach; floats of estimates are as near as that

@@ -51,13 +51,14 @@ from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares, values_by
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, values_by
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Publication, saved
-from utmost.tables.frames.adapters import LabelledTable, labelled
+from utmost.tables.frames.adapters import LabelledTable
+from utmost.tables.frames.any_table import labelled
 
 _ALL_BUT_EXCLUDED = Fraction(1, 10**6)
 """With this chance at most noise alone puts any of the public facts so far from what was released."""

@@ -19,7 +19,7 @@ from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.tables.files import files
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 _ROUNDED = frozenset({"zero_bias"})
 

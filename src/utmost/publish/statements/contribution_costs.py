@@ -33,7 +33,7 @@ from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.axes.domain import Domain
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 Contributions = CountedTable | ReleasedOnce[Any] | ReleasedTable | WorkloadRelease
 
@@ -220,7 +220,6 @@ def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometr
         law = Geometric(unit.per_cell(spent), unit.sensitivity)
         return law, unit.margin(law.margin(sure))
     plan = plan_release(spent, unit=unit, confidence=sure)
-    assert isinstance(plan.drawn, IntegerLaw), "counts and amounts in steps are whole"
     return plan.drawn, plan.margin
 
 
@@ -284,7 +283,7 @@ class _Histogram:
         else:
             raise wrong_kind("contributions", "a counted table of contributions, or its release", contributions)
         plan, (name, bounds) = contributions.plan, _axis(labels)
-        if not isinstance(plan.drawn, Geometric) or plan.grid is not None:
+        if plan.drawn.ratio is None or plan.grid is not None:
             remedy = "Release them with the least noise, as it is chosen by default."
             raise Unsupported("contributions must have geometric noise", came=type(plan.drawn).__name__, remedy=remedy)
         return cls(name, bounds, partial(_noisily, cells, plan.drawn.ratio), plan.level, plan.unit.neighbours)

@@ -36,7 +36,7 @@ from utmost.publish.releases.release_facts import Facts
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 
 def keys_in_words(statement: Mapping[str, Any]) -> Facts:

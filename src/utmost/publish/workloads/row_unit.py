@@ -48,6 +48,11 @@ class WholeRows:
         return rows
 
     @property
+    def name(self) -> str:
+        """The name of the axis."""
+        return self.domain.columns[self.place]
+
+    @property
     def values(self) -> int:
         """How many cells a row has."""
         return self.domain.axes[self.place].size

@@ -15,7 +15,7 @@ from typing import Any
 
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotANumber, OutOfRange
-from utmost.publish.workloads.measuring.measured_families import measured_family, names_difference, names_tents
+from utmost.publish.workloads.measuring.measured_families import measured_family, names_difference, names_hats
 from utmost.publish.workloads.planning.marginal_search import marginals
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import label_text
@@ -106,7 +106,7 @@ def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
     ((0, -1), Fraction(1, 2))
     """
     name, equals, share = text.rpartition("=")
-    marked = [word for word in name.split() if names_tents(domain, word) or names_difference(domain, word)]
+    marked = [word for word in name.split() if names_hats(domain, word) or names_difference(domain, word)]
     if marked:
         name = " ".join(word for word in name.split() if word not in marked)
     words, rest = _scanned(domain, "" if _is_total(domain, name) else name)

@@ -30,7 +30,7 @@ from utmost.publish.workloads.measuring.axis_sums import (
     count_of,
     sum_of_values,
 )
-from utmost.publish.workloads.measuring.variance_components import Blocks, chains_of
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, chains_of
 from utmost.tables.axes.axes import Label, label_text
 from utmost.tables.axes.domain import Domain, Family, Where, with_level, words_in
 
@@ -57,7 +57,7 @@ class Part(Shown):
         """The coarsest family whose sums determine these answers."""
         return tuple(sums.level(axis) for sums, axis in zip(self.sums, domain.axes, strict=True))
 
-    def spectrum(self, blocks: Blocks) -> Array:
+    def spectrum(self, blocks: VarianceComponents) -> Array:
         """The mean of |Q_T w|^2 over the answers w; (eigenspaces,), Fractions."""
         factors = [sums.spectrum(chain) for sums, chain in zip(self.sums, blocks.chains, strict=True)]
         squares = np.empty(len(blocks.eigenspaces), dtype=object)
@@ -319,7 +319,7 @@ class Workload(Shown):
             spaces.update(dict.fromkeys(product(*(known[key] for key in enumerate(part.sums)))))
         return tuple(sorted(spaces))
 
-    def spectrum(self, blocks: Blocks) -> Array:
+    def spectrum(self, blocks: VarianceComponents) -> Array:
         """The sum over the parts of weight times mean |Q_T w|^2; (eigenspaces,), Fractions."""
         rows = [part.weight * part.spectrum(blocks) for part in self.parts]
         return frozen(np.asarray(sum(rows[1:], start=rows[0]), dtype=object))
@@ -419,7 +419,8 @@ def _along(
         raise OutOfRange(f"{kind} must be of an axis", came="none", remedy=f"Its axes are {', '.join(domain.columns)}.")
     family, only = _crossing(domain, places, by)
     crossing = _part_of(domain, family, only, 1, per_answer=False)
-    names = [f"{domain.columns[place]}{_detail(along)}" for place, along in places.items()]
+    lengths = {place: f" {along.length}" if isinstance(along, Windows) else "" for place, along in places.items()}
+    names = [f"{domain.columns[place]}{length}" for place, length in lengths.items()]
     name = f"{kind} of {' '.join(names)}" + (f" by {crossing.name}" if crossing.name else "")
     chosen = tuple(places.get(place, beside) for place, beside in enumerate(crossing.sums))
     return _workload(domain, [_part(domain, name, chosen, weight, per_answer)])
@@ -431,10 +432,6 @@ def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Family, d
     if any(family[place] < len(domain.axes[place].levels) for place in places):
         raise OutOfRange("by= must name other axes", came=repr(by))
     return family, only
-
-
-def _detail(along: AxisSums) -> str:
-    return f" {along.length}" if isinstance(along, Windows) else ""
 
 
 def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> Part:

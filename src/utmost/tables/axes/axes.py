@@ -28,8 +28,8 @@ from utmost.tables.axes.hat_functions import (
     DIFFERENCE_MARK,
     MARK,
     class_number,
-    tent_count,
-    tent_rows,
+    hat_count,
+    hat_rows,
 )
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
@@ -110,15 +110,16 @@ class Axis(Shown):
         return (*sizes_of_levels, self.size)
 
     def groups(self, level: int) -> int:
-        """How many groups a level has; 1 for "all", and for a difference. Of -s, how many tents of spacing s."""
+        """How many groups a level has; 1 for "all", and for a difference. Of -s, how many hat functions of spacing
+        s."""
         if level == DIFFERENCE:
             return 1
         if level < 0:
-            return tent_count(self.size, -level)
+            return hat_count(self.size, -level)
         return len(self.labels[level]) if level < len(self.levels) else 1
 
     def level_name(self, level: int) -> str:
-        """The name of a level; of -s, that of the tents of spacing s; of a class of listed rows its number."""
+        """The name of a level; of -s, that of the hat functions of spacing s; of a class of listed rows its number."""
         if level == DIFFERENCE:
             return f"{self.levels[0]}{DIFFERENCE_MARK}"
         number = class_number(level)
@@ -127,7 +128,7 @@ class Axis(Shown):
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
     def group_labels(self, level: int) -> tuple[Label, ...]:
-        """The labels of a level's groups; of a tent, those of the first and the last value under it.
+        """The labels of a level's groups; of a hat function, those of the first and the last value under it.
 
         >>> plain(range(4)).group_labels(-3)
         ('0..0', '0..3', '2..3')
@@ -139,12 +140,16 @@ class Axis(Shown):
         if class_number(level) is not None:
             remedy = "Read the noisy sums of a release in .measured."
             raise Unsupported("classes of listed rows have no labels", came=self.level_name(level), remedy=remedy)
-        under = (np.flatnonzero(row)[[0, -1]] for row in tent_rows(self.size, -level))
+        under = (np.flatnonzero(row)[[0, -1]] for row in hat_rows(self.size, -level))
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 
     def group_starts(self, level: int) -> NDArray[np.intp]:
         """Where the groups of a level begin; [0] for "all"."""
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
+
+    def group_sizes(self, level: int) -> NDArray[np.intp]:
+        """How many values each group of a level has."""
+        return np.diff(self.group_starts(level), append=self.size)
 
     def group_of(self, level: int) -> NDArray[np.intp]:
         """For each value, its group at a level."""

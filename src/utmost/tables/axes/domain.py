@@ -5,9 +5,10 @@ department, by department and sex, in total. Every sum that a table can answer i
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import reduce
 from itertools import product
 from keyword import iskeyword
 from math import inf, prod
@@ -23,11 +24,12 @@ from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Label, label_text, plain
 from utmost.tables.axes.axis_facts import axis_facts, axis_of_facts
 from utmost.tables.axes.few_cells import FewCells, check_laid
-from utmost.tables.axes.hat_functions import DIFFERENCE, tent_spread, tent_sums
+from utmost.tables.axes.hat_functions import DIFFERENCE, hat_spread, hat_sums
 from utmost.tables.axes.listed_keys import listed
 
 Family = tuple[int, ...]
-"""For each axis, one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
+"""For each axis, one level, 0 for the finest; the number of its levels is "all", and -s are the hat functions of
+spacing s."""
 
 Where = Mapping[str, Any]
 """Which cells a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
@@ -191,8 +193,8 @@ class Domain(Shown):
     def sums(self, cells: NDArray[Any] | FewCells, family: Family) -> NDArray[Any]:
         """The sums over a family's groups, of shape `group_shape`, from an array with one number for each cell.
 
-        A type that holds every sum of the cells holds the sums; those under tents become Python ints where need be. Of
-        few cells the sums are in a row, see `FewCells.sums`; the cells are never laid out.
+        A type that holds every sum of the cells holds the sums; those under hat functions become Python ints where need
+        be. Of few cells the sums are in a row, see `FewCells.sums`; the cells are never laid out.
         """
         if isinstance(cells, FewCells):
             return cells.sums(self.axes, family)
@@ -201,7 +203,7 @@ class Domain(Shown):
             if level == DIFFERENCE:
                 sums = -np.diff(sums, axis=place)
             elif level < 0:
-                sums = tent_sums(_roomy(sums, -level * self.size), -level, place)
+                sums = hat_sums(_roomy(sums, -level * self.size), -level, place)
             elif level > 0:
                 sums = np.add.reduceat(sums, axis.group_starts(level), axis=place)
         return sums
@@ -211,7 +213,7 @@ class Domain(Shown):
         numbers = groups.reshape(self.group_shape(family))
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
             if level < 0:
-                numbers = tent_spread(numbers, axis.size, -level, place)
+                numbers = hat_spread(numbers, axis.size, -level, place)
             elif level > 0:
                 numbers = np.take(numbers, axis.group_of(level), axis=place)
         return numbers
@@ -307,12 +309,21 @@ def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
 
 
 def with_level(family: Family, place: int, level: int) -> Family:
-    """The family with this level, or these tents, on one axis.
+    """The family with this level, or these hat functions, on one axis.
 
     >>> with_level((0, 1, 0), 1, 2)
     (0, 2, 0)
     """
     return (*family[:place], level, *family[place + 1 :])
+
+
+def finest_common(families: Iterable[Family]) -> Family:
+    """The coarsest family whose sums determine those of all these.
+
+    >>> finest_common([(0, 1), (1, 0)])
+    (0, 0)
+    """
+    return reduce(lambda finer, family: tuple(map(min, finer, family)), families)
 
 
 def is_finer(finer: Family, coarser: Family) -> bool:

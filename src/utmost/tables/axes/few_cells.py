@@ -88,7 +88,9 @@ class FewCells:
                 continue
             if level < 0:
                 remedy = "Measure groups of levels, and differences."
-                raise Unsupported("tents are summed over domains that can be laid out", came=level, remedy=remedy)
+                raise Unsupported(
+                    "hat functions are summed over domains that can be laid out", came=level, remedy=remedy
+                )
             of = places if level == 0 else axes[at].group_of(level)[places]
             groups = groups * axes[at].groups(level) + of
         return _added(groups, numbers, size)

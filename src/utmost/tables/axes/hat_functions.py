@@ -1,13 +1,14 @@
-"""Tents: overlapping sums along an axis whose values are in order, with weights that rise to a peak and fall again.
+"""Hat functions: overlapping sums along an axis whose values are in order, with weights that rise to a peak and fall
+again.
 
-A tent of spacing s weighs the values around its peak by 1, 2, ..., s, ..., 2, 1. Peaks stand s values apart, over both
-ends of the axis, so that every value lies under two neighbouring tents (or under one peak) **with weights that add up
-to exactly s**: one individual who changes a cell by 1 changes the tents by s together. The tent of spacing 1 would be
-the value itself.
+A hat function of spacing s weighs the values around its peak by 1, 2, ..., s, ..., 2, 1. Peaks stand s values apart,
+over both ends of the axis, so that every value lies under two neighbouring hat functions (or under one peak) **with
+weights that add up to exactly s**: one individual who changes a cell by 1 changes the hat functions by s together. The
+hat function of spacing 1 would be the value itself.
 
 A measured family has on an axis the number of a level, -1 for the difference of an axis' two values, or -s for the
-tents of spacing s, or a number beyond those of tents for rows that a strategy lists itself, see `product_rows`. See
-docs/theory/workloads.md.
+hat functions of spacing s, or a number beyond those of hat functions for rows that a strategy lists itself, see
+`product_rows`. See docs/theory/workloads.md.
 """
 
 from typing import Any
@@ -16,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 MARK = "~"
-"""Between the name of an axis and the spacing of its tents: ``age~32``."""
+"""Between the name of an axis and the spacing of its hat functions: ``age~32``."""
 
 WIDEST = 10**6
-"""The largest spacing of tents."""
+"""The largest spacing of hat functions."""
 
 DIFFERENCE = -1
 """What stands in a family, in the place of a level, for the first of an axis' two values less the second."""
@@ -41,61 +42,62 @@ def class_code(number: int) -> int:
 
 
 def class_number(level: int) -> int | None:
-    """The class of listed rows that a family has on an axis; None for groups and tents."""
+    """The class of listed rows that a family has on an axis; None for groups and hat functions."""
     return None if level >= -WIDEST else -level - WIDEST - 1
 
 
-def tent_count(size: int, spacing: int) -> int:
-    """How many tents of a spacing, from 2, have a value of the axis under them.
+def hat_count(size: int, spacing: int) -> int:
+    """How many hat functions of a spacing, from 2, have a value of the axis under them.
 
-    >>> [tent_count(10, spacing) for spacing in (2, 4, 5, 100)]
+    >>> [hat_count(10, spacing) for spacing in (2, 4, 5, 100)]
     [6, 4, 4, 2]
     """
     last = size - 1 + spacing - spacing // 2
     return last // spacing + (2 if last % spacing else 1)
 
 
-def tent_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any]:
-    """The sums under the tents of a spacing, along one axis of an array; in the type of the array.
+def hat_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any]:
+    """The sums under the hat functions of a spacing, along one axis of an array; in the type of the array.
 
-    >>> tent_sums(np.array([1, 1, 1, 1, 1]), 2).tolist()
+    >>> hat_sums(np.array([1, 1, 1, 1, 1]), 2).tolist()
     [1, 4, 4, 1]
     """
     moved = np.moveaxis(values, place, 0)
     lower, rising = _under(moved, spacing)
-    sums = np.zeros((tent_count(len(moved), spacing) + 1, *moved.shape[1:]), dtype=values.dtype)
+    sums = np.zeros((hat_count(len(moved), spacing) + 1, *moved.shape[1:]), dtype=values.dtype)
     starts = np.flatnonzero(np.diff(lower, prepend=-1))
-    # the tents on either side of each run of values between two peaks; beyond the last peak no value has a weight
+    # the hat functions on either side of each run of values between two peaks; beyond the last peak no value has a
+    # weight
     sums[lower[starts]] += np.add.reduceat(moved * (spacing - rising), starts, axis=0)
     sums[lower[starts] + 1] += np.add.reduceat(moved * rising, starts, axis=0)
-    return np.moveaxis(sums[: tent_count(len(moved), spacing)], 0, place)
+    return np.moveaxis(sums[: hat_count(len(moved), spacing)], 0, place)
 
 
-def tent_spread(tents: NDArray[Any], size: int, spacing: int, place: int = 0) -> NDArray[Any]:
-    """The transpose of `tent_sums`: for each value, the sum of the numbers of its tents, by their weights.
+def hat_spread(hats: NDArray[Any], size: int, spacing: int, place: int = 0) -> NDArray[Any]:
+    """The transpose of `hat_sums`: for each value, the sum of the numbers of its hat functions, by their weights.
 
-    >>> tent_spread(np.array([1, 1, 1]), 4, 2).tolist()
+    >>> hat_spread(np.array([1, 1, 1]), 4, 2).tolist()
     [2, 2, 2, 2]
     """
-    moved = np.moveaxis(tents, place, 0)
-    lower, rising = _under(np.empty((size, *moved.shape[1:]), dtype=tents.dtype), spacing)
+    moved = np.moveaxis(hats, place, 0)
+    lower, rising = _under(np.empty((size, *moved.shape[1:]), dtype=hats.dtype), spacing)
     upper = np.minimum(lower + 1, len(moved) - 1)
     return np.moveaxis(np.asarray(moved[lower] * (spacing - rising) + moved[upper] * rising), 0, place)
 
 
-def tent_rows(size: int, spacing: int) -> NDArray[np.int64]:
-    """The tents as rows of weights; (tents, values).
+def hat_rows(size: int, spacing: int) -> NDArray[np.int64]:
+    """The hat functions as rows of weights; (hat functions, values).
 
-    >>> tent_rows(6, 3).tolist()
+    >>> hat_rows(6, 3).tolist()
     [[1, 0, 0, 0, 0, 0], [2, 3, 2, 1, 0, 0], [0, 0, 1, 2, 3, 2], [0, 0, 0, 0, 0, 1]]
     """
-    return np.asarray(tent_spread(np.eye(tent_count(size, spacing), dtype=np.int64), size, spacing).T)
+    return np.asarray(hat_spread(np.eye(hat_count(size, spacing), dtype=np.int64), size, spacing).T)
 
 
 def _under(values: NDArray[Any], spacing: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """For each value, the tent whose peak is the last one at or below it, and its weight in the next; the rest of s is
-    in this one. The second peak stands half a spacing in, so that both ends lie alike: where it stands moves the error
-    by a part in a thousand or less.
+    """For each value, the hat function whose peak is the last one at or below it, and its weight in the next; the rest
+    of s is in this one. The second peak stands half a spacing in, so that both ends lie alike: where it stands moves
+    the error by a part in a thousand or less.
     """
     moved = np.arange(len(values)) + spacing - spacing // 2
     rising = (moved % spacing).reshape(-1, *(1,) * (values.ndim - 1))

@@ -20,7 +20,8 @@ from utmost.tables.files.csv_table import CsvPieces, CsvTable, spelling_of
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces
 from utmost.tables.frames import dataframes
-from utmost.tables.frames.adapters import adapter_of, check_there
+from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.any_table import adapter_of
 from utmost.tables.frames.pandas_frames import cells_of_categories, is_categorical
 from utmost.tables.optional_imports import extra
 

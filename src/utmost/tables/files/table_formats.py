@@ -13,7 +13,8 @@ from utmost.core.exact.arrays import plain_cells
 from utmost.errors import BadTable
 from utmost.tables.files import csv_table
 from utmost.tables.files.csv_table import CsvTable
-from utmost.tables.frames.adapters import adapter_of, distinct_names, in_order
+from utmost.tables.frames.adapters import distinct_names, in_order
+from utmost.tables.frames.any_table import adapter_of
 from utmost.tables.optional_imports import extra
 
 _INFLATION, _INFLATED = 200, 1 << 30

@@ -1,17 +1,15 @@
 """Adapters: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
-from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import Any, Protocol
 from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange
+from utmost.errors import BadTable
 
 Column = Sequence[Any] | NDArray[Any]
 """The cells of one column, in the order of the rows."""
@@ -128,105 +126,9 @@ def register(adapter: TableAdapter) -> None:
         _adapters.append(adapter)
 
 
-def _in_turn() -> Iterator[TableAdapter]:
-    """The adapters as they are asked: dataframes, whose packages must be looked for, once no other has answered."""
-    yield from tuple(_adapters)
-    _load_dataframes()
-    yield from _adapters
-
-
-@cache
-def _load_dataframes() -> None:
-    from utmost.tables.frames import dataframes
-
-    dataframes.register()
-
-
-def adapter_of(table: Any) -> TableAdapter:
-    """The adapter of this kind of table."""
-    for adapter in _in_turn():
-        if adapter.knows(table):
-            return adapter
-    raise BadTable(
-        "a table must be a dict of columns or a dataframe",
-        came=type(table).__name__,
-        remedy='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
-    )
-
-
-def brought(table: Any) -> Any:
-    """The table that a caller brings: a path as the file's table, a reader of Arrow batches read, any other as it is.
-
-    >>> brought({"n": [1]})
-    {'n': [1]}
-    """
-    if isinstance(table, Path):
-        from utmost.tables.files import files
-
-        return files.brought(table) if table.is_dir() else files.read(table)
-    if type(table).__name__ == "RecordBatchReader" and type(table).__module__.startswith("pyarrow"):
-        return table.read_all()
-    return table
-
-
-_ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
-
-
-def is_engine_table(table: Any) -> bool:
-    """Whether a table is a frame that an engine evaluates; no engine is looked for where its class says no.
-
-    >>> is_engine_table({"n": [1]})
-    False
-    """
-    if type(table).__module__.partition(".")[0] not in _ENGINES:
-        return False
-    from utmost.tables.engines.engines import is_engine_frame
-
-    return is_engine_frame(table)
-
-
-def published_names(table: Any) -> list[str]:
-    """The names of the columns of a released table, also of a frame that an engine evaluates.
-
-    >>> published_names({"n": [1], "n_margin": [3]})
-    ['n', 'n_margin']
-    """
-    if is_engine_table(table):
-        from utmost.tables.engines.engines import engine_frame
-
-        return list(engine_frame(table).schema().names)
-    return adapter_of(table).names(table)
-
-
-def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
-    """A table of a kind that an adapter named; a dict of arrays where no adapter here can make it.
-
-    >>> table_of("columns:l", {"n": np.array([1, 2])})
-    {'n': [1, 2]}
-    """
-    for adapter in _in_turn():
-        table = adapter.made(kind, columns)
-        if table is not None:
-            return table
-    return {name: np.asarray(column) for name, column in columns.items()}
-
-
-def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> LabelledTable:
-    """Labels of groups, and numbers beside them, as a dataframe where the kind is one, else as a dict of arrays.
-
-    Raises:
-        OutOfRange: for a level that has the name of a column of numbers.
-
-    >>> labelled("columns:l", {"sex": ["men", "women"]}, {"n": np.array([1, 2])})
-    {'sex': array(['men', 'women'], dtype='<U5'), 'n': array([1, 2])}
-    """
-    for name in columns:
-        if name in labels:
-            remedy = "Rename it."
-            raise OutOfRange("no level may have the name of a column beside it", came=repr(name), remedy=remedy)
-    whole: dict[str, Column] = {**{name: np.array(values) for name, values in labels.items()}, **columns}
-    table: LabelledTable = table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
-    return table
+def known_adapters() -> tuple[TableAdapter, ...]:
+    """The adapters that were registered, in order."""
+    return tuple(_adapters)
 
 
 def check_column(column: Any, name: str) -> None:

@@ -23,11 +23,10 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.rotated_bounds import joint_times
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_tents
+from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
-from utmost.publish.workloads.planning.candidates import candidate_families
+from utmost.publish.workloads.planning.candidate_families import candidate_families
 from utmost.publish.workloads.planning.choose_strategy import strategy
-from utmost.publish.workloads.planning.marginal_search import wants_marginals
 from utmost.publish.workloads.planning.strategy import Alternatives, Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
@@ -237,14 +236,14 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
 
     By branch and bound over up to four families; None for more, and where the groups of a level differ in size.
     """
-    if wants_marginals(workload) or any(map(is_difference, chosen.shares)):
+    of_groups = not any(map(chosen.measurement.kind, chosen.shares))
+    if wants_marginals(workload) or not of_groups:
         return None
     try:
         families = candidate_families(workload)
     except Unsupported:
         return None
-    overlapping = chosen.rows is not None or any(map(is_tents, chosen.shares))
-    if len(families) > _FEW or chosen.together is not None or overlapping or chosen.unit.exactly:
+    if len(families) > _FEW or chosen.together is not None or chosen.unit.exactly:
         return None
     certificate = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
     return max(1.0, chosen.value / certificate.bound) if certificate.is_certified else None

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer, natural, spelled
-from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.integer_law import IntegerLaw
 from utmost.design.optima.reading import Reading, equivalent_response
 from utmost.design.optima.reading import read as reading_of
 from utmost.design.spaces.consumer import Consumer
@@ -128,7 +128,7 @@ def read(
     answer = options.Answer(None if table is not None else out, as_json)
     prior = prior or "uniform"
     noise = _noise(level, statement, table, column)
-    if clamped and isinstance(noise, DiscreteStaircase):
+    if clamped and isinstance(noise, IntegerLaw):
         raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
     reader = _Reader(prior, loss, noise, confidence)
     if table is not None:
@@ -148,7 +148,7 @@ class _Reader:
 
     prior: str
     loss: str
-    noise: Level | DiscreteStaircase
+    noise: Level | IntegerLaw
     confidence: str
 
     @property
@@ -177,7 +177,7 @@ def _check_request(
 
 def _noise(
     level: options.AskedLevel, statement: Path | None, table: Path | None, column: str | None
-) -> Level | DiscreteStaircase:
+) -> Level | IntegerLaw:
     """The level that was given, or the noise that the statement names; by default the one beside the releases."""
     beside = None if table is None else sidecars.sidecar_path(table)
     if statement is None and not level.is_given and beside is not None and beside.exists():
@@ -190,7 +190,7 @@ def _noise(
     return reading_noise(read_statement(statement), column)
 
 
-def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None) -> Level | DiscreteStaircase:
+def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None) -> Level | IntegerLaw:
     """The noise by the statement beside a file, which must be the file that was released.
 
     A part of it, or a copy in another form, is read with its statement named: --statement FILE.

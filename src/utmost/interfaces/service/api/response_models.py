@@ -34,7 +34,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 _SURE = "0.95"
 T = TypeVar("T")

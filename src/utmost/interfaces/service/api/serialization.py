@@ -10,7 +10,7 @@ from utmost.errors import ServiceError, UtmostError
 from utmost.interfaces.service.api.response_models import columns
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 
 def facts_in(answer: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.tables.frames.adapters import adapter_of
+from utmost.tables.frames.any_table import adapter_of
 
 _MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from utmost.design.spaces.losses import LOSSES as NAMED_LOSSES
 from utmost.errors import UtmostError
 from utmost.interfaces.figures.inline_svg import Svg
 from utmost.interfaces.service.api.problems import status_of
 from utmost.interfaces.service.pages.page_rendering import render
 from utmost.interfaces.service.pages.page_session import Viewer
-from utmost.interfaces.service.workers.page_work import CHANNELS, LOSSES, SHAPES
+from utmost.interfaces.service.workers.page_work import CHANNELS, MAP_LOSSES, SHAPES
 from utmost.interfaces.service.workers.processes import WORKERS
 
 tools = APIRouter(include_in_schema=False)
@@ -29,15 +30,7 @@ PRIORS = {
     "poisson": "Poisson: about so many",
     "weights": "weights of your own",
 }
-READER_LOSSES = {
-    "absolute": "how far it is off",
-    "squared": "the square of that",
-    "binary": "1 unless it is right",
-    "thresholded:2": "1 unless within 2",
-    "asymmetric:1,3": "1 for each too many, 3 for each too few",
-    "power:1.5": "the distance to the power 1.5",
-    "capped:10": "the distance, at most 10",
-}
+READER_LOSSES = {row.example: row.meaning for row in NAMED_LOSSES.values() if row.for_readers}
 COSTS = {"absolute": "its size", "squared": "its square", "moment:3": "its third power"}
 FLORENCE = """Acciaiuoli Medici
 Castellani Peruzzi
@@ -82,7 +75,7 @@ def _choices() -> dict[str, Any]:
         "costs": COSTS,
         "channels": CHANNELS,
         "shapes": SHAPES,
-        "map_losses": LOSSES,
+        "map_losses": MAP_LOSSES,
     }
 
 

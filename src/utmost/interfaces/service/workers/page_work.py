@@ -60,7 +60,7 @@ SHAPES = {
     "discrete": "all equally far apart",
     "hamming": "strings of bits",
 }
-LOSSES = {"distance": "how far off the answer is", "binary": "1 unless the answer is right"}
+MAP_LOSSES = {"distance": "how far off the answer is", "binary": "1 unless the answer is right"}
 CHANNELS = {
     "geometric": "geometric noise, cut off at both ends",
     "randomised": "randomised response",
@@ -209,8 +209,8 @@ def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
     ['0', '1']
     """
     space = shape(kind, size)
-    if cost not in LOSSES:
-        raise OutOfRange(f"a loss must be one of {', '.join(LOSSES)}", where="loss")
+    if cost not in MAP_LOSSES:
+        raise OutOfRange(f"a loss must be one of {', '.join(MAP_LOSSES)}", where="loss")
     ptype = PrivacyType(space, at)
     most = [(capacity_kind, capacity(ptype, kind=capacity_kind)) for capacity_kind in ("multiplicative", "additive")]
     loss = losses.distance(space) if cost == "distance" else losses.binary

@@ -21,7 +21,7 @@ from flint import fmpz_mat
 from utmost.core.exact.arrays import Array
 from utmost.core.exact.levels import Level, integer_root
 from utmost.errors import PromiseBroken
-from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, dimension
 
 _ROOT_BITS = 96
 _MOST_BITS = 1 << 17
@@ -127,7 +127,7 @@ def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, F
 
 
 def directions_below(
-    blocks: Blocks, spectrum: Sequence[Fraction], certificate: Directions | MixedDirections
+    blocks: VarianceComponents, spectrum: Sequence[Fraction], certificate: Directions | MixedDirections
 ) -> Fraction:
     """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all cells are alike.
 
@@ -148,7 +148,9 @@ def directions_below(
     return roots**2
 
 
-def factors_of(change: Directions, blocks: Blocks) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+def factors_of(
+    change: Directions, blocks: VarianceComponents
+) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
     """The eigenvalues of G on the total and elsewhere: of the cells of a row, and of the rows."""
     n = blocks.cells if change.along is None else blocks.chains[change.along][-1]
     return _eigenvalues(change.up, change.down, n), _eigenvalues(change.rows, change.rows_down, blocks.cells // n)
@@ -161,7 +163,7 @@ def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
     return square, (up + down - square) / (n - 1) if n > 1 else Fraction(0)
 
 
-def row_totals(blocks: Blocks, along: int | None) -> list[tuple[bool, bool]]:
+def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool, bool]]:
     """Of each eigenspace, whether it does not change within a row along an axis, and whether not between rows."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
@@ -193,7 +195,7 @@ def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fract
 
 
 def chord_below(
-    blocks: Blocks,
+    blocks: VarianceComponents,
     spectrum: Sequence[Fraction],
     certificate: ChordShares,
     total: int | None = None,
@@ -232,12 +234,6 @@ def chord_below(
     most: Fraction = max(slopes) + (slopes[total] if total is not None else 0)
     constant: Fraction = Fraction(value**2) / (most * (over << bits))
     return constant
-
-
-def dimension(chain: Sequence[int], level: int) -> int:
-    """The dimension of an eigenspace of one axis: groups of its level beyond those of the next."""
-    coarser = chain[-1] // chain[level + 1] if level + 1 < len(chain) else 0
-    return chain[-1] // chain[level] - coarser
 
 
 def _alpha_below(level: Level) -> Fraction:

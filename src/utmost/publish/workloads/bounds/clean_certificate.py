@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats, objects
 from utmost.errors import BadTable, NotDetermined, UtmostError
+from utmost.publish.workloads.reconstruction.estimates import SumSquares
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
-from utmost.publish.workloads.reconstruction.tree_reconstruction import SumSquares
 from utmost.tables.axes.domain import Domain, Family
 
 Measured = Mapping[Family, tuple[NDArray[Any], int]]

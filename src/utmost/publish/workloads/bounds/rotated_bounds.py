@@ -10,7 +10,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import changed_by_one
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import room_of_rows
 from utmost.publish.workloads.workload import Workload
 

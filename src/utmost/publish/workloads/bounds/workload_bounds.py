@@ -56,17 +56,18 @@ from utmost.publish.workloads.bounds.workload_evidence import (
     of_families,
     proven_bound,
 )
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.measured_families import is_difference, measured_family
 from utmost.publish.workloads.measuring.unit_charge import room_around
-from utmost.publish.workloads.measuring.variance_components import Blocks
-from utmost.publish.workloads.planning.even_levels import EvenLevels
-from utmost.publish.workloads.planning.marginal_search import wants_marginals
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
+from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 
 _MOST_FAMILIES = 256
 _MIXED = 1 << 16
 
+_INTEGER = "integer combinations of cells, each with geometric noise on the integers of a level of its own"
 _ADDS = (
     "one individual may add any number from 0 to the sensitivity to each of `cells` cells (and an empty record counts)"
 )
@@ -130,8 +131,9 @@ def bounds_of(
         value = round_down(proven_bound(kind, problem, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
+    worst = "mean squared error, each answer at its own worst data set; counts without an upper limit"
     first = bound(
-        "per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit, together)
+        "per answer", "any mechanism and any estimate, each answer by itself", f"{worst}; {_adds(unit, together)}"
     )
     jointly = unbiased = integer = over_families = None
     if unit.exactly:
@@ -146,7 +148,7 @@ def bounds_of(
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
         single = directions or _directions(workload, changed_by_one(unit, at)[0], along)
-        integer = bound("any integer strategy", _integer_words(), f"{_CHARGED}; {_LINEAR}", single)
+        integer = bound("any integer strategy", _INTEGER, f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
     # Each answer at its own worst data set may be the larger bound: both hold, and the larger one is said.
@@ -194,15 +196,8 @@ def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Famil
 
 def _is_even(domain: Domain, family: Family) -> bool:
     """Whether a family's groups have one size, so that it may be measured beside other axes."""
-    sizes = (
-        np.diff(axis.group_starts(level), append=axis.size) for axis, level in zip(domain.axes, family, strict=True)
-    )
+    sizes = (axis.group_sizes(level) for axis, level in zip(domain.axes, family, strict=True))
     return all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes)
-
-
-def _per_answer_words(unit: Unit, together: str | None) -> str:
-    worst = "mean squared error, each answer at its own worst data set; counts without an upper limit"
-    return f"{worst}; {_adds(unit, together)}"
 
 
 def _together_words(
@@ -237,10 +232,6 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
     )
 
 
-def _integer_words() -> str:
-    return "integer combinations of cells, each with geometric noise on the integers of a level of its own"
-
-
 def _family_words(
     workload: Workload, unit: Unit, families: Sequence[Family], certificate: ChordShares | TangentLevels
 ) -> str:
@@ -272,7 +263,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
 
     For a given ``down`` the root of the bound is concave in ``up``, and between two changes it is in their weights.
     """
-    blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
+    blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)
     largest = sum(spectrum)
     roots = np.sqrt(np.array([float(square / largest) for square in spectrum]) * blocks.dimensions)
@@ -327,7 +318,7 @@ def _peak(function: Any, low: int, high: int) -> int:
 
 
 def _chord(
-    blocks: Blocks,
+    blocks: VarianceComponents,
     spectrum: Sequence[Fraction],
     total: int | None,
     weight: float,

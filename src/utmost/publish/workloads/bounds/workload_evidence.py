@@ -25,7 +25,6 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
     MixedDirections,
     answer_below,
     chord_below,
-    dimension,
     directions_below,
     matrix_below,
     mixed,
@@ -33,9 +32,9 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
 )
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels, tangents_below, wanted_spaces
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import room_around
-from utmost.publish.workloads.measuring.variance_components import Blocks
-from utmost.publish.workloads.planning.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, dimension
 from utmost.publish.workloads.workload import Part, Workload
 from utmost.tables.axes.domain import Family
 
@@ -172,7 +171,7 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
         _check_directions(kind, workload, unit, certificate, together)
-        blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
+        blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
             raise PromiseBroken("directions prove a bound only where all cells are alike", came="others", where=kind)
         constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
@@ -206,7 +205,7 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
 
 
 def chord_of(
-    workload: Workload, unit: Unit, level: Level, families: Sequence[Family], blocks: Blocks
+    workload: Workload, unit: Unit, level: Level, families: Sequence[Family], blocks: VarianceComponents
 ) -> tuple[Level, int | None, Fraction]:
     """The level up to which precision is below its chord, the family that has a share for nothing, and its weight.
 
@@ -326,7 +325,7 @@ def _changed_cells(part: Part, workload: Workload, unit: Unit, together: str | N
     return counts
 
 
-def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workload, Blocks]:
+def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workload, VarianceComponents]:
     """The workload as it is said over even levels, and the block structure of these families there.
 
     Raises:
@@ -334,13 +333,13 @@ def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workl
             levels are measured, too.
     """
     if len(workload.domain.axes) == 1:
-        return workload, Blocks.of(workload.domain, families, workload.eigenspaces)
+        return workload, VarianceComponents.of(workload.domain, families, workload.eigenspaces)
     even = EvenLevels.of(workload)
     reduced = [even.reduced(family) for family in families]
-    return even.workload, Blocks.of(even.workload.domain, reduced, even.workload.eigenspaces)
+    return even.workload, VarianceComponents.of(even.workload.domain, reduced, even.workload.eigenspaces)
 
 
-def exact_spectrum(workload: Workload, blocks: Blocks) -> list[Fraction]:
+def exact_spectrum(workload: Workload, blocks: VarianceComponents) -> list[Fraction]:
     """The workload's spectrum as rationals."""
     wanted = wanted_spaces(workload)
     lasts = [len(chain) - 1 for chain in blocks.chains]

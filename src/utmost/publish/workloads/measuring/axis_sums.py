@@ -61,7 +61,7 @@ class Groups:
 
     def lengths(self, axis: Axis) -> Counter[int]:
         """How many rows take how many values."""
-        sizes = np.diff(axis.group_starts(self.at), append=axis.size)
+        sizes = axis.group_sizes(self.at)
         return Counter((sizes if self.only is None else sizes[[self.only]]).tolist())
 
     def spectrum(self, chain: Chain) -> list[Fraction]:

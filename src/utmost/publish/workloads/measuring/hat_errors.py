@@ -1,7 +1,8 @@
-"""The error of a workload where tents are measured on one axis: by least squares, without a matrix of all cells.
+"""The error of a workload where hat functions are measured on one axis: by least squares, without a matrix of all
+cells.
 
 In each eigenspace T of the other axes the problem is one along the axis. With C = (H H' + diag(d/w))^-1 as in
-`tent_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
+`hat_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
 
     (tr M - tr(C H M H')) / d,
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken, Windows
 from utmost.publish.workloads.measuring.measured_families import load_of
-from utmost.publish.workloads.measuring.row_sets import base_of, check_tents_fit, row_sums, row_values, rows_of
+from utmost.publish.workloads.measuring.row_sets import base_of, check_hats_fit, row_sums, row_values, rows_of
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room, is_total
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
@@ -30,12 +31,12 @@ from utmost.tables.axes.domain import Domain, Family, is_finer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TentErrors:
+class HatErrors:
     """The error of a workload as a function of the shares of some families, over the variance of noise at ``largest``.
 
     Args:
         workload: over a domain whose levels have groups of one size.
-        place: of the axis of tents.
+        place: of the axis of hat functions.
         families: that may be measured.
         level: of the noise at share 1, which ``room`` scales.
         room: which shares keep the level.
@@ -90,7 +91,7 @@ class _ErrorSpace:
     """An eigenspace of the other axes, in which some answers lie.
 
     Attributes:
-        axis: of the tents.
+        axis: of the hat functions.
         rows: for each family, the rows that it measures along the axis; 0 where it does not enter.
         cells: for each family, the cells of a group on the other axes.
         parts: sums along the axis, and how much their squares count.
@@ -101,16 +102,16 @@ class _ErrorSpace:
     cells: Floats
     parts: tuple[tuple[AxisSums, float], ...]
 
-    def problem(self, measured: NDArray[np.bool_]) -> "_Problem | None":
+    def problem(self, measured: NDArray[np.bool_]) -> "_HatProblem | None":
         """What there is to compute where these families are measured; None where they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
-            return None  # tents determine nothing alone
+            return None  # hat functions determine nothing alone
         base = base_of(chosen)
-        if not base or any(_block(self.axis, sums.level(self.axis)) % base for sums, _ in self.parts):
+        if not base or any(self.axis.size // self.axis.groups(sums.level(self.axis)) % base for sums, _ in self.parts):
             return None
         sets = tuple(sorted({rows for rows in chosen if rows != base}))
-        check_tents_fit(self.axis.size, sets)
+        check_hats_fit(self.axis.size, sets)
         columns, products = _rows_along(self.axis.size, base, sets)
         trace, weighted = 0.0, np.zeros((columns.shape[1], columns.shape[1]))
         for sums, weight in self.parts:
@@ -120,11 +121,11 @@ class _ErrorSpace:
             np.array([[rows == row_set for rows in self.rows] for row_set in (base, *sets)]) * self.cells * measured
         )
         counts = [len(row_sums(np.zeros(self.axis.size // base), self.axis.size, base, row_set)) for row_set in sets]
-        return _Problem(trace, weighted, products, member, np.array(counts, dtype=np.intp))
+        return _HatProblem(trace, weighted, products, member, np.array(counts, dtype=np.intp))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
+class _HatProblem:
     """tr M, H M H', H H', and which families know each set of rows."""
 
     trace: float
@@ -148,7 +149,7 @@ class _Problem:
 def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple[_ErrorSpace, ...]:
     axes = workload.domain.axes
     rest = Domain({axis.levels[0]: axis for a, axis in enumerate(axes) if a != place} or {"all": ["all"]})
-    others = [_others(family, place) for family in families]
+    others = [(*family[:place], *family[place + 1 :]) or (0,) for family in families]
     blocks = Reconstruction(rest, dict.fromkeys(others, 1))
     spaces = []
     for space in blocks.spaces:
@@ -165,10 +166,6 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
     return tuple(spaces)
 
 
-def _others(family: Family, place: int) -> Family:
-    return tuple(level for a, level in enumerate(family) if a != place) or (0,)
-
-
 def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[int]], space: Family) -> Fraction:
     """The sum of |Q_T w|^2 over the sums on the other axes."""
     energy = Fraction(1)
@@ -179,10 +176,6 @@ def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[in
         end = chain[after] if after < len(chain) else len(blocks)
         energy *= sum(axis_sums.spectrum(blocks)[level:end], start=Fraction(0))
     return energy
-
-
-def _block(axis: Axis, level: int) -> int:
-    return axis.size // axis.groups(level)
 
 
 @lru_cache(maxsize=8)
@@ -228,10 +221,10 @@ def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
     return size * (size + 1) * (size + 2) / 6, (size + 1) * across.T @ across - np.outer(added, added)
 
 
-def tent_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
+def hat_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
     """For each part, the mean variance of its answers, over the variance of noise at the whole level."""
     read_shares = np.array([float(share) for share in shares.values()])
     return {
-        part.name: float(TentErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))
+        part.name: float(HatErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))
         for part in workload.parts
     }

@@ -1,4 +1,5 @@
-"""One eigenspace of the axes beside an axis of tents: least squares along that axis, in integers over powers of two."""
+"""One eigenspace of the axes beside an axis of hat functions: least squares along that axis, in integers over powers of
+two."""
 
 import math
 from collections.abc import Mapping
@@ -19,8 +20,8 @@ _DIGITS = 56  # binary digits of C below the smallest d/w_K
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TentSpace:
-    """One eigenspace of the other axes, and least squares along the axis of tents in it.
+class HatSpace:
+    """One eigenspace of the other axes, and least squares along the axis of hat functions in it.
 
     Attributes:
         space: T, a level of each of the other axes.
@@ -109,7 +110,9 @@ class TentSpace:
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:
             entering = {
-                family: Fraction(self.weights[family], self.cells[family]) for family in self._measuring(row_set)
+                family: Fraction(self.weights[family], self.cells[family])
+                for family, rows in self.rows.items()
+                if rows == row_set
             }
             least = math.gcd(*(int(weight) for weight in entering.values()))
             total = sum(lifted[family].astype(object) * int(weight / least) for family, weight in entering.items())
@@ -129,9 +132,6 @@ class TentSpace:
             ):
                 estimate = estimate + row_values(piece, self.size, self.base, row_set)
         return estimate, common << self.shift
-
-    def _measuring(self, rows: int) -> list[Family]:
-        return [family for family, row_set in self.rows.items() if row_set == rows]
 
 
 @lru_cache(maxsize=32)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, count_of
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_listed, is_tents
+from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats, is_listed
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.workload import Part, Workload
 from utmost.tables.axes.axes import Axis
@@ -51,7 +51,7 @@ def by_marginals(domain: Domain, families: Iterable[Family]) -> bool:
     (False, True)
     """
     listed = list(families)
-    if any(map(is_listed, listed)) or any(map(is_tents, listed)):
+    if any(map(is_listed, listed)) or any(map(is_hats, listed)):
         return False
     return any(map(is_difference, listed)) or is_vast(domain)
 
@@ -77,7 +77,7 @@ class EvenChain:
         """
         if len(axis.levels) == 1:
             return cls((0,), (axis.size, 1))
-        even = [level for level in range(len(axis.levels)) if len(np.unique(_sizes(axis, level))) == 1]
+        even = [level for level in range(len(axis.levels)) if len(np.unique(axis.group_sizes(level))) == 1]
         return cls(tuple(even), (*(axis.groups(level) for level in even), 1))
 
     def above(self, place: int) -> list[int]:
@@ -110,7 +110,7 @@ class MarginalSpaces:
         """The spaces of these families.
 
         Raises:
-            Unsupported: for a level whose groups differ in size, tents, and classes of listed rows.
+            Unsupported: for a level whose groups differ in size, hat functions, and classes of listed rows.
             OutOfRange: for more than 2^18 pairs of a family and a space.
 
         >>> spaces = MarginalSpaces.of(Domain(a=range(3), b=range(4), c=range(5)), [(0, 0, 1), (1, 0, 0)])
@@ -266,7 +266,7 @@ def _below(chains: Sequence[EvenChain], axes: Sequence[tuple[int, int | None]]) 
 
 
 def _kept(domain: Domain, chains: Sequence[EvenChain], family: Family) -> tuple[tuple[int, int | None], ...]:
-    if is_listed(family) or is_tents(family):
+    if is_listed(family) or is_hats(family):
         raise Unsupported("tables are measured by groups and differences", came=domain.family_name(family))
     axes: list[tuple[int, int | None]] = []
     for place, (axis, level) in enumerate(zip(domain.axes, family, strict=True)):
@@ -282,7 +282,3 @@ def _kept(domain: Domain, chains: Sequence[EvenChain], family: Family) -> tuple[
                 )
             axes.append((place, chains[place].levels.index(level)))
     return tuple(axes)
-
-
-def _sizes(axis: Axis, level: int) -> NDArray[Any]:
-    return np.diff(axis.group_starts(level), append=axis.size)

@@ -1,4 +1,5 @@
-"""What a strategy may measure: groups of a level on each axis, differences of two, tents on one, classes of rows."""
+"""What a strategy may measure: groups of a level on each axis, differences of two, hat functions on one, classes of
+rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ _MOST_NAMES = 1000
 
 
 def measured_family(domain: Domain, name: Any) -> Family:
-    """A family that may be measured, by the names of its levels, or of the tents on an axis.
+    """A family that may be measured, by the names of its levels, or of the hat functions on an axis.
 
     >>> domain = Domain(age=range(100), sex=["men", "women"])
     >>> measured_family(domain, "age~16 sex"), domain.family_name((-16, 0))
@@ -34,8 +35,8 @@ def measured_family(domain: Domain, name: Any) -> Family:
     return tuple(levels)
 
 
-def is_tents(family: Family) -> bool:
-    """Whether a family measures tents on some axis."""
+def is_hats(family: Family) -> bool:
+    """Whether a family measures hat functions on some axis."""
     return any(-WIDEST <= level < DIFFERENCE for level in family)
 
 
@@ -54,21 +55,23 @@ def is_listed(family: Family) -> bool:
 
 
 def load_of(family: Family) -> int:
-    """By how much the sums of a family change together when one cell changes by 1: 1 for groups, s for tents."""
+    """By how much the sums of a family change together when one cell changes by 1: 1 for groups, s for hat
+    functions."""
     load = 1
     for level in family:
         load *= -level if -WIDEST <= level < DIFFERENCE else 1
     return load
 
 
-def tents_in_words(domain: Domain, family: Family) -> str:
-    """What a family measures: its name, or the axis of its tents, how far their peaks are apart, and the other levels.
+def family_in_words(domain: Domain, family: Family) -> str:
+    """What a family measures: its name, or the axis of its hat functions, how far their peaks are apart, and the other
+    levels.
 
     >>> domain = Domain(age=range(100), sex=["men", "women"])
-    >>> tents_in_words(domain, (-16, 0)), tents_in_words(domain, (0, 1))
-    ('tents of age, 16 apart, by sex', 'age')
+    >>> family_in_words(domain, (-16, 0)), family_in_words(domain, (0, 1))
+    ('hat functions of age, 16 apart, by sex', 'age')
     """
-    place = place_of_tents([family])
+    place = place_of_hats([family])
     if is_difference(family):
         differing = [name for name, level in zip(domain.columns, family, strict=True) if level == DIFFERENCE]
         axes = zip(domain.axes, family, strict=True)
@@ -78,15 +81,15 @@ def tents_in_words(domain: Domain, family: Family) -> str:
         return domain.family_name(family)
     others = with_level(family, place, len(domain.axes[place].levels))
     crossed = domain.family_name(others)
-    return f"tents of {domain.columns[place]}, {-family[place]} apart" + (f", by {crossed}" if crossed else "")
+    return f"hat functions of {domain.columns[place]}, {-family[place]} apart" + (f", by {crossed}" if crossed else "")
 
 
-def place_of_tents(families: Iterable[Family]) -> int | None:
-    """The axis on which these families measure tents; None where they measure none."""
+def place_of_hats(families: Iterable[Family]) -> int | None:
+    """The axis on which these families measure hat functions; None where they measure none."""
     places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < DIFFERENCE}
     if len(places) > 1:
-        remedy = "Measure tents on one axis, and groups of the levels of the others."
-        raise Unsupported("tents are measured on one axis", came=f"{len(places)} axes", remedy=remedy)
+        remedy = "Measure hat functions on one axis, and groups of the levels of the others."
+        raise Unsupported("hat functions are measured on one axis", came=f"{len(places)} axes", remedy=remedy)
     return next(iter(places), None)
 
 
@@ -108,7 +111,7 @@ def _words(domain: Domain, name: Any) -> list[Any]:
     return list(name) if isinstance(name, Sequence) and len(name) <= _MOST_NAMES else []
 
 
-def names_tents(domain: Domain, word: Any) -> bool:
+def names_hats(domain: Domain, word: Any) -> bool:
     """Whether a word is the name of an axis, the mark and a number; a level that is called so comes first."""
     return _marked(domain, word, MARK)
 
@@ -127,7 +130,7 @@ def names_difference(domain: Domain, word: Any) -> bool:
 
 
 def _is_marked(domain: Domain, word: Any) -> bool:
-    return names_tents(domain, word) or names_class(domain, word) or names_difference(domain, word)
+    return names_hats(domain, word) or names_class(domain, word) or names_difference(domain, word)
 
 
 def _marked(domain: Domain, word: Any, sign: str) -> bool:
@@ -138,7 +141,8 @@ def _marked(domain: Domain, word: Any, sign: str) -> bool:
 
 
 def _read(domain: Domain, word: str) -> tuple[int, int]:
-    """The axis, and what is negative in the family: the spacing of tents, or what stands for a class of rows."""
+    """The axis, and what is negative in the family: the spacing of hat functions, or what stands for a class of
+    rows."""
     if names_difference(domain, word):
         return domain.columns.index(word.removesuffix(DIFFERENCE_MARK)), -DIFFERENCE
     if names_class(domain, word):
@@ -149,6 +153,8 @@ def _read(domain: Domain, word: str) -> tuple[int, int]:
     axis, _, number = word.rpartition(MARK)
     spacing = int(number) if len(number) < 9 else WIDEST + 1
     if not 2 <= spacing <= WIDEST or str(spacing) != number:
-        remedy = f"The tents of spacing 1 are {axis!r} itself."
-        raise OutOfRange(f"tents must be 2 to {WIDEST} values apart", came=number, where=repr(word), remedy=remedy)
+        remedy = f"The hat functions of spacing 1 are {axis!r} itself."
+        raise OutOfRange(
+            f"hat functions must be 2 to {WIDEST} values apart", came=number, where=repr(word), remedy=remedy
+        )
     return domain.columns.index(axis), spacing

@@ -139,10 +139,8 @@ class AxisRows:
 
     def facts(self, axis: Axis) -> dict[str, Any]:
         """The rows as JSON values."""
-        return {"level": axis.level_name(self.level) if self.level < len(axis.levels) else "", **self._numbers()}
-
-    def _numbers(self) -> dict[str, Any]:
-        return {"parts": self.parts, "rows": self.rows.tolist()}
+        name = axis.level_name(self.level) if self.level < len(axis.levels) else ""
+        return {"level": name, "parts": self.parts, "rows": self.rows.tolist()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,5 @@
-"""Sets of rows of weights along one axis: the groups of b neighbouring values, or the tents of spacing s, as -s."""
+"""Sets of rows of weights along one axis: the groups of b neighbouring values, or the hat functions of spacing s, as
+-s."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,14 +10,14 @@ from numpy.typing import NDArray
 from utmost.errors import Unsupported
 from utmost.publish.workloads.reconstruction.least_squares import even_block
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.hat_functions import tent_count, tent_spread, tent_sums
+from utmost.tables.axes.hat_functions import hat_count, hat_spread, hat_sums
 
-MOST_TENTS, MOST_WEIGHTS = 2000, 10**8
+MOST_HATS, MOST_WEIGHTS = 2000, 10**8
 """Along one axis."""
 
 
 def rows_of(axis: Axis, level: int) -> int:
-    """The rows that are measured: of a level its groups, by their size; of -s the tents of spacing s."""
+    """The rows that are measured: of a level its groups, by their size; of -s the hat functions of spacing s."""
     return level if level < 0 else even_block(axis, level)
 
 
@@ -26,17 +27,21 @@ def base_of(sets: Iterable[int]) -> int:
     groups = [size for size in listed if size > 0]
     if len(groups) < len(listed) and min(groups, default=0) != 1:
         remedy = "Give the values a share of the level, beside the same levels of the other axes or finer ones."
-        raise Unsupported("tents are measured beside the values under them", came="tents alone", remedy=remedy)
+        raise Unsupported(
+            "hat functions are measured beside the values under them", came="hat functions alone", remedy=remedy
+        )
     return min(groups, default=0)
 
 
-def check_tents_fit(size: int, sets: Iterable[int]) -> None:
-    """Refuse more tents than linear equations are solved for."""
-    tents = sum(tent_count(size, -rows) for rows in sets if rows < 0)
-    if tents > MOST_TENTS or tents * size > MOST_WEIGHTS:
-        remedy = "Measure tents that are farther apart."
-        required = f"there may be {MOST_TENTS} tents along an axis at most, and {MOST_WEIGHTS} for all of its values"
-        raise Unsupported(required, came=tents, remedy=remedy)
+def check_hats_fit(size: int, sets: Iterable[int]) -> None:
+    """Refuse more hat functions than linear equations are solved for."""
+    hats = sum(hat_count(size, -rows) for rows in sets if rows < 0)
+    if hats > MOST_HATS or hats * size > MOST_WEIGHTS:
+        remedy = "Measure hat functions that are farther apart."
+        required = (
+            f"there may be {MOST_HATS} hat functions along an axis at most, and {MOST_WEIGHTS} for all of its values"
+        )
+        raise Unsupported(required, came=hats, remedy=remedy)
 
 
 def row_sums(values: NDArray[Any], size: int, base: int, rows: int) -> NDArray[Any]:
@@ -46,12 +51,12 @@ def row_sums(values: NDArray[Any], size: int, base: int, rows: int) -> NDArray[A
     ([3, 7], [1, 8, 11])
     """
     if rows < 0:
-        return tent_sums(values, -rows)
+        return hat_sums(values, -rows)
     return np.add.reduceat(values, np.arange(0, size // base, rows // base), axis=0)
 
 
 def row_values(sums: NDArray[Any], size: int, base: int, rows: int) -> NDArray[Any]:
     """The transpose of `row_sums`."""
     if rows < 0:
-        return tent_spread(sums, size, -rows)
+        return hat_spread(sums, size, -rows)
     return np.repeat(sums, rows // base, axis=0)

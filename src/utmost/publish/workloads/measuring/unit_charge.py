@@ -30,7 +30,6 @@ from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.arrays import Floats
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_tents
 from utmost.tables.axes.domain import Domain, Family
 
 
@@ -176,7 +175,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     if left < present != int(present):
         return False  # a cell with a part of a change has no room for the other record's
     measured = [family for family in families if not is_total(domain, family)]
-    if any(map(is_tents, measured)) or any(map(is_difference, measured)):
+    if any(min(family, default=0) < 0 for family in measured):  # hat functions and differences
         return False
     one_side, other_side = 1, 1
     for place, axis in enumerate(domain.axes):

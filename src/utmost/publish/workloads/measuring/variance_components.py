@@ -51,7 +51,7 @@ def relative_precision(share: Any, level: float) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Blocks(Shown):
+class VarianceComponents(Shown):
     """The families and the eigenspaces of a domain, and how they lie to each other; made by `of`.
 
     Attributes:
@@ -75,7 +75,7 @@ class Blocks(Shown):
     @classmethod
     def of(
         cls, domain: Domain, families: Iterable[Family] | None = None, eigenspaces: Iterable[Family] | None = None
-    ) -> "Blocks":
+    ) -> "VarianceComponents":
         """The block structure of a domain.
 
         Args:
@@ -87,7 +87,7 @@ class Blocks(Shown):
             Unsupported: where the groups of a level differ in size.
             OutOfRange: for more than 10^8 pairs of a family and an eigenspace.
 
-        >>> blocks = Blocks.of(Domain(sex=["men", "women"]))
+        >>> blocks = VarianceComponents.of(Domain(sex=["men", "women"]))
         >>> blocks.families, blocks.sizes.tolist(), blocks.dimensions.tolist(), blocks.below.tolist()
         (((0,), (1,)), [1.0, 2.0], [1.0, 1.0], [[True, False], [True, True]])
         """
@@ -110,7 +110,7 @@ class Blocks(Shown):
         """|Q_T w|^2 for w the sum over one group of a family; (eigenspaces,), Fractions.
 
         >>> domain = Domain(sex=["men", "women"])
-        >>> [str(square) for square in Blocks.of(domain).answer_spectrum((0,))]
+        >>> [str(square) for square in VarianceComponents.of(domain).answer_spectrum((0,))]
         ['1/2', '1/2']
         """
         return self.spectrum([group_spectrum(chain, level) for chain, level in zip(self.chains, family, strict=True)])
@@ -130,7 +130,7 @@ class Blocks(Shown):
     def variance(self, family: Family, levels: Floats) -> float:
         """The variance of the sum over one group of a family; inf where the levels do not determine it.
 
-        >>> blocks = Blocks.of(Domain(sex=["men", "women"]))
+        >>> blocks = VarianceComponents.of(Domain(sex=["men", "women"]))
         >>> float(round(blocks.variance((1,), np.array([1.0, 0.0])) * precision(1.0), 9))
         2.0
         """
@@ -164,7 +164,7 @@ def weighed(spectrum: Array, eigenvalues: Floats) -> float:
 
 
 @rebuilding
-def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> Blocks:
+def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> VarianceComponents:
     if len(rows) * len(columns) > MOST_PAIRS:
         remedy = "Pass fewer candidates=."
         raise OutOfRange("the families and eigenspaces must make 10^8 pairs at most", came="more", remedy=remedy)
@@ -173,12 +173,13 @@ def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[
         below &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]
     sizes = np.array([prod(chain[s] for chain, s in zip(chains, S, strict=True)) for S in columns], dtype=float)
     dimensions = np.array(
-        [prod(_dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
+        [prod(dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
     )
     cells = prod(chain[-1] for chain in chains)
-    return Blocks(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(below), cells)
+    return VarianceComponents(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(below), cells)
 
 
-def _dimension(chain: Chain, level: int) -> int:
-    groups = [chain[-1] // block for block in chain]
-    return groups[level] - (groups[level + 1] if level + 1 < len(chain) else 0)
+def dimension(chain: Sequence[int], level: int) -> int:
+    """The dimension of an eigenspace of one axis: groups of its level beyond those of the next."""
+    coarser = chain[-1] // chain[level + 1] if level + 1 < len(chain) else 0
+    return chain[-1] // chain[level] - coarser

@@ -28,9 +28,9 @@ from utmost.core.programs.highs import solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
-from utmost.publish.workloads.measuring.unit_charge import Room, is_exact, rooms, spent_by
-from utmost.publish.workloads.measuring.variance_components import Blocks, precision
-from utmost.publish.workloads.planning.candidates import candidate_families, named_candidates, search_starts
+from utmost.publish.workloads.measuring.unit_charge import is_exact, rooms, spent_by
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, precision
+from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
@@ -201,13 +201,17 @@ def certified_shares(
     rules = rooms(unit, workload.domain.size)
     if families is None and any(room.free for room in rules):
         chosen |= {workload.domain.family(""): 1}
-    blocks = Blocks.of(workload.domain, chosen, workload.eigenspaces)
+    blocks = VarianceComponents.of(workload.domain, chosen, workload.eigenspaces)
     whole, spectrum = float(level_of_cells(unit, level(epsilon)).epsilon_float), workload.spectrum(blocks)
     spent = np.array(spent_by(workload.domain, unit, chosen), dtype=float)
     largest = largest_share(spent)
     error = WeighedError.of(blocks, [spectrum], whole * largest)
     if start is None:
-        starts = [_searched(workload, chosen, WeighedError.of(blocks, [spectrum], whole, room), room) for room in rules]
+        starts = []
+        for room in rules:
+            by_rule = WeighedError.of(blocks, [spectrum], whole, room)
+            found = best_shares(by_rule, search_starts(workload, chosen, by_rule)) + by_rule.free
+            starts.append(np.asarray(float(room.scale) * found))
     else:
         starts = [_given(workload, list(chosen), start)]
     search = Search(error, spent * largest, starts)
@@ -231,12 +235,6 @@ def read_tolerance(tolerance: Number) -> float:
 def largest_share(spent: Floats) -> float:
     """The largest share that one of those measured can have by itself."""
     return float((1 / spent.max(axis=0)).max())
-
-
-def _searched(workload: Workload, families: dict[Family, int], error: WeighedError, room: Room) -> Floats:
-    """The best shares that a search finds by one rule."""
-    shares = best_shares(error, search_starts(workload, families, error)) + error.free
-    return np.asarray(float(room.scale) * shares)
 
 
 def _given(workload: Workload, families: list[Family], start: Mapping[Any, Number]) -> Floats:

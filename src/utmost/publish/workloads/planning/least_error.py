@@ -7,8 +7,8 @@ import numpy as np
 
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
-from utmost.publish.workloads.measuring.variance_components import Blocks
-from utmost.publish.workloads.planning.candidates import plain_shares, search_starts
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
+from utmost.publish.workloads.planning.candidate_families import plain_shares, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares, descended, lattice_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
@@ -38,7 +38,11 @@ def least_shares(
     error, searched = _searched(workload, families, level, aim, room)
     steps = _STEPS * -(-int((searched > 0).sum()) // _FAMILIES_OF_STEPS)
     rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
-    options = [*(_exact(shares) for shares in plain_shares(workload, names)), rounded]
+    plain = [
+        [Fraction(1, int((shares > 0).sum())) if share else Fraction(0) for share in shares]
+        for shares in plain_shares(workload, names)
+    ]
+    options = [*plain, rounded]
     values = [float(error(np.array(option, dtype=float))) for option in options]
     best = min(values)
     chosen = min(
@@ -52,7 +56,7 @@ def least_shares(
 def _searched(
     workload: Workload, families: dict[Family, int], level: float, aim: str, room: Room
 ) -> tuple[WeighedError, Floats]:
-    blocks = Blocks.of(workload.domain, families, workload.eigenspaces)
+    blocks = VarianceComponents.of(workload.domain, families, workload.eigenspaces)
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
     starts = search_starts(workload, families, mean)
     shares = best_shares(mean, starts)
@@ -76,8 +80,3 @@ def _evened(largest: WeighedError, start: Floats) -> Floats:
         _, (shares,) = descended(replace(largest, spectra=spectrum[None, :]), shares[None, :], sweeps=4)
         best = min(best, shares, key=lambda candidate: float(largest(candidate)))
     return best
-
-
-def _exact(shares: Floats) -> list[Fraction]:
-    """Equal shares as fractions."""
-    return [Fraction(1, int((shares > 0).sum())) if share else Fraction(0) for share in shares]

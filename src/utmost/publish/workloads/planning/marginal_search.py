@@ -24,10 +24,8 @@ from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.numbers import Number, natural
 from utmost.errors import OutOfRange
-from utmost.publish.workloads.measuring.axis_sums import Groups
-from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, is_vast
+from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors
 from utmost.publish.workloads.measuring.unit_charge import Room, is_total
-from utmost.publish.workloads.planning.candidates import MOST_CANDIDATES
 from utmost.publish.workloads.planning.row_search import descended
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
@@ -64,18 +62,6 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family,
         raise OutOfRange(f"there may be {_MOST_TABLES} tables", came="more", remedy="Want tables of fewer axes.")
     chosen = (of for count in counts for of in combinations(range(len(tops)), count))
     return {tuple(0 if at in of else top for at, top in enumerate(tops)): weight for of in chosen}
-
-
-def wants_marginals(workload: Workload) -> bool:
-    """Whether the wanted sums are whole tables, of more families than the search by exchanges looks at, or over a
-    domain that cannot be laid out."""
-    many = len(workload.parts) > MOST_CANDIDATES and wants_tables(workload)
-    return is_vast(workload.domain) or (many and len(workload.families) > MOST_CANDIDATES)
-
-
-def wants_tables(workload: Workload) -> bool:
-    """Whether the wanted sums are whole tables."""
-    return all(isinstance(sums, Groups) and sums.only is None for part in workload.parts for sums in part.sums)
 
 
 def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool = False) -> dict[Family, Fraction]:

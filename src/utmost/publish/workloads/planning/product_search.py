@@ -1,35 +1,28 @@
-r"""Which rows to list along each axis for a workload, and the error that their products give.
+r"""Which rows to list along each axis for a workload.
 
 The Gram matrix of a workload is a sum over its parts of products of one matrix for each axis. With the other axes as
 they are, the error along one axis is that of one Gram matrix, in which a part weighs as much as the others leave of it;
-so the axes are searched one after the other, again and again, and their real rows rounded at the end. The error of what
-came of it is computed from the noise of every class of products:
-
-    sum over the classes of v(E s_1 s_2 ...) b_1 b_2 ...,    b = the sum over a class of diag(B' M B),
-
-with the estimates B of each axis and the shares s. Source: [mckenna2018], OPT_x and OPT_+.
+so the axes are searched one after the other, again and again, and their real rows rounded at the end. Source:
+[mckenna2018], OPT_x and OPT_+.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import isfinite
 
 import numpy as np
 
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.one_thread import one_blas_thread
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import Unsupported
+from utmost.publish.workloads.measuring.product_errors import MOST_VALUES, ProductErrors, row_precision
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
 from utmost.publish.workloads.measuring.signed_axis import SignedAxis
 from utmost.publish.workloads.planning.row_search import RealRows, few_levels, real_rows, refitted, whole_rows
 from utmost.publish.workloads.planning.signed_search import signed_rows
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family, with_level
-
-MOST_VALUES = 1100
-"""Along an axis of more values no rows are searched."""
+from utmost.tables.axes.domain import with_level
 
 _MOST_CLASSES = 400  # products that a search measures: more are not worth their place in a statement
 _PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
@@ -39,7 +32,6 @@ _FEW = 64  # of more values no rounding to less than 128 parts is of use
 _ROUNDS, _GAIN = 12, 1e-4
 _POLISHED, _AGAIN, _INSIDE = 4, 2, 0.03
 _LITTLE = 1e-6  # of a level: what a value is left at least
-_SILENT = 100.0  # where weights stop to differ, see `precision_weights`
 
 
 def product_rows(workload: Workload, level: float, together: str | None = None) -> tuple[ProductRows, float]:
@@ -55,7 +47,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
     >>> rows.charge(rows.shares), 1300 < error < 1330
     (Fraction(1, 1), True)
     """
-    problem = _Problem.of(workload)
+    problem = _RowProblem(ProductErrors.of(workload))
     if together is not None:
         problem = problem.with_signed(WholeRows.of(workload.domain, together).place, level)
     if not problem.searched and together is None:
@@ -64,62 +56,28 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
     with one_blas_thread(), np.errstate(all="ignore"):
         real = problem.real_rows(level) if problem.searched else []
         candidates = [problem.alone, *(problem.rounded(real) for real in real)]
-        errors = [sum(problem.weighted(rows, rows.shares, level)) for rows in candidates]
+        errors = [sum(problem.errors.weighted(rows, rows.shares, level)) for rows in candidates]
     chosen = int(np.argmin(errors))
     return candidates[chosen], errors[chosen]
 
 
-def product_variances(
-    workload: Workload, rows: ProductRows, shares: Mapping[Family, Fraction], level: float
-) -> dict[str, float]:
-    """For each part, the mean variance of its answers."""
-    weighted = _Problem.of(workload, rows.base).weighted(rows, shares, level)
-    return {part.name: error / float(part.weight) for part, error in zip(workload.parts, weighted, strict=True)}
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
-    """A workload as matrices along each axis.
+class _RowProblem:
+    """The rows to search for a workload.
 
     Attributes:
-        workload: the sums that are wanted.
-        base: for each axis, the level whose groups are measured by themselves.
-        grams: for each part and each axis, the sum of w w' over its rows, in groups of the base.
+        errors: the workload as matrices along each axis.
         signed: the axis that has signed rows, and these.
     """
 
-    workload: Workload
-    base: Family
-    grams: tuple[tuple[Floats, ...], ...]
+    errors: ProductErrors
     signed: tuple[int, SignedAxis] | None = None
 
-    @classmethod
-    def of(cls, workload: Workload, base: Family | None = None) -> "_Problem":
-        families = [part.family(workload.domain) for part in workload.parts]
-        coarsest = tuple(map(min, *families)) if len(families) > 1 else families[0]
-        chosen = coarsest if base is None else base
-        if any(level > wanted for level, wanted in zip(chosen, coarsest, strict=True)):
-            raise OutOfRange("the measured families must determine every wanted answer", came="coarser ones")
-        grams = []
-        for part in workload.parts:
-            of_part = []
-            for sums, axis, level in zip(part.sums, workload.domain.axes, chosen, strict=True):
-                if axis.size > MOST_VALUES:
-                    raise Unsupported(
-                        f"rows are listed along axes of at most {MOST_VALUES} values",
-                        came=axis.size,
-                        where=axis.levels[0],
-                    )
-                starts = axis.group_starts(level)
-                of_part.append(sums.gram(axis)[np.ix_(starts, starts)])
-            grams.append(tuple(of_part))
-        return cls(workload, chosen, tuple(grams))
-
-    def with_signed(self, place: int, level: float) -> "_Problem":
+    def with_signed(self, place: int, level: float) -> "_RowProblem":
         """The same with signed rows along an axis, searched for what is wanted at the level of a row's cells."""
-        base = with_level(self.base, place, 0)
-        whole = _Problem.of(self.workload, base)
-        size = whole.workload.domain.axes[place].size
+        workload = self.errors.workload
+        whole = _RowProblem(ProductErrors.of(workload, with_level(self.errors.base, place, 0)))
+        size = workload.domain.axes[place].size
         gram = whole._seen(place, {})
         rows, shares = signed_rows(size, level * size, gram=tuple(map(tuple, (gram / gram.trace()).tolist())))
         return replace(whole, signed=(place, SignedAxis(rows, shares)))
@@ -128,14 +86,14 @@ class _Problem:
     def searched(self) -> list[int]:
         """The axes along which rows are sought."""
         signed = None if self.signed is None else self.signed[0]
-        return [place for place, gram in enumerate(self.grams[0]) if len(gram) > 1 and place != signed]
+        return [place for place, gram in enumerate(self.errors.grams[0]) if len(gram) > 1 and place != signed]
 
     @property
     def alone(self) -> ProductRows:
         """The values by themselves."""
-        domain = self.workload.domain
+        domain = self.errors.workload.domain
         listed: list[AxisRows | SignedAxis] = [
-            values_alone(axis, level) for axis, level in zip(domain.axes, self.base, strict=True)
+            values_alone(axis, level) for axis, level in zip(domain.axes, self.errors.base, strict=True)
         ]
         if self.signed is not None:
             place, signed = self.signed
@@ -152,17 +110,12 @@ class _Problem:
         A = signed.matrix.astype(float)
         return {place: np.asarray(np.linalg.inv((A.T * shares**2 / 2) @ A))}
 
-    @property
-    def weights(self) -> Floats:
-        """How much the sum of the variances of each part's answers counts."""
-        return np.array([float(part.weight / part.answers) for part in self.workload.parts])
-
     def real_rows(self, level: float) -> list[dict[int, RealRows]]:
         """Real rows along the axes; of one axis at its level, of several as if the level were small."""
         if len(self.searched) == 1:
             (place,) = self.searched
             return [{place: rows} for rows in _several(self._seen(place, self._known), level)]
-        inverses: dict[int, Floats] = {place: np.eye(len(self.grams[0][place])) for place in self.searched}
+        inverses: dict[int, Floats] = {place: np.eye(len(self.errors.grams[0][place])) for place in self.searched}
         inverses |= self._known
         known: dict[int, RealRows] = {}
         value = np.inf
@@ -171,7 +124,7 @@ class _Problem:
                 known[place] = _next(self._seen(place, inverses), known.get(place))
                 rows = known[place]
                 inverses[place] = _inverse(rows)
-            before, value = value, float(self.weights @ np.prod(self._traces(inverses), axis=1))
+            before, value = value, float(self.errors.weights @ np.prod(self._traces(inverses), axis=1))
             if value > before * (1 - _GAIN):
                 break
         return [known]
@@ -187,36 +140,13 @@ class _Problem:
             beside = {other: _inverse(of) for other, of in real.items() if other != place}
             gram = self._seen(place, {**self._known, **beside})
             classes = most if len(rows.left) > _SHORT or exact else 3
-            listed[place] = _rounded(gram, rows, spent, self.base[place], classes - 1, exact=exact)
-        return ProductRows(self.workload.domain, tuple(listed))
-
-    def weighted(self, rows: ProductRows, shares: Mapping[Family, Fraction], level: float) -> list[float]:
-        """For each part, its weight times the mean variance of its answers."""
-        levels = np.empty([len(listed.places) for listed in rows.axes])
-        for family, share in shares.items():
-            levels[rows.classes(family)] = float(share) * level
-        weights = _precision(np.minimum(levels, _SILENT))
-        with np.errstate(over="ignore", divide="ignore"):
-            variances = 1 / _precision(levels)
-        axes = range(levels.ndim)
-        estimates = [
-            listed.float_estimates(weights.sum(axis=tuple(other for other in axes if other != place)))
-            for place, listed in enumerate(rows.axes)
-        ]
-        errors = []
-        for weight, of_part in zip(self.weights, self.grams, strict=True):
-            error = variances
-            for gram, B, listed in zip(of_part, estimates, rows.axes, strict=True):
-                squares = ((gram @ B) * B).sum(axis=0)
-                across = np.array([squares[places].sum() for places in listed.places])
-                error = np.tensordot(across, error, axes=1)
-            errors.append(float(weight * error))
-        return errors
+            listed[place] = _rounded(gram, rows, spent, self.errors.base[place], classes - 1, exact=exact)
+        return ProductRows(self.errors.workload.domain, tuple(listed))
 
     def _seen(self, place: int, inverses: Mapping[int, Floats]) -> Floats:
         """The matrix along an axis: the sum of the parts', each weighed by its error along the other axes."""
-        weights = self.weights * np.prod(np.delete(self._traces(inverses), place, 1), axis=1)
-        return np.asarray(sum(weight * of[place] for weight, of in zip(weights, self.grams, strict=True)))
+        weights = self.errors.weights * np.prod(np.delete(self._traces(inverses), place, 1), axis=1)
+        return np.asarray(sum(weight * of[place] for weight, of in zip(weights, self.errors.grams, strict=True)))
 
     def _traces(self, inverses: Mapping[int, Floats]) -> Floats:
         """For each part and each axis, the error along it; (parts, axes)."""
@@ -226,7 +156,7 @@ class _Problem:
                     float((gram * inverses[place]).sum() if place in inverses else gram.trace())
                     for place, gram in enumerate(of)
                 ]
-                for of in self.grams
+                for of in self.errors.grams
             ]
         )
 
@@ -297,13 +227,9 @@ def _rounded(gram: Floats, real: RealRows, level: float, base: int, most: int, *
 def _error(gram: Floats, listed: AxisRows, level: float, *, exact: bool) -> float:
     """tr(M X^-1) of integer rows along one axis."""
     levels = np.array([float(share) for share in listed.shares]) * level
-    precisions = _precision(levels) if exact else levels**2 / 2
+    precisions = row_precision(levels) if exact else levels**2 / 2
     B = listed.float_estimates(precisions)
     squares = ((gram @ B) * B).sum(axis=0)
     return sum(
         float(squares[places].sum() / precision) for places, precision in zip(listed.places, precisions, strict=True)
     )
-
-
-def _precision(levels: Floats) -> Floats:
-    return np.asarray(2 * np.sinh(np.minimum(levels, 1400.0) / 2) ** 2)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, Floats
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
-from utmost.publish.workloads.measuring.variance_components import Blocks, relative_precision
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, relative_precision
 
 _SCAN = np.linspace(0, 1, 9)
 _GOLDEN = (5**0.5 - 1) / 2
@@ -45,7 +45,9 @@ class WeighedError:
         object.__setattr__(self, "_positive", tuple((row > 0, row[row > 0]) for row in self.spectra))
 
     @classmethod
-    def of(cls, blocks: Blocks, spectra: Sequence[Array], level: float, room: Room = PLAIN) -> "WeighedError":
+    def of(
+        cls, blocks: VarianceComponents, spectra: Sequence[Array], level: float, room: Room = PLAIN
+    ) -> "WeighedError":
         """The error of workloads with these spectra over the families of ``blocks``, by shares that add up to 1.
 
         Args:

@@ -145,7 +145,7 @@ class _Pool:
     def of(cls, cells: int, gram: Floats) -> "_Pool":
         top = 2 if cells <= 3 else 1
         entries = product(range(-top, top + 1), repeat=cells)
-        rows = np.array([row for row in entries if any(row) and _first(row) > 0 and gcd(*row) == 1])
+        rows = np.array([row for row in entries if any(row) and next(filter(None, row)) > 0 and gcd(*row) == 1])
         return cls(rows, _loads(rows), gram)
 
     def values(self, sets: NDArray[np.intp]) -> Floats:
@@ -157,10 +157,6 @@ class _Pool:
         values = np.full(len(sets), np.inf)
         values[full] = (np.linalg.inv(X[full]) * self.gram).sum(axis=(1, 2)) * charges[full] ** 2
         return values
-
-
-def _first(row: Sequence[int]) -> int:
-    return next(entry for entry in row if entry)
 
 
 def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:

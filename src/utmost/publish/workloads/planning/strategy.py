@@ -18,24 +18,26 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
-from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_tents, measured_family
+from utmost.publish.workloads.measuring.measured_families import measured_family
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
-from utmost.publish.workloads.measuring.ways_to_measure import Measurement, TurnedSums, measurement_of
-from utmost.publish.workloads.planning.baseline_weights import aligned, shown, usual_weightings, weighted
-from utmost.publish.workloads.planning.choose_families import cells_alone, is_unequal_tree, planned_shares
-from utmost.publish.workloads.planning.marginal_search import wants_marginals
-from utmost.publish.workloads.reconstruction.least_squares import precision_weights
-from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction
-from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, SumSquares
+from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
+from utmost.publish.workloads.measuring.ways.way import Measurement
+from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
+from utmost.publish.workloads.planning.methods import METHODS, least_measured
+from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
+from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares
+from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, precision_weights
+from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
 _SHOWN = 12  # classes of listed rows
+_MANY_PARTS = 8  # of more no part is weighed above all others
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
 
@@ -54,8 +56,8 @@ class Strategy(Shown):
         domain: the declared domain.
         unit: what one individual changes, in cells.
         shares: for each measured family, its share of the level, positive; together 1, or so that `charge` is 1. A
-            family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values, and
-            of axes of two values the first less the second, ``"age sex-"``.
+            family may be named by its levels; on one axis it may measure hat functions, ``"age~16"``, beside the
+            values, and of axes of two values the first less the second, ``"age sex-"``.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
         level: at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
@@ -121,7 +123,7 @@ class Strategy(Shown):
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
             remedy = "Leave out what is not measured, and give each family once."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
-        measurement = measurement_of(domain, together, rows)
+        measurement = measurement_of(domain, dict(read), together, rows)
         measurement.check(unit, dict(read))
         if workload is not None:
             if not workload.domain.same_as(domain):
@@ -129,8 +131,17 @@ class Strategy(Shown):
             workload = workload if amounts is None else amounts.wanted(workload)
             workload.check_adds(unit)
             measurement.check_determined(workload, unit, dict(read))
-        values = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together, rows)
-        for name, value in zip(Strategy.__slots__, values, strict=True):
+        fields = {
+            "domain": domain,
+            "unit": unit,
+            "shares": dict(read),
+            "workload": workload,
+            "level": level,
+            "tuned_at": level if tuned_at is None else tuned_at,
+            "together": together,
+            "rows": rows,
+        }
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -160,13 +171,12 @@ class Strategy(Shown):
     @property
     def measurement(self) -> Measurement:
         """What is measured, and all that follows from the way of it."""
-        return measurement_of(self.domain, self.together, self.rows)
+        return measurement_of(self.domain, self.shares, self.together, self.rows)
 
     @property
     def pair(self) -> PairAxis | None:
         """The axis whose sums and differences are measured; None where cells are."""
-        measurement = self.measurement
-        return measurement.pair if isinstance(measurement, TurnedSums) else None
+        return self.measurement.pair
 
     @property
     def amount_pair(self) -> AmountPair | None:
@@ -225,8 +235,8 @@ class Strategy(Shown):
         return cls(domain, unit, shares, together=facts.get("together"), rows=rows)
 
     def levels(self, level: Level) -> dict[Family, Level]:
-        """For each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for tents of
-        spacing s at s times that.
+        """For each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for hat
+        functions of spacing s at s times that.
 
         >>> from utmost.exact import level
         >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
@@ -303,17 +313,7 @@ class Strategy(Shown):
         >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.within(chosen.value).items()][:3]
         [('per answer', 9.244), ('any mechanism', 3.227), ('any unbiased', 6.454)]
         """
-        workload, stated = _wanted(self), _stated(self.level)
-        if any(map(is_difference, self.shares)) or (self.pair is None and wants_marginals(workload)):
-            return bounds_of(workload, self.unit, stated, self.shares)
-        why = self.measurement.not_bounded(self.unit, self.shares)
-        if not why:
-            return bounds_of(workload, self.unit, stated)
-        rows = None if self.unit.needs_sizes else self.together
-        is_alone = self.unit.is_shared or (self.together is not None and rows is None)
-        alone = replace(self.unit, cells=1) if is_alone else self.unit
-        bounds = bounds_of(workload, alone, stated, together=rows)
-        return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
+        return self.measurement.bounds(_wanted(self), self.unit, self.shares, _stated(self.level))
 
     @property
     def independent_times(self) -> float:
@@ -327,8 +327,15 @@ class Strategy(Shown):
         """
         if self.together is None:
             return 1.0
-        shares = planned_shares(_wanted(self), self.unit, _stated(self.tuned_at))
-        return Strategy(self.domain, self.unit, shares, self.workload, self.level, self.tuned_at).value / self.value
+        alone = least_measured(self._request(_wanted(self)), METHODS["marginals"])
+        return (
+            Strategy(self.domain, self.unit, alone.shares, self.workload, self.level, self.tuned_at).value / self.value
+        )
+
+    def _request(self, workload: Workload, aim: str = "mean") -> PlanRequest:
+        """The request of a plan like this one for another workload."""
+        rows = None if self.together is None else WholeRows.of(self.domain, self.together)
+        return PlanRequest(workload, self.unit, _stated(self.tuned_at), None, aim, rows)
 
     @property
     def rows_bound(self) -> float | None:
@@ -360,7 +367,7 @@ class Strategy(Shown):
 
         Raises:
             NotDetermined: where the measured families do not determine the cells, and of distinct counts.
-            Unsupported: for sums and counts that are noised together, and where other than groups and tents are
+            Unsupported: for sums and counts that are noised together, and where other than groups and hat functions are
                 measured.
 
         >>> Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
@@ -374,8 +381,8 @@ class Strategy(Shown):
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         reconstruction.check_family_determined(self.domain.finest)
-        if not isinstance(reconstruction, SumSquares | TurnedReconstruction):
-            raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
+        if not self.measurement.is_cleanable:
+            raise not_cleanable()
 
     @property
     def clean_needs(self) -> str | None:
@@ -416,7 +423,7 @@ class Strategy(Shown):
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
         cells = self.clean_needs
         clean = "" if cells is None else f"\nno clean table follows: want {cells!r}, too, with a weight such as 1/100"
-        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}{clean}"
+        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -438,17 +445,18 @@ class Strategy(Shown):
         places               1.357  19.19
         both                 2.254  3.637
         """
-        workload, tuned, pair = _wanted(self), _stated(self.tuned_at), self.pair
-        tents = None if any(map(is_tents, self.shares)) else False
+        workload, pair, method = _wanted(self), self.pair, METHODS[self.measurement.method]
         alternatives = {
-            name: planned_shares(weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
-            for name, weights in (usual_weightings(workload) if weightings is None else weightings).items()
+            name: least_measured(self._request(_weighted(workload, weights)), method).shares
+            for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
-                alternatives["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
+                largest = least_measured(self._request(workload, "largest"), METHODS["marginals"])
+                alternatives["least largest error"] = largest.shares
             if not is_vast(self.domain):
-                alternatives["cells alone"] = cells_alone(workload, self.unit, pair)
+                cells = cells_alone(workload, self.unit) if pair is None else rows_alone(pair, workload, self.unit)
+                alternatives["cells alone"] = cells
         stated = (self.level, self.tuned_at, None if pair is None else self.together)
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
@@ -478,9 +486,45 @@ class Alternatives(Shown):
         }
 
     def __str__(self) -> str:
-        rows = [[name, *map(shown, deviations.values())] for name, deviations in self.deviations.items()]
+        rows = [[name, *map(_four_digits, deviations.values())] for name, deviations in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
-        return aligned([["standard deviations", *parts], *rows])
+        return _aligned([["standard deviations", *parts], *rows])
+
+
+def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
+    """The workload with these weights, and a trace of weight on what they leave out."""
+    read = {name: exact(weight, "weight") for name, weight in weights.items()}
+    trace = min(read.values(), default=Fraction(1)) / 10**9
+    return workload.reweighted({**{part.name: trace for part in workload.parts}, **read})
+
+
+def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
+    """By a name, the weights of the parts that anybody would try."""
+    parts = workload.parts
+    if len(parts) == 1:
+        return {}
+    weightings: dict[str, dict[str, Number]] = {
+        "every part alike": {part.name: 1 for part in parts},
+        "every answer alike": {part.name: part.answers for part in parts},
+    }
+    for first in parts if len(parts) <= _MANY_PARTS else ():
+        weightings[f"{first.name or 'total'} above all"] = {
+            part.name: 1 if part is first else Fraction(1, 100) for part in parts
+        }
+    return weightings
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as columns of one width each."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _four_digits(number: float) -> str:
+    """A number to four digits."""
+    return f"{number:.4g}"
 
 
 def _check_written(shares: Sequence[Fraction]) -> None:
@@ -512,16 +556,21 @@ def _table(chosen: Strategy) -> str:
     if len(listed) < len(chosen.shares):
         measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
     plain = chosen.measurement.adds_to_one(chosen.shares)
-    lines = [aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
+    lines = [_aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
         variances = chosen.variances
         wanted = [
-            [part.name or "total", str(part.answers), shown(float(part.weight)), shown(sqrt(variances[part.name]))]
+            [
+                part.name or "total",
+                str(part.answers),
+                _four_digits(float(part.weight)),
+                _four_digits(sqrt(variances[part.name])),
+            ]
             for part in chosen.workload.parts
         ]
         lines.insert(0, f"{chosen.level}{tuned}")
-        lines.append(aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
+        lines.append(_aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
     return "\n".join(lines)
 
 

@@ -23,14 +23,13 @@ from utmost.core.exact.arrays import Floats
 from utmost.core.programs.highs import InfeasibleProgram, solve, solve_by_columns, solve_inside, solve_whole
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import Infeasible, SolverFailed
-from utmost.publish.workloads.measuring.measured_families import is_tents, place_of_tents
-from utmost.publish.workloads.planning.candidates import finest_common
-from utmost.publish.workloads.reconstruction.inner_optimum import GroupSums
+from utmost.publish.workloads.measuring.measured_families import is_hats, place_of_hats
+from utmost.publish.workloads.reconstruction.inner_optimum import ChainSums
 from utmost.publish.workloads.reconstruction.nonnegative_squares import NonNegative
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.reconstruction.whole_flows import whole_flow
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain, Family, with_level
+from utmost.tables.axes.domain import Domain, Family, finest_common, with_level
 
 _NEAR = 1e-7  # a cell that is so near to a whole number is that number
 MANY = 10_000  # cells from which an inner optimum is sooner made whole than a vertex is found
@@ -148,23 +147,25 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
 
 
 def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
-    """Which sums rounding should move by less than 1: the measured ones, in the place of tents runs along their axis.
+    """Which sums rounding should move by less than 1: the measured ones, in the place of hat functions runs along their
+    axis.
 
-    Tents overlap, and no rounding of cells keeps all of them. Runs of 4, 16, 64, ... values are nested; where all are
-    kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own runs.
+    Hat functions overlap, and no rounding of cells keeps all of them. Runs of 4, 16, 64, ... values are nested; where
+    all are kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own
+    runs.
 
     Returns:
-        The domain, with such runs where the axis of tents had none; the families.
+        The domain, with such runs where the axis of hat functions had none; the families.
     """
     families = list(measured)
-    place = place_of_tents(families)
+    place = place_of_hats(families)
     if place is None:
         return domain, families
     axis = domain.axes[place]
     if len(axis.levels) == 1:
         axes = [_with_runs(axis) if a == place else axis for a, axis in enumerate(domain.axes)]
         domain = Domain({axis.levels[0]: axis for axis in axes})
-    groups = [family for family in families if not is_tents(family)]
+    groups = [family for family in families if not is_hats(family)]
     if len(axis.levels) == 1:  # "all" has another number now
         last = len(domain.axes[place].levels)
         groups = [with_level(group, place, last if group[place] else 0) for group in groups]
@@ -212,7 +213,7 @@ def _least_moves(
     program = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), *sides, column_upper=most)
     if cells.size > max(MANY, _ROWS * start) and is_two_chains(families):
         chains = [[groups[family] for family in chain] for chain in _two_chains(list(groups))]
-        up = least_whole_flow(program, GroupSums(list(groups.values()), lower, upper), chains)
+        up = least_whole_flow(program, ChainSums(list(groups.values()), lower, upper), chains)
         if up is not None:
             return up
     try:
@@ -221,7 +222,7 @@ def _least_moves(
         raise SolverFailed("what is rounded must keep to its sums", came=str(error), where="clean") from None
 
 
-def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
+def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
     """A whole optimum of the program of two chains, from an inner one; None where duals do not prove it.
 
     Equal fractions tie whole faces of such a program, on which a simplex method takes cubic time. An inner optimum
@@ -231,7 +232,7 @@ def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[
     >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
     >>> program = LinearProgram.of_triplets([0.4, 0.6], [0, 0], [0, 1], [1, 1], [1], [1], **boxed)
     >>> pair = np.array([0, 0])
-    >>> least_whole_flow(program, GroupSums([pair], [np.ones(1)], [np.ones(1)]), [[pair], []]).tolist()
+    >>> least_whole_flow(program, ChainSums([pair], [np.ones(1)], [np.ones(1)]), [[pair], []]).tolist()
     [1.0, 0.0]
     """
 
@@ -257,7 +258,7 @@ def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[
 
 
 def _best_of_few(
-    program: LinearProgram, sums: GroupSums, chains: list[list[NDArray[np.int64]]]
+    program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]
 ) -> tuple[Floats, Floats]:
     """A whole optimum and its duals, from a whole point nearby: few cells are left to the simplex method.
 

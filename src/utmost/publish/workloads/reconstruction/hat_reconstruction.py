@@ -1,11 +1,12 @@
-r"""Least squares where tents are measured on an axis, beside the values: in rationals, and unbiased exactly.
+r"""Least squares where hat functions are measured on an axis, beside the values: in rationals, and unbiased exactly.
 
-Let y0 measure the values of the axis and y_K sets K of other rows of weights H_K (tents, groups, the total), with
-precisions d and w_K. Then by Woodbury's identity least squares is
+Let y0 measure the values of the axis and y_K sets K of other rows of weights H_K (hat functions, groups, the total),
+with precisions d and w_K. Then by Woodbury's identity least squares is
 
     x^ = y0 + H' C (y_H - H y0),        C = (H H' + diag(d/w_K))^{-1},
 
-with as many rows as there are tents. y_H - H y0 has the mean zero whatever x is; so **for any rational C the estimate
+with as many rows as there are hat functions. y_H - H y0 has the mean zero whatever x is; so **for any rational C the
+estimate
 is unbiased exactly**, and C may be rounded: near the inverse the variance moves in second order only. Other axes have
 levels of groups of one size, whose eigenspaces T split the problem: for each T there is one such estimate along the
 axis, with d and w_K the sums of m_V q_V over the measured families that are nowhere coarser than T on the other axes.
@@ -18,33 +19,34 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.forms import ProductForm
-from utmost.publish.workloads.measuring.hat_spaces import TentSpace
-from utmost.publish.workloads.measuring.measured_families import place_of_tents
-from utmost.publish.workloads.measuring.row_sets import base_of, check_tents_fit, rows_of
+from utmost.publish.workloads.measuring.hat_spaces import HatSpace
+from utmost.publish.workloads.measuring.measured_families import place_of_hats
+from utmost.publish.workloads.measuring.row_sets import base_of, check_hats_fit, rows_of
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
 from utmost.tables.axes.domain import Domain, Family, is_finer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TentReconstruction:
-    """`Reconstruction` where some families measure tents on one axis.
+class HatReconstruction:
+    """`Reconstruction` where some families measure hat functions on one axis.
 
     Args:
         domain: the domain. Groups of a level that is measured must be of one size.
         weights: for each measured family, a positive integer, proportional to the precision of its sums.
 
     Raises:
-        Unsupported: for tents on two axes, a measured level whose groups differ in size, tents that are measured where
-            the values are not, and more than 2000 tents.
+        Unsupported: for hat functions on two axes, a measured level whose groups differ in size, hat functions that are
+            measured where
+            the values are not, and more than 2000 hat functions.
 
-    Cost: of an estimate the cells, and the square of the number of tents; once, its cube.
+    Cost: of an estimate the cells, and the square of the number of hat functions; once, its cube.
     Source: [woodbury1950].
     """
 
@@ -56,20 +58,21 @@ class TentReconstruction:
         object.__setattr__(self, "weights", dict(self.weights))
         object.__setattr__(self, "_frame", _Frame(self.domain, self.weights))
         for space in self._frame.spaces:  # refuses what cannot be reconstructed
-            check_tents_fit(space.size, space.sets)
+            check_hats_fit(space.size, space.sets)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TentReconstruction, (self.domain, dict(self.weights))
+        return HatReconstruction, (self.domain, dict(self.weights))
 
     @property
     def place(self) -> int:
-        """The axis of tents."""
+        """The axis of hat functions."""
         return self._frame.place
 
     @property
     def curvatures(self) -> tuple[int, int]:
-        """Bounds of the least and the largest curvature of the sum of squares: a tent of spacing s has weights of s^2
-        together, and a cell s in all tents, so that no curvature of tents is above s^3."""
+        """Bounds of the least and the largest curvature of the sum of squares: a hat function of spacing s has weights
+        of s^2
+        together, and a cell s in all hat functions, so that no curvature of hat functions is above s^3."""
         least = min(space.totals[1] if space.base == 1 else 0 for space in self._frame.spaces)
         largest = max(
             sum(
@@ -84,7 +87,7 @@ class TentReconstruction:
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over a family, see `Reconstruction.estimates`.
 
-        >>> reconstruction = TentReconstruction(Domain(age=range(4)), {(0,): 3, (-2,): 1})
+        >>> reconstruction = HatReconstruction(Domain(age=range(4)), {(0,): 3, (-2,): 1})
         >>> truly = np.array([5, 0, 2, 1])
         >>> measured = {family: reconstruction.domain.sums(truly, family) for family in reconstruction.weights}
         >>> sums, divisor = reconstruction.estimates(measured, (0,))
@@ -146,8 +149,12 @@ class TentReconstruction:
             terms[family] = counted
         return terms
 
+    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
+        """This, and the measured sums with the divisor 1."""
+        return self, {family: (sums, 1) for family, sums in measured.items()}
+
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
-        """With which coefficients the measured noises enter the sums of a family along the axis of tents, as floats.
+        """The coefficients of the measured noises in the sums of a family along the axis of hat functions, as floats.
 
         Args:
             family: whose sums are asked for.
@@ -209,15 +216,15 @@ class TentReconstruction:
 
 @dataclass(frozen=True, eq=False)
 class _Frame:
-    """The axis of tents and the other axes, and what each eigenspace of these holds."""
+    """The axis of hat functions and the other axes, and what each eigenspace of these holds."""
 
     domain: Domain
     weights: Mapping[Family, int]
 
     @cached_property
     def place(self) -> int:
-        """The axis of tents."""
-        return place_of_tents(self.weights) or 0
+        """The axis of hat functions."""
+        return place_of_hats(self.weights) or 0
 
     @cached_property
     def rest(self) -> Domain:
@@ -231,7 +238,7 @@ class _Frame:
         return Reconstruction(self.rest, dict.fromkeys(map(self.others, self.weights), 1))
 
     @cached_property
-    def spaces(self) -> tuple[TentSpace, ...]:
+    def spaces(self) -> tuple[HatSpace, ...]:
         """Each eigenspace of the other axes."""
         return tuple(self._space(space) for space in self.blocks.spaces)
 
@@ -239,13 +246,13 @@ class _Frame:
         """A family, on the other axes alone."""
         return tuple(level for a, level in enumerate(family) if a != self.place) or (0,)
 
-    def above(self, family: Family) -> Iterator[TentSpace]:
+    def above(self, family: Family) -> Iterator[HatSpace]:
         """The eigenspaces in which the sums over a family have a part."""
         least = self.blocks.base_of(self.others(family))
         return (space for space in self.spaces if is_finer(least, space.space))
 
     def cells_of(self, family: Family, others: Sequence[int]) -> ProductForm:
-        """The sum over a group of the other axes, with any factor along the axis of tents."""
+        """The sum over a group of the other axes, with any factor along the axis of hat functions."""
         factors = [
             (axis.group_of(level) == group).astype(np.int64)
             for axis, level, group in zip(self.rest.axes, self.others(family), others, strict=True)
@@ -295,7 +302,7 @@ class _Frame:
         ]
         return list(Counter(zip(*rows, strict=True)).items())
 
-    def share(self, space: TentSpace, which: int, keys: Sequence[Any]) -> Fraction:
+    def share(self, space: HatSpace, which: int, keys: Sequence[Any]) -> Fraction:
         """What a form takes, in an eigenspace, of groups of the other axes that lie in these classes."""
         share = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
@@ -321,10 +328,10 @@ class _Frame:
         sums = np.add.reduceat(cells, along.group_starts(level), axis=place + 1)
         return np.take(sums * along.groups(level), along.group_of(level), axis=place + 1)
 
-    def _space(self, space: Family) -> TentSpace:
+    def _space(self, space: Family) -> HatSpace:
         axis = self.domain.axes[self.place]
         entering = [family for family in self.weights if is_finer(self.blocks.canonical(self.others(family)), space)]
         rows = {family: rows_of(axis, family[self.place]) for family in entering}
         cells = {family: self.blocks.cells_in(self.others(family)) for family in entering}
         weights = {family: self.weights[family] * cells[family] for family in entering}
-        return TentSpace(space, axis.size, base_of(rows.values()), weights, rows, cells, self.project)
+        return HatSpace(space, axis.size, base_of(rows.values()), weights, rows, cells, self.project)

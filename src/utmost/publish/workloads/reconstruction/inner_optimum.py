@@ -26,11 +26,9 @@ _TIED = 1e-12  # of the diagonal: families may add up to the same sums
 _SEEN, _TURNS = 1e-24, 500  # of the first residual's square, and how many turns at the most
 _MOST_GROUPS, _MOST_BLOCK = 3_000, 1 << 25  # outside of the largest family; times those of it
 
-Groups = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupSums:
+class ChainSums:
     """Sums of groups of cells, and what they may be.
 
     Attributes:
@@ -38,7 +36,7 @@ class GroupSums:
         lower, upper: of each the bounds of its groups' sums.
     """
 
-    groups: Sequence[Groups]
+    groups: Sequence[NDArray[np.int64]]
     lower: Sequence[Floats]
     upper: Sequence[Floats]
     _order: list[int] = field(init=False)
@@ -55,7 +53,7 @@ class GroupSums:
             cost: (n,).
             steps: after which a point that keeps to all sums will do.
 
-        >>> pair = GroupSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])
+        >>> pair = ChainSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])
         >>> pair.inner_optimum(np.array([1.0, 2]))[0].round(6).tolist()
         [1.0, 0.0]
         """

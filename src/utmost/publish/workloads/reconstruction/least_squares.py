@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -269,7 +269,8 @@ class Reconstruction:
                 for coarse, share in kernel.items():
                     places = [chain.index(level) for chain, level in zip(self._chains, coarse, strict=True)]
                     picked = [
-                        _column(axis_classes, which, place) for axis_classes, place in zip(classes, places, strict=True)
+                        np.array([key[which][place] for key, _ in axis_classes], dtype=object)
+                        for axis_classes, place in zip(classes, places, strict=True)
                     ]
                     total = total + share * _outer(picked)
                 columns.append(
@@ -280,6 +281,10 @@ class Reconstruction:
                 )
             coefficients[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
         return coefficients
+
+    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
+        """This, and the measured sums with the divisor 1."""
+        return self, {family: (sums, 1) for family, sums in measured.items()}
 
     def _estimates(
         self, measured: Mapping[Family, NDArray[Any]], base: Family, family: Family
@@ -405,7 +410,7 @@ class Reconstruction:
 
 def even_block(axis: Axis, level: int) -> int:
     """How many values each group of a measured level holds."""
-    sizes = np.diff(axis.group_starts(level), append=axis.size)
+    sizes = axis.group_sizes(level)
     if (sizes != sizes[0]).any():
         raise Unsupported(
             "the groups of a measured level must be of one size",
@@ -434,7 +439,7 @@ def kinds_of_groups(domain: Domain, family: Family) -> NDArray[np.intp]:
     numbers = np.zeros(1, dtype=np.intp)
     for axis, level in zip(domain.axes, family, strict=True):
         if axis.groups(level) > 1:
-            sizes = np.diff(axis.group_starts(level), append=axis.size)
+            sizes = axis.group_sizes(level)
             different, which = np.unique(sizes, return_inverse=True)
             numbers = np.add.outer(numbers * len(different), which).ravel()  # arrays have 64 axes at most
     return numbers
@@ -453,15 +458,18 @@ def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -
     )
 
 
+def not_cleanable() -> Unsupported:
+    """The refusal of clean tables where marginal tables of a vast domain, differences or listed rows are measured."""
+    remedy = 'Plan with method="independent", over a domain that can be laid out.'
+    came = "listed rows, differences or a vast domain"
+    return Unsupported("clean tables are of groups and hat functions", came=came, remedy=remedy)
+
+
 def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:
     products = vectors[0] if vectors else np.array(1, dtype=object)
     for vector in vectors[1:]:
         products = np.multiply.outer(products, vector)
     return products
-
-
-def _column(classes: list[tuple[Any, int]], form: int, place: int) -> NDArray[Any]:
-    return np.array([key[form][place] for key, _ in classes], dtype=object)
 
 
 def _counted(keys: Sequence[tuple[Fraction, ...]], counts: Sequence[int]) -> dict[tuple[Fraction, ...], int]:

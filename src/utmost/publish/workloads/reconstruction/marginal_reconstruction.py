@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,12 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import largest_size
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalSpaces, Space
-from utmost.publish.workloads.reconstruction.least_squares import kinds_of_groups, not_determined, read_weights
+from utmost.publish.workloads.reconstruction.least_squares import (
+    kinds_of_groups,
+    not_cleanable,
+    not_determined,
+    read_weights,
+)
 from utmost.tables.axes.domain import Domain, Family
 
 _BITS = 20  # what documents are read by: never another number
@@ -140,6 +145,10 @@ class MarginalReconstruction:
                     known[axis] = _classes(self._spaces, means, *axis)
             terms[self._spaces.families[place]] = _terms(axes, shared, means, [known[axis] for axis in axes])
         return terms
+
+    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> NoReturn:
+        """Refused: clean tables are not made of these."""
+        raise not_cleanable()
 
     def _groups(self, axis: int, level: int) -> int:
         return self._spaces.chains[axis].groups[level]

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.core.sampling.integers import minus, narrowed
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.publish.workloads.measuring.measured_families import is_tents
+from utmost.publish.workloads.measuring.measured_families import is_hats
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree
 from utmost.publish.workloads.reconstruction.clashing_facts import check_feasible
+from utmost.publish.workloads.reconstruction.estimates import SumSquares
 from utmost.publish.workloads.reconstruction.nonnegative_trees import nearest_of_tree
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
-from utmost.publish.workloads.reconstruction.tree_reconstruction import SumSquares
 from utmost.tables.axes.domain import Domain, Family
 
 _ROUNDS, _STEPS = 200, 60
@@ -89,11 +89,11 @@ def nonnegative_least_squares(
     domain = reconstruction.domain
     reconstruction.check_family_determined(domain.finest)
     whole, start = _rounded_estimates(reconstruction, measured)
-    # Sums and differences of two columns come turned back into sums of cells, in floats.
+    # Sums and differences of two columns come rotated back into sums of cells, in floats.
     are_whole = all(sums.dtype.kind != "f" for sums in measured.values())
     apart = minus if are_whole else np.subtract
     far = {family: apart(sums, domain.sums(whole, family)) for family, sums in measured.items()}
-    is_tree = facts is None and len(domain.axes) == 1 and are_whole and not any(map(is_tents, measured))
+    is_tree = facts is None and len(domain.axes) == 1 and are_whole and not any(map(is_hats, measured))
     if is_tree and any(max(int(sums.max()), -int(sums.min())) >= _DIGITS for sums in far.values()):
         return _of_a_tree(reconstruction, measured)
     left = {family: sums.astype(np.float64) for family, sums in far.items()}
@@ -407,7 +407,7 @@ class _Squares:
 
 def _averaged(domain: Domain, x: Floats, family: Family) -> Floats:
     """A_S' A_S x, or an array that is broadcast to it."""
-    if is_tents(family):
+    if is_hats(family):
         return np.asarray(domain.spread(domain.sums(x, family), family))
     averages = x
     for place, (axis, level) in enumerate(zip(domain.axes, family, strict=True)):

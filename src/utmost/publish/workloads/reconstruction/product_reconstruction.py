@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
 from utmost.publish.workloads.measuring.signed_axis import SignedAxis
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
-from utmost.publish.workloads.reconstruction.least_squares import not_determined, read_weights
+from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, not_determined, read_weights
 from utmost.tables.axes.domain import Domain, Family
 
 _DIGITS = 60
@@ -148,9 +148,13 @@ class ProductReconstruction:
             terms[family] = counted
         return terms
 
+    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> NoReturn:
+        """Refused: clean tables are not made of these."""
+        raise not_cleanable()
+
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
         """With which coefficients the noises enter the sums of a family along its longest axis, as floats; see
-        `TentReconstruction.coefficients`.
+        `HatReconstruction.coefficients`.
         """
         sums = math.prod(self.domain.group_shape(family))
         if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import largest_size, rebuilding
 from utmost.publish.workloads.measuring.forms import ProductForm
-from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
 from utmost.tables.axes.domain import Domain, Family
 
@@ -19,7 +19,7 @@ _FLOATS_UP_TO = 1 << 53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TurnedReconstruction:
+class RotatedReconstruction:
     """`Reconstruction` where families without the axis of a pair measure sums, and those with it differences.
 
     The two kinds have noises of their own and nothing in common, so least squares of both is that of each.
@@ -141,8 +141,8 @@ class TurnedReconstruction:
 
 
 @rebuilding
-def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> TurnedReconstruction:
-    return TurnedReconstruction(PairAxis.of(domain, name), weights)
+def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> RotatedReconstruction:
+    return RotatedReconstruction(PairAxis.of(domain, name), weights)
 
 
 def _is_wanted(form: ProductForm) -> bool:

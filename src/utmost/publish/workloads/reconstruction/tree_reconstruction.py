@@ -1,38 +1,18 @@
 """Least squares on a tree whose groups differ in size, such as states and their counties: by two passes over it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, Floats
-from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.forms import ProductForm
-from utmost.publish.workloads.measuring.marginal_spaces import by_marginals
-from utmost.publish.workloads.measuring.measured_families import is_tents
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree, tree_estimate
-from utmost.publish.workloads.reconstruction.hat_reconstruction import TentReconstruction
-from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
-from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
+from utmost.publish.workloads.reconstruction.least_squares import not_determined
 from utmost.tables.axes.domain import Domain, Family
-
-
-def reconstruction_of(domain: Domain, weights: Mapping[Family, int]) -> "LeastSquares":
-    """Least squares for the measured families of a domain: by axes where that is possible, by spaces, of one tree."""
-    if by_marginals(domain, weights):
-        return MarginalReconstruction(domain, weights)
-    if any(map(is_tents, weights)):
-        return TentReconstruction(domain, weights)
-    try:
-        return Reconstruction(domain, weights)
-    except Unsupported:
-        # Groups of several sizes: of one axis two passes over its tree take them, of crossed axes nothing does.
-        if len(domain.axes) > 1:
-            raise
-        return TreeReconstruction(domain, weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +40,7 @@ class TreeReconstruction:
     @property
     def curvatures(self) -> tuple[int, int]:
         """Bounds of the least and the largest curvature of the sum of squares, in cells."""
-        blocks = {family: int(self._sizes(family[0]).max()) for family in self.weights}
+        blocks = {family: int(self.domain.axes[0].group_sizes(family[0]).max()) for family in self.weights}
         largest = sum(weight * blocks[family] for family, weight in self.weights.items())
         return self.weights.get((0,), 0), largest
 
@@ -114,13 +94,13 @@ class TreeReconstruction:
             numbers = _numbered(list(zip(above, shapes[level], strict=True)))
         return np.array(numbers, dtype=np.intp)
 
+    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
+        """This, and the measured sums with the divisor 1."""
+        return self, {family: (sums, 1) for family, sums in measured.items()}
+
     @property
     def _finest(self) -> int:
         return min(family[0] for family in self.weights)
-
-    def _sizes(self, level: int) -> NDArray[np.intp]:
-        axis = self.domain.axes[0]
-        return np.diff(axis.group_starts(level), append=axis.size)
 
     def _weights(self, number: type) -> list[Any]:
         return [number(self.weights.get((level,), 0)) for level in range(len(self._tree.groups))]
@@ -152,57 +132,6 @@ class TreeReconstruction:
         solutions = tree_estimate(self._tree, sums, self._weights(Fraction))
         rows = [[] if solution is None else solution.tolist() for solution in solutions]
         return {family: [weight * row for row in rows[family[0]]] for family, weight in self.weights.items()}
-
-
-SumSquares = Reconstruction | TreeReconstruction | TentReconstruction
-"""Least squares from sums of groups and tents, over which `clean` minimises."""
-
-
-class LeastSquares(Protocol):
-    """Estimates from measured families, whatever these are: what a release, its bars and its documents need of them.
-
-    Raises:
-        NotDetermined: from every method, where the measured sums do not determine what is asked for.
-    """
-
-    @property
-    def domain(self) -> Domain:
-        """The domain."""
-
-    @property
-    def weights(self) -> Mapping[Family, int]:
-        """For each measured family, its weight."""
-
-    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """All sums over a family: integers, and what they are to be divided by."""
-
-    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """One answer."""
-
-    def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer."""
-
-    def check_family_determined(self, family: Family) -> None:
-        """Check that they determine every sum over a family."""
-
-    def kinds(self, family: Family) -> NDArray[np.intp]:
-        """For each group of a family, a number, equal for groups whose errors have one law."""
-
-    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        """The answers as sums of the measured families' noises: which coefficients, and how often each occurs."""
-
-
-def values_by(
-    squares: LeastSquares, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]
-) -> list[Fraction]:
-    """Several answers, from one estimate where that is known how.
-
-    Raises:
-        NotDetermined: where the measured sums do not determine one of them.
-    """
-    if isinstance(squares, Reconstruction):
-        return squares.values(measured, forms)
-    return [squares.value(measured, form) for form in forms]
 
 
 def _numbered(keys: list[Any]) -> list[int]:

@@ -23,10 +23,8 @@ _WHOLE = 1e-6  # a flow that is so near to a whole number is that number
 _LAST = 1e-2  # the last arc of a place gathers what the others left out
 _FEW = 2000  # open arcs up to which a walk alone is quick
 
-Groups = NDArray[np.int64]
 
-
-def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[Groups]]) -> Floats:
+def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]) -> Floats:
     """Whole numbers next to the flows of the cells, all sums of groups next to theirs, at no higher cost.
 
     Args:
@@ -51,11 +49,13 @@ def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[Groups]])
     return np.asarray(np.rint(np.floor(cells + _WHOLE) + np.array(walk.parts[: cells.size])))
 
 
-def _arcs(cells: Floats, chains: Sequence[Sequence[Groups]]) -> tuple[Groups, Groups, Floats]:
+def _arcs(
+    cells: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Where every arc begins, where it ends, and its flow; first those of the cells."""
     flows, places = [cells], 1  # place 0 is where both chains end
-    arcs: list[tuple[Groups, Groups]] = []
-    ends: list[Groups] = []
+    arcs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    ends: list[NDArray[np.int64]] = []
     for chain in chains:
         outer = np.zeros(cells.size, dtype=np.int64)
         for groups in reversed(chain):
@@ -69,7 +69,7 @@ def _arcs(cells: Floats, chains: Sequence[Sequence[Groups]]) -> tuple[Groups, Gr
     return np.concatenate([tail for tail, _ in arcs]), np.concatenate([head for _, head in arcs]), np.concatenate(flows)
 
 
-def _in_fours(tails: Groups, heads: Groups, parts: Floats, costs: Floats) -> Floats:
+def _in_fours(tails: NDArray[np.int64], heads: NDArray[np.int64], parts: Floats, costs: Floats) -> Floats:
     """The flows with most of them whole, as much through every place as before, at no higher cost.
 
     Beginnings are taken together by two, by four, by eight, until few exchanges are of the same two.
@@ -89,7 +89,9 @@ def _in_fours(tails: Groups, heads: Groups, parts: Floats, costs: Floats) -> Flo
     return parts
 
 
-def _exchange(one_arc: Groups, other_arc: Groups, tails: Groups, parts: Floats, costs: Floats) -> bool:
+def _exchange(
+    one_arc: NDArray[np.int64], other_arc: NDArray[np.int64], tails: NDArray[np.int64], parts: Floats, costs: Floats
+) -> bool:
     """Exchange flow within the pairs, what each two beginnings send being the same after it; whether that paid.
 
     All pairs of the same two beginnings are filled in the order of what it costs, so that one is left between its ends.
@@ -126,7 +128,7 @@ class _Walk:
     is_open: list[bool]
 
     @classmethod
-    def along(cls, tails: Groups, heads: Groups, parts: Floats, costs: Floats) -> "_Walk":
+    def along(cls, tails: NDArray[np.int64], heads: NDArray[np.int64], parts: Floats, costs: Floats) -> "_Walk":
         is_open = (parts > _WHOLE) & (parts < 1 - _WHOLE)
         parts = np.where(is_open, parts, np.rint(parts))
         opened = np.flatnonzero(is_open)

@@ -8,6 +8,7 @@ from utmost.core.exact.long_work import long_work
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity as capacity_of
+from utmost.design.leakage.measures import Measure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -16,7 +17,7 @@ from utmost.interfaces.cli.screens.screen import facts, number, screen, with_exa
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents import capacities
 from utmost.interfaces.documents.channel_files import document as channel_document
-from utmost.interfaces.documents.measure_names import SAYS, prior_of
+from utmost.interfaces.documents.measure_names import prior_of
 from utmost.interfaces.documents.reports import exact_text
 from utmost.interfaces.documents.space_names import distances_words
 
@@ -155,15 +156,14 @@ def _by_measure(
         "outcomes": capacity.mechanism.shape[1],
         "verified": verified,
     }
-    answer.give(report, lambda: _show_by_measure(report, answer.file), channel_document(capacity.mechanism))
+    answer.give(report, lambda: _show_by_measure(report, measure, answer.file), channel_document(capacity.mechanism))
 
 
-def _show_by_measure(report: dict[str, Any], out: Path | None) -> None:
-    says = SAYS.get(report["measure"])
+def _show_by_measure(report: dict[str, Any], measure: Measure, out: Path | None) -> None:
     shown = {
         "secrets": f"{report['space']}, {report['secrets']:,} of them",
         "level": f"epsilon = {report['epsilon']}",
-        "measure": report["measure"] + (f": {says}" if says else ""),
+        "measure": measure.name + (f": {measure.meaning}" if measure.meaning else ""),
         "prior": f"{report['prior']}, at which it is {number(report['before'], 12)}",
         "capacity": _value(report),
         "which says": "no mechanism of the type changes it by more, in the mean over outcomes",

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.design.channels.channel import Channel
+from utmost.design.leakage.measures import Measure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents import channel_files
-from utmost.interfaces.documents.measure_names import SAYS, leakage_report, prior_of
+from utmost.interfaces.documents.measure_names import leakage_report, prior_of
 from utmost.interfaces.documents.space_names import space_named
 from utmost.tables.files.atomic import write_together
 
@@ -28,12 +29,12 @@ _ROWS = (
 )
 
 
-def show_leakage(reports: dict[str, dict[str, Any]], prior: str, plot: Path | None) -> None:
+def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: str, plot: Path | None) -> None:
     """Print the `leakage_report` of each channel."""
     first = next(iter(reports.values()))
     console = screen()
     shown = {
-        "measure": first["measure"] + (f": {SAYS[first['measure']]}" if first["measure"] in SAYS else ""),
+        "measure": measure.name + (f": {measure.meaning}" if measure.meaning else ""),
         "prior": f"{prior} on {first['secrets']} secrets",
     }
     if len(reports) == 1:
@@ -161,7 +162,7 @@ def leakage(
 
         write_together({plot: lambda file: hyper_figure(read, belief, along, file, plot)})
     report = {"prior": prior, "space": space, "channels": reports}
-    answer.give(report, lambda: show_leakage(reports, prior, plot))
+    answer.give(report, lambda: show_leakage(reports, by, prior, plot))
 
 
 def _title(path: Path, paths: list[Path]) -> str:

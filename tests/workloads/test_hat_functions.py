@@ -1,4 +1,5 @@
-"""Tents: their loads and their privacy by enumeration, least squares exactly unbiased, errors as dense matrices say."""
+"""Hat functions: their loads and their privacy by enumeration, least squares exactly unbiased, errors as dense matrices
+say."""
 
 from fractions import Fraction
 from functools import reduce
@@ -17,13 +18,12 @@ from utmost.privacy import Unit
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.measured_families import load_of, measured_family
-from utmost.publish.workloads.planning import hat_search as tent_search
-from utmost.publish.workloads.planning.choose_families import part_variances
+from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
+from utmost.publish.workloads.planning.searches import hat_functions
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
-from utmost.publish.workloads.reconstruction.hat_reconstruction import TentReconstruction
+from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
-from utmost.publish.workloads.reconstruction.tree_reconstruction import reconstruction_of
-from utmost.tables.axes.hat_functions import tent_count, tent_rows, tent_spread, tent_sums
+from utmost.tables.axes.hat_functions import hat_count, hat_rows, hat_spread, hat_sums
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 from workload_cases import precision
 
@@ -38,7 +38,7 @@ CASES = {
         {(1, 0, 0): 3, (1, -3, 1): 7, (1, -2, 2): 2, (1, 1, 0): 5, (1, 0, 1): 4},
     ),
     "another axis in total alone": (Domain(sex=["m", "f"], age=range(6)), {(1, 0): 3, (1, -3): 7, (0, 1): 4}),
-    "a wider tent than the axis": (Domain(age=range(4)), {(0,): 1, (-9,): 5}),
+    "a wider hat function than the axis": (Domain(age=range(4)), {(0,): 1, (-9,): 5}),
     "one value": (Domain(age=range(1)), {(0,): 3, (-3,): 7}),
 }
 
@@ -46,7 +46,7 @@ CASES = {
 def dense(domain, family):
     """The rows that a family measures; (sums, cells)."""
     factors = [
-        tent_rows(axis.size, -one)
+        hat_rows(axis.size, -one)
         if one < 0
         else (axis.group_of(one)[None] == np.arange(axis.groups(one))[:, None]).astype(int)
         for axis, one in zip(domain.axes, family, strict=True)
@@ -56,9 +56,10 @@ def dense(domain, family):
 
 @given(st.integers(1, 70), st.integers(2, 90))
 def test_every_value_has_the_load_of_its_spacing(size, spacing):
-    """A cell's weights in the tents of spacing s add up to s, in two neighbours at most; every tent has a value."""
-    rows = tent_rows(size, spacing)
-    assert rows.shape == (tent_count(size, spacing), size)
+    """A cell's weights in the hat functions of spacing s add up to s, in two neighbours at most; every hat function has
+    a value."""
+    rows = hat_rows(size, spacing)
+    assert rows.shape == (hat_count(size, spacing), size)
     assert (rows.sum(axis=0) == spacing).all()
     assert ((rows > 0).sum(axis=0) <= 2).all()
     assert (rows.sum(axis=1) > 0).all()
@@ -68,20 +69,20 @@ def test_every_value_has_the_load_of_its_spacing(size, spacing):
 
 @given(st.integers(1, 30), st.integers(2, 40), st.sampled_from([np.int64, object, np.float64]))
 def test_sums_and_their_transpose_are_the_rows(size, spacing, kind):
-    rows, draw = tent_rows(size, spacing), np.random.default_rng(size)
+    rows, draw = hat_rows(size, spacing), np.random.default_rng(size)
     values = draw.integers(-99, 99, (3, size, 2)).astype(kind)
-    sums = tent_sums(values, spacing, 1)
+    sums = hat_sums(values, spacing, 1)
     assert (sums == np.einsum("tn,anb->atb", rows, values)).all()
     assert sums.dtype == values.dtype
     back = draw.integers(-99, 99, (2, len(rows))).astype(kind)
-    assert (tent_spread(back, size, spacing, 1) == back @ rows).all()
+    assert (hat_spread(back, size, spacing, 1) == back @ rows).all()
 
 
 def test_sums_do_not_wrap():
-    """Tents of values near 2^62 are Python ints."""
+    """Hat functions of values near 2^62 are Python ints."""
     domain = Domain(age=range(40))
     cells = np.full(40, (1 << 62) // 40 - 1, dtype=np.int64)
-    assert domain.sums(cells, (-16,)).tolist() == (tent_rows(40, 16).astype(object) @ cells.astype(object)).tolist()
+    assert domain.sums(cells, (-16,)).tolist() == (hat_rows(40, 16).astype(object) @ cells.astype(object)).tolist()
 
 
 @pytest.mark.parametrize("unit", [Unit(1, 1), Unit(2, 1), Unit(1, 2)], ids=["one", "by two", "two cells"])
@@ -112,7 +113,7 @@ def test_the_joint_ratio_is_the_level_exactly(unit):
     assert max(found) == 1, "in units of the level"
 
 
-def test_the_noise_of_tents_is_that_of_their_load():
+def test_the_noise_of_hats_is_that_of_their_load():
     chosen = Strategy(Domain(age=range(50)), Unit(3, 2), {"age": "1/2", "age~8": "1/2"})
     laws = noise_laws(chosen, level(1))
     assert laws[(-8,)].ratio == level(Fraction(1, 2 * 2 * 3 * 8))
@@ -127,7 +128,7 @@ def test_least_squares_is_unbiased_in_rationals_and_that_of_dense_matrices(name)
     the variance of an answer is that of generalised least squares."""
     domain, weights = CASES[name]
     draw = np.random.default_rng(5)
-    found = TentReconstruction(domain, weights)
+    found = HatReconstruction(domain, weights)
     A = {family: dense(domain, family) for family in weights}
     covariance = np.linalg.pinv(sum(q * A[family].T @ A[family] for family, q in weights.items()), rcond=1e-10)
     cells = draw.integers(-50, 50, domain.shape)
@@ -169,7 +170,7 @@ def test_least_squares_is_unbiased_in_rationals_and_that_of_dense_matrices(name)
 def test_the_coefficients_are_unbiased_in_rationals():
     """B A = 1: the coefficients on the measured sums give each cell back, as Fractions."""
     domain, weights = CASES["two spacings, runs and the total"]
-    found = TentReconstruction(domain, weights)
+    found = HatReconstruction(domain, weights)
     total = np.zeros((12, 12), dtype=object)
     for family in weights:
         for place in range(12):
@@ -215,9 +216,10 @@ def test_halves_are_rounded_up_and_nearly_singular_matrices_inverted():
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 64])
 @pytest.mark.parametrize("weights", [(1, 1), (1, 10**16), (1, 10**30), (10**30, 1)])
 def test_estimates_are_unbiased_however_far_the_weights_are_apart(size, weights):
-    """Tents of spacing 4 are sums of tents of spacing 2: nearly singular, where the values are hardly measured."""
+    """Hat functions of spacing 4 are sums of hat functions of spacing 2: nearly singular, where the values are hardly
+    measured."""
     domain = Domain(age=range(size))
-    found = TentReconstruction(domain, {(0,): weights[0], (-2,): weights[1], (-4,): weights[1]})
+    found = HatReconstruction(domain, {(0,): weights[0], (-2,): weights[1], (-4,): weights[1]})
     truly = np.random.default_rng(size).integers(0, 50, size)
     sums, divisor = found.estimates({family: domain.sums(truly, family) for family in found.weights}, (0,))
     assert [Fraction(int(one), divisor) for one in sums] == truly.tolist()
@@ -244,7 +246,7 @@ def test_variances_are_those_of_dense_matrices(epsilon):
         + Workload.sums(domain, [{"age": slice(2, 7), "sex": "f"}])
     )
     shares = {(0, 0): Fraction(1, 2), (0, -3): Fraction(1, 4), (1, -5): Fraction(1, 8), (1, 1): Fraction(1, 8)}
-    found = part_variances(wanted, ONE, shares, level(epsilon))
+    found = measurement_of(wanted.domain, shares).variances(wanted, ONE, shares, level(epsilon))
     expected = dense_variances(wanted, shares, float(Fraction(epsilon)))
     assert list(found) == list(expected)
     for name, variance in expected.items():
@@ -283,8 +285,8 @@ def test_a_prime_number_of_bins_gains_most(size, gain):
     found = strategy(wanted, ONE, epsilon="0.1")
     assert found.value < plain.value * gain
     rows = found.summary().splitlines()
-    assert any(line.startswith("tents of age") for line in rows)
-    assert "tents overlap" in found.lower_bounds.not_bounded["these families"]
+    assert any(line.startswith("hat functions of age") for line in rows)
+    assert "hat functions overlap" in found.lower_bounds.not_bounded["these families"]
 
 
 FIGURES = [
@@ -313,7 +315,7 @@ def test_the_figures_of_the_theory_page(size, kind, epsilon, figure):
 
 
 def test_a_tree_of_unequal_groups_has_its_ranges():
-    """Ranges over states that differ in size were refused; tents answer them."""
+    """Ranges over states that differ in size were refused; hat functions answer them."""
     place = hierarchy({"A": [1, 2, 3], "B": list(range(4, 12))}, names=["state", "county"])
     wanted = Workload.ranges(Domain(place=place), "county") + Workload(Domain(place=place), {"state": 1})
     with pytest.raises(Unsupported):
@@ -329,7 +331,7 @@ def test_names_are_read_and_written():
     assert measured_family(domain, ["sex", "age~5"]) == (-5, 0, 1)
     chosen = Strategy(domain, ONE, {"age": "1/2", "age~5": "1/2"})
     assert Strategy.of_facts(chosen.facts(), ONE).shares == chosen.shares
-    assert str(chosen).splitlines()[1:] == ["tents of age, 5 apart  0.5", "age                    0.5"]
+    assert str(chosen).splitlines()[1:] == ["hat functions of age, 5 apart  0.5", "age" + " " * 28 + "0.5"]
     with pytest.raises(OutOfRange, match="values apart"):
         measured_family(domain, "age~1")
     with pytest.raises(OutOfRange, match="values apart"):
@@ -346,14 +348,16 @@ def test_what_cannot_be_measured_is_refused():
         Strategy(domain, ONE, {"age~2": "1/2", "hour~2": "1/2"})
     with pytest.raises(Unsupported, match="one axis"):
         Strategy(domain, ONE, {"age~2 hour~2": 1})
+    with pytest.raises(Unsupported, match="beside groups"):
+        Strategy(domain, ONE, {"age hour column": "1/2", "age~3 column-": "1/2"})
     with pytest.raises(Unsupported, match="cells alone"):
         Strategy(domain, Unit(1, 2), {"age hour column": 1, "age hour": "1/2", "age~3 hour": "1/2"}, together="column")
     for shares in ({(-2, 2, 1): 1}, {(0, 1, 1): 1, (-2, 0, 1): 1}):
         with pytest.raises(Unsupported, match="beside the values"):
-            reconstruction_of(domain, shares)
+            measurement_of(domain, shares).reconstruction(shares)
     with pytest.raises(Unsupported, match="at most"):
-        reconstruction_of(Domain(age=range(9000)), {(0,): 1, (-3,): 1})
-    with pytest.raises(OutOfRange, match="ranges and prefixes"):
+        HatReconstruction(Domain(age=range(9000)), {(0,): 1, (-3,): 1})
+    with pytest.raises(Unsupported, match="ranges and prefixes"):
         strategy(Workload(domain, {"age": 1}), ONE, epsilon=1, method="hat functions")
     with pytest.raises(Unsupported, match="mean error"):
         strategy(Workload.ranges(domain, "age"), ONE, epsilon=1, method="hat functions", aim="largest")
@@ -365,19 +369,19 @@ def test_what_cannot_be_measured_is_refused():
 
 
 def test_an_axis_of_too_many_values(monkeypatch):
-    """Past the limits of the search: a typed error where tents are asked for, families where they are not."""
-    monkeypatch.setattr(tent_search, "MOST_NUMBERS", 100)
+    """Past the limits of the search: a typed error where hat functions are asked for, families where they are not."""
+    monkeypatch.setattr(hat_functions, "MOST_NUMBERS", 100)
     wanted = Workload.prefixes(Domain(age=bins(64)), "age")
-    with pytest.raises(Unsupported, match="are enough for an axis"):
+    with pytest.raises(Unsupported, match="widths of hat functions"):
         strategy(wanted, ONE, epsilon=1, method="hat functions")
     assert all(family[0] >= 0 for family in strategy(wanted, ONE, epsilon=1).shares)
     large = Workload.prefixes(Domain(age=range(9000)), "age")
-    with pytest.raises(Unsupported, match="tents along an axis at most"):
+    with pytest.raises(Unsupported, match="hat functions along an axis at most"):
         Strategy(large.domain, ONE, {"age": "1/2", "age~2": "1/2"}, large)
 
 
 def test_weights_of_least_squares_are_the_precisions():
-    """Noise of a tent of spacing s is s times as wide; the weights say so."""
+    """Noise of a hat function of spacing s is s times as wide; the weights say so."""
     chosen = Strategy(Domain(age=range(9)), ONE, {"age": "1/2", "age~4": "1/2"})
     weights = precision_weights({family: law.ratio for family, law in noise_laws(chosen, level(1)).items()})
     ratio = precision(0.5) / precision(0.125)

@@ -6,7 +6,6 @@ of eigenspaces; an axis that nobody asks about is never measured.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
 from itertools import combinations
 from math import prod
 
@@ -14,12 +13,10 @@ import numpy as np
 
 from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange
+from utmost.publish.workloads.measuring.wanted_sums import MOST_CANDIDATES, check_determined
 from utmost.publish.workloads.planning.share_exchange import WeighedError, chord_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family, is_finer
-
-MOST_CANDIDATES = 64
-"""More families than these are not searched, unless they are asked for."""
+from utmost.tables.axes.domain import Domain, Family, finest_common, is_finer
 
 FEW = 16
 """Up to so many families, the search also starts from each one by itself."""
@@ -53,34 +50,6 @@ def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str
         raise OutOfRange("there must be candidates", came="none", where="candidates")
     check_determined(workload, families)
     return families
-
-
-def check_determined(workload: Workload, families: Iterable[Family]) -> None:
-    """That the sums over these families determine every wanted answer."""
-    measured = tuple(families)
-    for part in workload.parts:
-        alone = workload.reweighted({part.name: 1})
-        for T in alone.eigenspaces:
-            if not any(is_finer(S, T) for S in measured):
-                raise undetermined(part.name)
-
-
-def undetermined(name: str) -> OutOfRange:
-    """The refusal of measured families that do not determine a part of the workload."""
-    return OutOfRange(
-        "the measured families must determine every wanted answer",
-        came=f"{name or 'total'!r}, which they do not",
-        remedy="Measure the cells, or drop the answer.",
-    )
-
-
-def finest_common(families: Iterable[Family]) -> Family:
-    """The coarsest family whose sums determine those of all these.
-
-    >>> finest_common([(0, 1), (1, 0)])
-    (0, 0)
-    """
-    return reduce(lambda finer, family: tuple(map(min, finer, family)), families)
 
 
 def plain_shares(workload: Workload, families: Sequence[Family]) -> list[Floats]:

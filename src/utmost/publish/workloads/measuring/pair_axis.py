@@ -13,7 +13,7 @@ In the shares of a strategy, a family without the axis measures sums, one with i
 that add up to 1, or that `unit_charge` allows. See docs/theory/cells-together.md.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -30,8 +30,6 @@ from utmost.tables.axes.axes import label_text, plain
 from utmost.tables.axes.domain import Domain, Family
 
 T = TypeVar("T")
-Shares = Mapping[Family, Fraction]
-"""For each family, its share of the level."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +96,7 @@ class PairAxis:
         """A family, over rows."""
         return (*family[: self.place], 1, *family[self.place + 1 :])
 
-    def turned(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
+    def rotated(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
         """What a family measures, from the sums over its groups: these, or the differences of the two values."""
         if not self.is_difference(family):
             return sums
@@ -125,10 +123,10 @@ class PairAxis:
             halves[self.is_difference(family)][self.of_rows(family)] = value
         return halves
 
-    def joined(self, sums: Shares, differences: Shares) -> dict[Family, Fraction]:
-        """The shares of both over rows as shares by families of the domain."""
-        apart = {self.of_differences(family): share for family, share in differences.items()}
-        return {**{self.of_sums(family): share for family, share in sums.items()}, **apart}
+    def joined(self, sums: Mapping[Family, T], differences: Mapping[Family, T]) -> dict[Family, T]:
+        """What families over rows have of both kinds, by families of the domain; see `split`."""
+        apart = {self.of_differences(family): value for family, value in differences.items()}
+        return {**{self.of_sums(family): value for family, value in sums.items()}, **apart}
 
     def sides(self, workload: Workload) -> tuple[Workload | None, Workload | None]:
         """The workload as one of the sums and one of the differences; None for a side on which nothing is wanted.
@@ -159,33 +157,3 @@ class PairAxis:
         sums = (*part.sums[: self.place], Groups(1), *part.sums[self.place + 1 :])
         answers = part.answers // len(along)
         return replace(part, weight=part.weight * square, sums=sums, answers=answers) if square else None
-
-
-def least_turned(axis: PairAxis, workload: Workload, least: Callable[[Workload], Shares]) -> dict[Family, Fraction]:
-    """The shares of sums and of differences, each searched for by itself: cost and error of the two do not meet.
-
-    Args:
-        least: the shares of least error of a workload over rows.
-    """
-    sums, differences = axis.sides(workload)
-    return axis.joined({} if sums is None else least(sums), {} if differences is None else least(differences))
-
-
-def turned_variances(
-    axis: PairAxis, workload: Workload, shares: Shares, variances: Callable[[Workload, Shares], Mapping[str, float]]
-) -> dict[str, float]:
-    """For each part, the mean variance of its answers, from the variances of sums and of differences.
-
-    Args:
-        variances: of the parts of a workload over rows, from shares over rows; inf where something is not determined.
-    """
-    mean_variances = {part.name: 0.0 for part in workload.parts}
-    for part in workload.parts:
-        alone = workload.reweighted({part.name: 1})
-        for side, of in zip(axis.sides(alone), axis.split(shares), strict=True):
-            if side is not None:
-                each = variances(side, of) if of else {alone_part.name: float("inf") for alone_part in side.parts}
-                mean_variances[part.name] += sum(
-                    float(alone_part.weight) * each[alone_part.name] for alone_part in side.parts
-                )
-    return mean_variances

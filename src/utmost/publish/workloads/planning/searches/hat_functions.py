@@ -1,4 +1,4 @@
-"""The search for tents: how far apart, on which axis, and with which shares of the level beside other families.
+"""The search for hat functions: how far apart, on which axis, and with which shares of the level beside other families.
 
 The error has many small valleys in the spacings and is no convex function of the shares, so this is a search and no
 proof. It tries one spacing, and two, from the sizes that serve ranges and prefixes of any axis; moves them by half, by
@@ -12,21 +12,30 @@ from math import isfinite
 import numpy as np
 
 from utmost.core.exact.arrays import Floats
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.axis_sums import IN_ORDER
-from utmost.publish.workloads.measuring.hat_errors import TentErrors
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.hat_errors import HatErrors
+from utmost.publish.workloads.measuring.marginal_spaces import is_vast
+from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.variance_components import precision
-from utmost.publish.workloads.planning.candidates import finest_common
-from utmost.publish.workloads.planning.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.wanted_sums import axes_in_order
+from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.planning.searches.plan_search import (
+    FoundSums,
+    Obstacle,
+    PlanRequest,
+    least_of_rooms,
+    mean_alone,
+)
 from utmost.publish.workloads.planning.share_exchange import lattice_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family, with_level
-from utmost.tables.axes.hat_functions import tent_count
+from utmost.tables.axes.domain import Family, finest_common, with_level
+from utmost.tables.axes.hat_functions import hat_count
 
 MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
-"""More tents along an axis are not searched: each error is a system of linear equations of so many unknowns; nor more
-weights of tents on all values."""
+"""More hat functions along an axis are not searched: each error is a system of linear equations of so many unknowns;
+nor more weights of hat functions on all values."""
 
 _STEPS = 1000
 _FAMILIES = 12
@@ -35,46 +44,39 @@ _GUESSES = ((0.5,), (0.36, 0.7))
 _MOVES = (0.5, 0.15, 0.04)
 
 
-def axes_in_order(workload: Workload) -> list[int]:
-    """The axes of which all ranges, prefixes or windows are wanted."""
-    return [
-        place
-        for place, axis in enumerate(workload.domain.axes)
-        if axis.size > 2 and any(isinstance(part.sums[place], IN_ORDER) for part in workload.parts)
-    ]
+class HatSearch:
+    """The search over spacings and shares."""
 
+    name = "hat functions"
 
-def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:
-    """The best shares with tents that are found, and their error.
-
-    Args:
-        workload: the sums that are wanted.
-        level: of the noise at share 1, which ``room`` scales.
-        room: which shares keep the level.
-
-    Raises:
-        OutOfRange: where all ranges, prefixes or windows of no axis of three values are wanted.
-        Unsupported: where these are so many that no tents are searched.
-
-    >>> from utmost.workloads import Domain, bins
-    >>> shares, error = tent_shares(Workload.ranges(Domain(age=bins(61)), "age"), 1.0)
-    >>> {family: float(share) for family, share in shares.items()}, round(error, 2)
-    ({(-11,): 0.456, (0,): 0.544}, 31.55)
-    """
-    even = EvenLevels.of(workload)
-    searched = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
-    if not searched:
+    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+        """Hat functions need an axis in order, and a domain that can be laid out."""
         remedy = 'Want Workload.ranges or Workload.prefixes of an axis, or pass method="marginals".'
-        raise OutOfRange("hat functions serve ranges and prefixes of an axis of three values or more", remedy=remedy)
+        if not axes_in_order(request.workload):
+            return Obstacle("hat functions serve ranges and prefixes of an axis of three values or more", remedy)
+        if is_vast(request.workload.domain) or request.unit.is_distinct:
+            return Obstacle("hat functions are measured over domains that can be laid out, of what adds up", remedy)
+        return mean_alone(self.name, request)
+
+    def search(self, request: PlanRequest) -> FoundSums:
+        """The spacings and shares of least error that are found."""
+        return FoundSums(least_of_rooms(request, _shares))
+
+
+def _shares(request: PlanRequest, room: Room) -> Shares:
+    """The spacings and shares of least error along any axis in order."""
+    even = EvenLevels.of(request.workload)
+    places = axes_in_order(even.workload)
+    searched = [_SpacingSearch(even.workload, place, request.level_of_cells, room).best() for place in places]
     shares, error = min(searched, key=lambda result: result[1])
     if not isfinite(error):
         remedy = 'Declare wider bins, or pass method="marginals".'
         required = f"at most {MOST_SEARCHED} widths of hat functions are searched, of {MOST_NUMBERS} weights in all"
         raise Unsupported(required, remedy=remedy)
-    return {even.whole(family): share for family, share in shares.items()}, error
+    return {even.whole(family): share for family, share in shares.items()}
 
 
-class _Search:
+class _SpacingSearch:
     """The search on one axis; what was tried already is kept."""
 
     def __init__(self, workload: Workload, place: int, level: float, room: Room) -> None:
@@ -127,25 +129,26 @@ class _Search:
         return (
             list(spacings) == sorted(set(spacings))
             and 2 <= spacings[0] <= spacings[-1] <= 2 * self.size
-            and sum(tent_count(self.size, spacing) for spacing in spacings) <= self.most
+            and sum(hat_count(self.size, spacing) for spacing in spacings) <= self.most
         )
 
     def _fitting(self, spacings: Sequence[int]) -> tuple[int, ...]:
-        """The spacings, or wider ones, that are not too many tents."""
+        """The spacings, or wider ones, that are not too many hat functions."""
         least = -(-self.size * 2 // max(1, self.most))
         fitting: list[int] = []
         for spacing in spacings:
             fitting.append(max(2, spacing, least, *(last + 1 for last in fitting)))
         return tuple(fitting)
 
-    def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], TentErrors]:
-        tents = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
-        families = [*tents, *self.beside]
-        return families, TentErrors(self.workload, self.place, tuple(families), self.level, self.room)
+    def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], HatErrors]:
+        hats = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
+        families = [*hats, *self.beside]
+        return families, HatErrors(self.workload, self.place, tuple(families), self.level, self.room)
 
 
 def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[Family], list[Family]]:
-    """The families that are measured beside tents, and the families of the other axes in whose groups tents stand."""
+    """The families that are measured beside hat functions, and the families of the other axes in whose groups hat
+    functions stand."""
     wanted = list(workload.families)
     ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
     needed = [family for family in wanted if family[place] == 0]
@@ -167,7 +170,7 @@ def _stepped(spacings: tuple[int, ...], place: int, factor: float) -> tuple[int,
     return (*spacings[:place], moved, *spacings[place + 1 :])
 
 
-def _descended(errors: TentErrors, start: Floats) -> tuple[float, Floats]:
+def _descended(errors: HatErrors, start: Floats) -> tuple[float, Floats]:
     """Shares that are multiplied one at a time, by smaller and smaller factors, while that is better."""
     shares, value = start, float(errors(start))
     for move in _MOVES:

@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange, Unsupported
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring import variance_components as blocks
-from utmost.publish.workloads.measuring.variance_components import Blocks, precision, relative_precision
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents, precision, relative_precision
 from utmost.workloads import Domain, bins, hierarchy
 from workload_cases import dense_variances, domains, rows_of_family, tree_of
 
@@ -21,7 +21,7 @@ from workload_cases import dense_variances, domains, rows_of_family, tree_of
 @given(domains(), st.data())
 def test_the_closed_form_is_dense_least_squares(domain, data):
     """For every family V, any levels: the variance of a sum over a group is that of least squares, to 1e-10."""
-    structure = Blocks.of(domain)
+    structure = VarianceComponents.of(domain)
     levels = np.array(
         data.draw(
             st.lists(
@@ -40,7 +40,7 @@ def test_the_closed_form_is_dense_least_squares(domain, data):
 @given(domains())
 def test_the_eigenspaces_share_out_the_cells(domain):
     """Dimensions add up to the cells, and the parts of an answer to the cells that it adds up."""
-    structure = Blocks.of(domain)
+    structure = VarianceComponents.of(domain)
     assert structure.dimensions.sum() == structure.cells == domain.size
     assert (structure.dimensions >= 0).all()
     for family, size in zip(structure.families, structure.sizes, strict=True):
@@ -70,7 +70,7 @@ def test_relative_precision_is_the_ratio(share, level):
 
 def test_a_level_above_all_measure_is_finite():
     """At level 5000 the variance is 0 to every digit, and what is not determined has variance inf all the same."""
-    structure = Blocks.of(Domain(sex=["men", "women"]))
+    structure = VarianceComponents.of(Domain(sex=["men", "women"]))
     assert structure.variance((1,), np.array([5000.0, 0.0])) < 1e-200
     assert structure.variance((0,), np.array([0.0, 5000.0])) == math.inf
     assert structure.variance((1,), np.array([1e-9, 0.0])) == pytest.approx(4e18)
@@ -78,27 +78,27 @@ def test_a_level_above_all_measure_is_finite():
 
 def test_one_value_and_one_cell():
     """An axis of one value has two families with the same groups, and one eigenspace of dimension 0."""
-    structure = Blocks.of(Domain(only=["here"]))
+    structure = VarianceComponents.of(Domain(only=["here"]))
     assert structure.dimensions.tolist() == [0, 1]
     assert structure.variance((0,), np.array([1.0, 1.0])) == pytest.approx(1 / (2 * precision(1.0)))
 
 
 def test_a_hundred_thousand_cells_are_a_few_numbers():
     """300 x 400 cells and a tree of 10^5 places: four families, three families."""
-    assert Blocks.of(Domain(a=range(300), b=range(400))).below.shape == (4, 4)
-    assert Blocks.of(Domain(place=tree_of(100, 1000))).sizes.tolist() == [1, 1000, 100_000]
+    assert VarianceComponents.of(Domain(a=range(300), b=range(400))).below.shape == (4, 4)
+    assert VarianceComponents.of(Domain(place=tree_of(100, 1000))).sizes.tolist() == [1, 1000, 100_000]
 
 
 def test_uneven_groups_and_too_many_families_are_refused():
     uneven = Domain(place=hierarchy({"N": ["n1", "n2"], "S": ["s1"]}, names=["region", "district"]), sex=["m", "w"])
     with pytest.raises(Unsupported, match="one size"):
-        Blocks.of(uneven)
+        VarianceComponents.of(uneven)
     with pytest.raises(OutOfRange, match="10\\^8"):
-        Blocks.of(Domain({f"a{i}": range(2) for i in range(14)}))
+        VarianceComponents.of(Domain({f"a{i}": range(2) for i in range(14)}))
 
 
 def test_what_is_kept_cannot_be_written_and_travels():
-    structure = Blocks.of(Domain(age=bins(8)))
+    structure = VarianceComponents.of(Domain(age=bins(8)))
     assert not any(getattr(structure, name).flags.writeable for name in ("sizes", "dimensions", "below"))
     again = pickle.loads(pickle.dumps(structure))
     assert again.families == structure.families

@@ -23,7 +23,7 @@ from utmost.workloads import Domain, Strategy, Workload, read_plan, save_plan, s
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
 SHARES = {"row column": "3/4", "column": "1/4", "row": "1/3", "": "2/3"}
-TURNED = Strategy(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
+ROTATED = Strategy(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
 ALONE = Strategy(PLACES, Unit(1, 2), {"row column": 1, "row": 1}, WANTED, level(1), together="column")
 CELLS = np.array([[512, 89], [353, 17], [3, 0]])
 TABLE = CountedTable(PLACES, CELLS, Unit(1, 2), together="column")
@@ -51,7 +51,7 @@ def test_an_answers_error_has_the_law_found_by_enumeration():
     assert (release.total({"column": "a"}).value, release.total({"column": "b"}).value) == (9.5, 2.5)
 
 
-@pytest.mark.parametrize("made", [TURNED, ALONE])
+@pytest.mark.parametrize("made", [ROTATED, ALONE])
 def test_bars_cover_and_answers_are_unbiased(made):
     """3000 releases: each wanted sum and a ratio are within their bars at least as often as is said."""
     rounds, said = 3000, 0.95
@@ -78,7 +78,7 @@ def test_bars_cover_and_answers_are_unbiased(made):
 
 def test_a_ratio_holds_the_true_one():
     """Nights of all: exactly measured sums give the true ratio, inside its interval; a narrow one for many counts."""
-    release = given(TURNED, TURNED.sums(CELLS * 1000))
+    release = given(ROTATED, ROTATED.sums(CELLS * 1000))
     found = release.ratio({"column": "nights"}, {})
     assert found.lower < 106 / 974 < found.upper
     assert found.upper - found.lower < 0.01
@@ -86,7 +86,7 @@ def test_a_ratio_holds_the_true_one():
 
 def test_everything_that_a_release_gives():
     """Tables, bars, totals, clean tables; a document that is read again, checked, and refused where it was changed."""
-    release = release_workload(TABLE, TURNED, epsilon=1)
+    release = release_workload(TABLE, ROTATED, epsilon=1)
     facts = json.loads(json.dumps(release.facts()))
     again = check_workload(facts)
     assert again.total({"row": "A"}) == release.total({"row": "A"})
@@ -115,7 +115,7 @@ def test_clean_cells_are_the_nearest_where_the_weights_allow():
 def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
     """Published at 1/4, viewed at 1/8, relaxed to 2: byte-equal views, one budget, the statement with the promise."""
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=3) as ledger:
-        first = ledger.publish("stays", TABLE, ut.Promise(noise=TURNED), epsilon="1/4").table
+        first = ledger.publish("stays", TABLE, ut.Promise(noise=ROTATED), epsilon="1/4").table
         strict = ledger.view("stays", epsilon="1/8")
         loose = ledger.relax("stays", TABLE, epsilon=2)
         for at, said in (("1/4", first), ("1/8", strict), (2, loose)):
@@ -125,7 +125,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
         assert ledger.spent("stays") == level(2)
         assert ledger.verify().responses == 3
         with pytest.raises(OutOfRange, match="proved to be whole rows"):
-            ledger.publish("others", CountedTable(PLACES, CELLS, Unit(1, 2)), ut.Promise(noise=TURNED), epsilon=1)
+            ledger.publish("others", CountedTable(PLACES, CELLS, Unit(1, 2)), ut.Promise(noise=ROTATED), epsilon=1)
 
 
 def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
@@ -147,7 +147,7 @@ def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
 def test_a_table_must_be_counted_by_rows():
     """One that was counted by cells does not prove the promise; the two cells of one row alone always do."""
     with pytest.raises(OutOfRange, match="proved to be whole rows"):
-        release_workload(CountedTable(PLACES, CELLS, Unit(1, 2)), TURNED, epsilon=1)
+        release_workload(CountedTable(PLACES, CELLS, Unit(1, 2)), ROTATED, epsilon=1)
     one = Domain(column=["a", "b"])
     made = strategy(Workload(one, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
     assert release_workload(CountedTable(one, np.array([3, 4]), Unit(1, 2)), made, epsilon=1).bars() == {"column": 4.0}
@@ -198,5 +198,5 @@ def test_documents_keep_what_is_together(tmp_path):
 
 def test_seeded_releases_draw_the_same():
     """For rehearsals: the same seed, the same numbers."""
-    one, other = (seeded_workload_release(TABLE, TURNED, epsilon=1, seed=9) for _ in range(2))
+    one, other = (seeded_workload_release(TABLE, ROTATED, epsilon=1, seed=9) for _ in range(2))
     assert one.total({"row": "B"}) == other.total({"row": "B"})

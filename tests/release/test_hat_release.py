@@ -1,4 +1,4 @@
-"""Releases by tents: answers with certified bars, documents, clean tables, and a ledger that relaxes them."""
+"""Releases by hat functions: answers with certified bars, documents, clean tables, and a ledger that relaxes them."""
 
 import json
 import pickle
@@ -21,7 +21,7 @@ from utmost.publish.workloads.measuring.forms import group_of
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.releases import WorkloadRelease, release_workload
-from utmost.tables.axes.hat_functions import tent_rows
+from utmost.tables.axes.hat_functions import hat_rows
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import Domain, Strategy, Workload, bins, strategy
 
@@ -34,7 +34,7 @@ COUNTS = np.random.default_rng(3).poisson(8, 40)
 
 
 def test_from_a_strategy_to_answers_with_bars():
-    """`strategy` chooses tents for ranges; a release by it answers every range, near the truth."""
+    """`strategy` chooses hat functions for ranges; a release by it answers every range, near the truth."""
     wanted = Workload.ranges(AGES, "age")
     chosen = strategy(wanted, ONE, epsilon=1, method="hat functions")
     assert any(family[0] < 0 for family in chosen.shares)
@@ -92,9 +92,9 @@ def test_another_route_to_the_same_law():
     """The coefficients of an answer are those of a dense formula: w - H' C H w / ... by numpy."""
     released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=1)
     weights = released.weights
-    H = np.concatenate([tent_rows(40, 5), tent_rows(40, 16)]).astype(float)
+    H = np.concatenate([hat_rows(40, 5), hat_rows(40, 16)]).astype(float)
     ratios = [weights[(0,)] / weights[(-s,)] for s in (5, 16)]
-    R = np.diag(np.repeat(ratios, [len(tent_rows(40, s)) for s in (5, 16)]))
+    R = np.diag(np.repeat(ratios, [len(hat_rows(40, s)) for s in (5, 16)]))
     C = np.linalg.inv(R + H @ H.T)
     row = (np.arange(40) < 17).astype(float)
     expected = row - H.T @ C @ H @ row
@@ -117,13 +117,13 @@ def test_differences_ratios_and_means_come_of_the_same_coefficients():
     assert mean.lower <= (np.arange(40) + 0.5) @ COUNTS / COUNTS.sum() <= mean.upper
 
 
-def test_documents_say_tents_and_are_read_back():
+def test_documents_say_hats_and_are_read_back():
     """The statement names what was measured and how wide one individual makes it; a changed one is refused."""
     released = seeded_workload_release(np.ones((30, 2), dtype=int), BOTH, 7, epsilon=1)
     facts = json.loads(json.dumps(released.facts()))
     by_name = {one["family"]: one for one in facts["families"]}
     assert by_name["age~6 sex"]["sensitivity"] == 6
-    assert by_name["age~6 sex"]["of"] == "tents of age, 6 apart, by sex"
+    assert by_name["age~6 sex"]["of"] == "hat functions of age, 6 apart, by sex"
     assert "of" not in by_name["age sex"]
     assert "add up to s" in facts["theorem"]
     again = WorkloadRelease.of_facts(facts)
@@ -175,12 +175,12 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
     """Published, viewed lower, relaxed higher, read again by another process: the same noisy sums; the spent level is
     that of the loosest."""
     table = CountedTable(AGES, COUNTS, ONE)
-    with seeded_ledger(tmp_path / "l.db", "tents", create=True) as ledger:
+    with seeded_ledger(tmp_path / "l.db", "hat functions", create=True) as ledger:
         first = ledger.publish("ages", table, ut.Promise(noise=CHOSEN), epsilon="1/4").table
         strict = ledger.view("ages", epsilon="1/8")
         loose = ledger.relax("ages", table, epsilon=1)
         assert ledger.spent("ages") == level(1)
-    with seeded_ledger(tmp_path / "l.db", "tents") as again:
+    with seeded_ledger(tmp_path / "l.db", "hat functions") as again:
         for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
             seen = again.view("ages", epsilon=at)
             assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
@@ -190,15 +190,15 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
             again.publish("other", table, ut.Promise(noise=alone), epsilon=1)
 
 
-def test_a_promise_keeps_its_tents():
-    """Stored facts give the same strategy and the same noise: of tents of spacing s, 1/s of the share."""
+def test_a_promise_keeps_its_hats():
+    """Stored facts give the same strategy and the same noise: of hat functions of spacing s, 1/s of the share."""
     promise = SumNoise(CHOSEN)
     again = noise_of_facts(promise.facts())
     assert isinstance(again, SumNoise)
     assert again.strategy.shares == CHOSEN.shares
     assert [(size, lattice.share) for size, lattice in again.runs] == [
-        (len(tent_rows(40, 16)), Fraction(1, 64)),
-        (len(tent_rows(40, 5)), Fraction(1, 20)),
+        (len(hat_rows(40, 16)), Fraction(1, 64)),
+        (len(hat_rows(40, 5)), Fraction(1, 20)),
         (40, Fraction(1, 2)),
     ]
     ratios = seeded_workload_release(COUNTS, CHOSEN, 7)._ratios

@@ -10,11 +10,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Runs, sum_of_values
-from utmost.publish.workloads.workload import Part, Workload
+from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain, Family
 
@@ -49,11 +47,15 @@ class EvenLevels:
             return cls(workload, even_levels, domain)
         axes = [_without(axis, levels) for axis, levels in zip(domain.axes, even_levels, strict=True)]
         reduced = Domain({axis.levels[0]: axis for axis in axes})
-        parts = [_said(part, domain, reduced, even_levels) for part in workload.parts]
+        axes_of = list(zip(domain.axes, reduced.axes, even_levels, strict=True))
+        parts = [
+            replace(part, sums=tuple(_sums(sums, *of) for sums, of in zip(part.sums, axes_of, strict=True)))
+            for part in workload.parts
+        ]
         return cls(Workload.of_parts(reduced, parts), even_levels, domain)
 
     def whole(self, family: Family) -> Family:
-        """A family over even levels, as the whole domain has it; tents stay."""
+        """A family over even levels, as the whole domain has it; hat functions stay."""
         return tuple(
             level if level < 0 else levels[level] for levels, level in zip(self.even_levels, family, strict=True)
         )
@@ -79,7 +81,7 @@ class EvenLevels:
 
 def _even(axis: Axis) -> tuple[int, ...]:
     """The levels whose groups are of one size, and "all"."""
-    sizes = [np.diff(axis.group_starts(level), append=axis.size) for level in range(len(axis.levels) + 1)]
+    sizes = [axis.group_sizes(level) for level in range(len(axis.levels) + 1)]
     return tuple(level for level, group_sizes in enumerate(sizes) if (group_sizes == group_sizes[0]).all())
 
 
@@ -91,11 +93,6 @@ def _without(axis: Axis, even_levels: tuple[int, ...]) -> Axis:
         name: tuple(getattr(axis, name)[level] for level in even_levels[:-1]) for name in ("levels", "labels", "starts")
     }
     return replace(axis, **parts)
-
-
-def _said(part: Part, domain: Domain, reduced: Domain, even_levels: tuple[tuple[int, ...], ...]) -> Part:
-    listed = zip(part.sums, domain.axes, reduced.axes, even_levels, strict=True)
-    return replace(part, sums=tuple(_sums(*axis_facts) for axis_facts in listed))
 
 
 def _sums(sums: AxisSums, axis: Axis, reduced: Axis, even_levels: tuple[int, ...]) -> AxisSums:

@@ -1,0 +1,57 @@
+"""Which kind of sums a workload wants, and whether measured families determine them."""
+
+from collections.abc import Iterable
+
+from utmost.errors import OutOfRange
+from utmost.publish.workloads.measuring.axis_sums import IN_ORDER, Groups
+from utmost.publish.workloads.measuring.marginal_spaces import is_vast
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain, Family, is_finer
+
+MOST_CANDIDATES = 64
+"""More families than these are not searched, unless they are asked for."""
+
+
+def is_unequal_tree(domain: Domain) -> bool:
+    """Whether the domain is one axis with a level of groups of several sizes: these are measured, too."""
+    return len(domain.axes) == 1 and domain.axes[0].blocks is None
+
+
+def wants_marginals(workload: Workload) -> bool:
+    """Whether the wanted sums are whole tables, of more families than the search by exchanges looks at, or over a
+    domain that cannot be laid out."""
+    many = len(workload.parts) > MOST_CANDIDATES and wants_tables(workload)
+    return is_vast(workload.domain) or (many and len(workload.families) > MOST_CANDIDATES)
+
+
+def wants_tables(workload: Workload) -> bool:
+    """Whether the wanted sums are whole tables."""
+    return all(isinstance(sums, Groups) and sums.only is None for part in workload.parts for sums in part.sums)
+
+
+def axes_in_order(workload: Workload) -> list[int]:
+    """The axes of which all ranges, prefixes or windows are wanted."""
+    return [
+        place
+        for place, axis in enumerate(workload.domain.axes)
+        if axis.size > 2 and any(isinstance(part.sums[place], IN_ORDER) for part in workload.parts)
+    ]
+
+
+def check_determined(workload: Workload, families: Iterable[Family]) -> None:
+    """That the sums over these families determine every wanted answer."""
+    measured = tuple(families)
+    for part in workload.parts:
+        alone = workload.reweighted({part.name: 1})
+        for T in alone.eigenspaces:
+            if not any(is_finer(S, T) for S in measured):
+                raise undetermined(part.name)
+
+
+def undetermined(name: str) -> OutOfRange:
+    """The refusal of measured families that do not determine a part of the workload."""
+    return OutOfRange(
+        "the measured families must determine every wanted answer",
+        came=f"{name or 'total'!r}, which they do not",
+        remedy="Measure the cells, or drop the answer.",
+    )

@@ -1,0 +1,1 @@
+"""What a strategy measures, a file for each way: its sums, charge, variances, estimates and bounds."""

@@ -1,0 +1,181 @@
+"""Sums over the groups of families, whose levels have groups of one size, by eigenspaces."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.levels import Level
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange
+from utmost.publish.workloads.bounds.workload_bounds import bounds_of
+from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, is_vast
+from utmost.publish.workloads.measuring.measured_families import family_in_words, is_listed, place_of_hats
+from utmost.publish.workloads.measuring.unit_charge import charge_of
+from utmost.publish.workloads.measuring.variance_components import VarianceComponents
+from utmost.publish.workloads.measuring.wanted_sums import check_determined, wants_marginals
+from utmost.publish.workloads.measuring.ways.way import Shares, Sums, bounds_without_families
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.few_cells import FewCells
+
+_LOUDEST = 600.0  # levels above it have no variance that floats tell
+
+IN_PAIRS = "one individual changes the two parts of a sum together"
+
+
+_OF_GROUPS = (
+    "each sum of a family is noised at the family's share of the level, one individual changes no more cells than are "
+    "charged, each cell lies in one group of a family, and the shares are together 1; what is computed of the sums "
+    "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
+)
+
+_OF_SHARED = (
+    "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
+    "one cell of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
+    "for each event, in no more pairs than are charged; each cell lies in one group of a family, and the shares are "
+    "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
+    "to relax with these shares"
+)
+
+_IN_ALL = (
+    "One individual's changes of all cells add up to no more than in_all, so the cells that are charged are as many as "
+    "have the whole sensitivity, in_all / sensitivity: geometric noise pays for the sizes of changes alone"
+)
+
+_EXACTLY = {
+    "and the shares are together 1": (
+        "and the shares are such that the sum of level times change, over all sums and at most over all that one "
+        "individual may change, is the level"
+    ),
+    "and the shares of sums are together 1, as are those of differences": (
+        "and the shares of sums, and those of differences, are together as many as the rows leave room for that one "
+        "individual can change"
+    ),
+}
+"""What stands in a theorem instead of shares that add up to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSums:
+    """Sums over the groups of families: the way of all that nothing else is said of."""
+
+    is_cleanable: ClassVar[bool] = True
+    method: ClassVar[str] = "marginals"
+    pair: ClassVar[None] = None
+    proof: ClassVar[str] = _OF_GROUPS
+    domain: Domain
+
+    def check(self, unit: Unit, shares: Shares) -> None:
+        """Check that these are families of groups, and spend the level."""
+        place_of_hats(shares)
+        unit.check_adds(is_one_cell=all(map(self.domain.is_of_cells, shares)), came="a strategy that measures sums")
+        if any(map(is_listed, shares)):
+            raise OutOfRange("classes of rows are measured where rows are listed", came="no rows", where="rows")
+        total = sum(shares.values(), Fraction(0))
+        # Shares of separate parts add up to more than 1 where no person is in all of them.
+        if total != 1 and not (total > 1 and self.charge(unit, shares) == 1):
+            remedy = "Leave out what is not measured, or let ut.strategy choose the shares."
+            raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
+
+    def charge(self, unit: Unit, shares: Shares) -> Fraction:
+        """The closed forms of `unit_charge`."""
+        return charge_of(self.domain, unit, shares)
+
+    def adds_to_one(self, shares: Shares) -> bool:
+        """Whether they do."""
+        return sum(shares.values(), Fraction(0)) == 1
+
+    def shape(self, family: Family) -> tuple[int, ...]:
+        """How many groups there are along each axis; of many axes, along those that the family has."""
+        if is_vast(self.domain):
+            groups = [axis.groups(level) for axis, level in zip(self.domain.axes, family, strict=True)]
+            return tuple(count for count in groups if count > 1)
+        return self.domain.group_shape(family)
+
+    def words(self, family: Family) -> str:
+        """The family's name: "department"; or its hat functions, or differences."""
+        return family_in_words(self.domain, family)
+
+    def kind(self, family: Family) -> str:
+        """The words of hat functions, and of differences."""
+        return self.words(family) if min(family, default=0) < 0 else ""
+
+    def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
+        """The sums over groups."""
+        return ((family, self.domain.sums(cells, family)) for family in families)
+
+    def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
+        """Check that some family is finer than each eigenspace of each wanted answer."""
+        even = EvenLevels.of(workload)
+        check_determined(even.workload, even.reduced_shares(shares))
+
+    def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
+        """By eigenspaces, at one level for each family; many tables by the spaces in them."""
+        level, shares = of_largest_share(unit, shares, level)
+        if wants_marginals(workload):
+            return variances_by_spaces(workload, unit, shares, level)
+        even = EvenLevels.of(workload)
+        blocks = VarianceComponents.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)
+        levels = levels_of(unit, shares, level)
+        return {part.name: blocks.value(part.spectrum(blocks), levels) for part in even.workload.parts}
+
+    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+        """Least squares by averages over axes."""
+        return Reconstruction(self.domain, weights)
+
+    def theorem(self, unit: Unit, shares: Shares) -> str:
+        """By the groups in which a cell lies; of an amount and its complement, by what an event adds to both."""
+        theorem = _OF_SHARED if unit.is_shared and self.proof is _OF_GROUPS else self.proof
+        if unit.in_all is not None:
+            theorem = f"{theorem}. {_IN_ALL}"
+        return theorem if self.adds_to_one(shares) else exactly_charged(theorem)
+
+    def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
+        """All; over the measured families where there are too many others, and none over families in pairs."""
+        if wants_marginals(workload):
+            return bounds_of(workload, unit, level, shares)
+        return (
+            bounds_without_families(workload, unit, level, IN_PAIRS)
+            if unit.is_shared
+            else bounds_of(workload, unit, level)
+        )
+
+
+def exactly_charged(theorem: str) -> str:
+    """The theorem where shares add up to more than 1, as one individual cannot change as much as the unit charges."""
+    for plain, exact in _EXACTLY.items():
+        theorem = theorem.replace(plain, exact)
+    return theorem
+
+
+def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, dict[Family, Fraction]]:
+    """The level of the largest share, and the shares as parts of it: variances are computed over that of this level.
+
+    Shares whose noise is zero to floats are made smaller.
+    """
+    loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
+    bounded = {family: min(share, loudest) for family, share in shares.items()}
+    largest = max(Fraction(1), *bounded.values())
+    return level.scaled(largest), {family: share / largest for family, share in bounded.items()}
+
+
+def variances_by_spaces(workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
+    """For each part, the mean variance of its answers by the spaces of the tables."""
+    even = EvenLevels.of(workload)
+    errors = MarginalErrors.of(even.workload, even.reduced_shares(shares))
+    levels = levels_of(unit, shares, level)
+    return {part.name: variance for part, variance in zip(workload.parts, errors.variances(levels), strict=True)}
+
+
+def levels_of(unit: Unit, shares: Shares, level: Level) -> Floats:
+    """For each family, the level of its noise for what a cell changes by 1."""
+    return np.array([float(share) for share in shares.values()]) * float(level_of_cells(unit, level).epsilon_float)

@@ -1,0 +1,72 @@
+"""Sums under hat functions along one axis, beside the groups of families."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isinf
+from typing import ClassVar
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.privacy.unit import Unit
+from utmost.errors import Unsupported
+from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.hat_errors import hat_variances
+from utmost.publish.workloads.measuring.measured_families import is_difference, place_of_hats
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.measuring.wanted_sums import undetermined
+from utmost.publish.workloads.measuring.ways.group_sums import IN_PAIRS, GroupSums, of_largest_share
+from utmost.publish.workloads.measuring.ways.way import Shares, bounds_without_families
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares
+from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Family
+
+_OF_HATS = (
+    "each sum of a family is noised at the family's share of the level, the hat functions of spacing s at 1/s of that "
+    "for one unit of their sum; one individual changes no more cells than are charged, a cell lies in one group of a "
+    "family, or under hat functions whose weights for it add up to s, and the shares are together 1; what is computed "
+    "of the sums costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HatSums(GroupSums):
+    """Sums over groups, and under the hat functions of one axis."""
+
+    method: ClassVar[str] = "independent"
+    proof: ClassVar[str] = _OF_HATS
+
+    def check(self, unit: Unit, shares: Shares) -> None:
+        """Check that these are hat functions and groups, and spend the level."""
+        if any(map(is_difference, shares)):
+            remedy = "Measure hat functions beside groups, or differences beside groups."
+            raise Unsupported("hat functions are measured beside groups", came="differences", remedy=remedy)
+        GroupSums.check(self, unit, shares)
+
+    def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
+        """Check that every wanted answer has a variance."""
+        for name, variance in self.variances(workload, unit, shares, level_of(1)).items():
+            if isinf(variance):
+                raise undetermined(name)
+
+    def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
+        """Along the axis of hat functions, in each eigenspace of the others."""
+        level, shares = of_largest_share(unit, shares, level)
+        return variances_along(workload, place_of_hats(shares) or 0, unit, shares, level)
+
+    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+        """Least squares with hat functions, exactly unbiased."""
+        return HatReconstruction(self.domain, weights)
+
+    def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
+        """All but that of the measured families."""
+        why = IN_PAIRS if unit.is_shared else "hat functions overlap"
+        return bounds_without_families(workload, unit, level, why)
+
+
+def variances_along(workload: Workload, place: int, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
+    """For each part, the mean variance of its answers, by equations along one axis."""
+    even, whole = EvenLevels.of(workload), float(level_of_cells(unit, level).epsilon_float)
+    variances = hat_variances(even.workload, place, even.reduced_shares(shares), whole)
+    return {name: variance / float(precision(whole)) for name, variance in variances.items()}

@@ -1,0 +1,105 @@
+"""Integer rows that are listed along each axis, and their products; along one axis they may be signed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from utmost.core.exact.levels import Level
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange
+from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
+from utmost.publish.workloads.measuring.product_errors import product_variances
+from utmost.publish.workloads.measuring.product_rows import ProductRows, check_rows
+from utmost.publish.workloads.measuring.wanted_sums import undetermined
+from utmost.publish.workloads.measuring.ways.way import Shares, Sums, bounds_without_families, laid_out
+from utmost.publish.workloads.reconstruction.estimates import LeastSquares
+from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.few_cells import FewCells
+
+_OF_ROWS = (
+    "each sum is noised at the share of the level that its class of listed rows has; one individual changes no more "
+    "cells than are charged, and over all sums in which a cell lies, its weight in the sum times the share of the sum "
+    "adds up to 1, as the listed rows show; what is computed of the sums costs nothing. Estimates are linear, unbiased "
+    "exactly; lossless to relax with these shares"
+)
+
+_OF_SIGNED = (
+    "signed sums of the cells of a row are measured, each by every listed row along the other axes, at the product of "
+    "the shares of both. One individual raises the cells of a row together and lowers none: for every corner d of what "
+    "may change, the shares times |a.d| of the signed rows a add up to the level at most, as they show, and for each "
+    "value of the other axes so do theirs; what is computed of the sums costs nothing. Estimates are linear, unbiased "
+    "exactly; lossless to relax with these shares"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerRows:
+    """The products of listed rows, see `ProductRows`."""
+
+    is_cleanable: ClassVar[bool] = False
+    method: ClassVar[str] = "marginals"
+    pair: ClassVar[None] = None
+    domain: Domain
+    rows: ProductRows
+    together: str | None
+
+    def check(self, unit: Unit, shares: Shares) -> None:
+        """Check that the rows are of this domain and unit, and that their classes spend the level."""
+        unit.check_adds(is_one_cell=False, came="a strategy that measures sums")
+        check_rows(self.domain, unit, self.together, self.rows)
+        charge = self.rows.charge(shares)
+        if charge != 1:
+            remedy = "Pass rows.shares, or let ut.strategy choose them."
+            raise OutOfRange("the shares of listed rows must spend the level", came=charge, remedy=remedy)
+
+    def charge(self, unit: Unit, shares: Shares) -> Fraction:
+        """Not less than what is spent, and exact for one cell; less than the level where there are too few cells."""
+        return self.rows.charge(shares) * min(Fraction(1), self.domain.size * unit.sensitivity / unit.reach)
+
+    def adds_to_one(self, shares: Shares) -> bool:
+        """Those of listed rows are such that each cell's do."""
+        return True
+
+    def shape(self, family: Family) -> tuple[int, ...]:
+        """How many sums a class has along each axis."""
+        return self.rows.shape(family)
+
+    def words(self, family: Family) -> str:
+        """ "5 values of age by 3 rows of race"."""
+        return self.rows.words(family)
+
+    def kind(self, family: Family) -> str:
+        """The same."""
+        return self.words(family)
+
+    def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
+        """All products of the rows."""
+        return iter(self.rows.sums(laid_out(cells), list(families)).items())
+
+    def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
+        """Check that nothing finer is wanted than the values that have sums of their own."""
+        for part in workload.parts:
+            wanted = part.family(workload.domain)
+            if any(level < base for level, base in zip(wanted, self.rows.base, strict=True)):
+                raise undetermined(part.name)
+
+    def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
+        """From the inverse along each axis."""
+        return product_variances(workload, self.rows, shares, float(level_of_cells(unit, level).epsilon_float))
+
+    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+        """The linear estimates along each axis, and their products."""
+        return ProductReconstruction(self.rows, weights)
+
+    def theorem(self, unit: Unit, shares: Shares) -> str:
+        """By the rows themselves; of signed ones, by the corners of what may change."""
+        return _OF_ROWS if self.together is None else _OF_SIGNED
+
+    def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
+        """All but that of the measured families."""
+        return bounds_without_families(workload, unit, level, "listed rows are no family of groups", self.together)

@@ -1,0 +1,35 @@
+"""Marginals, and of axes of two values the first less the second, where whole tables are wanted."""
+
+from utmost.publish.workloads.measuring.unit_charge import Room
+from utmost.publish.workloads.measuring.wanted_sums import wants_tables
+from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.planning.searches.marginals import tables_shares
+from utmost.publish.workloads.planning.searches.plan_search import (
+    FoundSums,
+    Obstacle,
+    PlanRequest,
+    least_of_rooms,
+    mean_alone,
+)
+
+
+class DifferenceSearch:
+    """The search over shares of tables and of differences, by descent."""
+
+    name = "differences of two values"
+
+    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+        """Differences are of axes of two values, whose cells change alone, for whole tables."""
+        if request.unit.is_shared or request.together is not None:
+            return Obstacle("differences of two values are of cells that change alone", "Leave method= out.")
+        if not wants_tables(request.workload) or 2 not in request.workload.domain.shape:
+            return Obstacle("differences serve whole tables over an axis of two values", "Leave method= out.")
+        return mean_alone(self.name, request)
+
+    def search(self, request: PlanRequest) -> FoundSums:
+        """The shares of least error that are found."""
+        return FoundSums(least_of_rooms(request, _shares))
+
+
+def _shares(request: PlanRequest, room: Room) -> Shares:
+    return tables_shares(request, room, signs=True)

@@ -1,0 +1,63 @@
+"""Marginals: sums over the groups of families, each with a share of the level."""
+
+from utmost.errors import Unsupported
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.unit_charge import Room
+from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
+from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates
+from utmost.publish.workloads.planning.least_error import least_shares
+from utmost.publish.workloads.planning.marginal_search import marginal_shares
+from utmost.publish.workloads.planning.searches.plan_search import (
+    FoundSums,
+    Obstacle,
+    PlanRequest,
+    least_of_rooms,
+)
+from utmost.publish.workloads.planning.tree_search import least_tree_shares
+
+
+class MarginalSearch:
+    """The search over shares of families, by exchanges; of many tables by descent, of one tree over its levels."""
+
+    name = "marginals"
+
+    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+        """All levels of one tree of groups of several sizes are candidates, for the mean error."""
+        if not (request.is_restricted and is_unequal_tree(request.workload.domain)):
+            return None
+        remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
+        return Obstacle("over groups of several sizes all levels are candidates", remedy)
+
+    def search(self, request: PlanRequest) -> FoundSums:
+        """The shares that the search for the domain's kind finds."""
+        return FoundSums(least_of_rooms(request, shares_of_families))
+
+
+def shares_of_families(request: PlanRequest, room: Room) -> Shares:
+    """The shares of least error that are found among those that one rule allows."""
+    workload = request.workload
+    if not request.is_restricted and wants_marginals(workload):
+        return tables_shares(request, room, signs=False)
+    if is_unequal_tree(workload.domain):
+        if (
+            obstacle := MarginalSearch().obstacle(request)
+        ) is not None:  # of one part of an amount it is known here alone
+            raise Unsupported(obstacle.reason, remedy=obstacle.remedy)
+        return least_tree_shares(workload, request.unit, request.level, room)
+    even = EvenLevels.of(workload)
+    if request.candidates is None:
+        families = candidate_families(even.workload)
+        families |= dict.fromkeys([even.workload.domain.family("")] if room.free else [], 1)
+    else:
+        named = [even.reduced(workload.domain.family(name)) for name in request.candidates]
+        families = named_candidates(even.workload, named)
+    shares = least_shares(even.workload, families, request.level_of_cells, request.aim, room)
+    return {even.whole(family): share for family, share in shares.items()}
+
+
+def tables_shares(request: PlanRequest, room: Room, *, signs: bool) -> Shares:
+    """Shares of many tables; with signs, also of differences of the values of axes of two."""
+    even = EvenLevels.of(request.workload)
+    shares = marginal_shares(even.workload, request.level_of_cells, room, signs=signs)
+    return {even.whole(family): share for family, share in shares.items()}

@@ -1,0 +1,150 @@
+"""The protocol of a search that `strategy` considers, and what it is asked for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+from utmost.core.exact.levels import Level
+from utmost.core.privacy.unit import Unit
+from utmost.errors import NotALevel
+from utmost.publish.workloads.amount_pair import AmountPair
+from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.product_rows import ProductRows
+from utmost.publish.workloads.measuring.unit_charge import Room, charge_of, rooms
+from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
+from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
+from utmost.publish.workloads.row_unit import WholeRows
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Family, finest_common
+
+_LEAST = 1e-100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanRequest:
+    """The arguments of `strategy` as every search reads them.
+
+    Attributes:
+        workload: the sums that are wanted.
+        unit: what one individual changes.
+        level: the highest level of the release, at which errors are compared.
+        candidates: the families that may be measured; None for all.
+        aim: "mean" or "largest".
+        together: the axis whose cells in a row one individual changes together.
+
+    Raises:
+        NotALevel: for a level so small that the squares of its errors are beyond the floats.
+    """
+
+    workload: Workload
+    unit: Unit
+    level: Level
+    candidates: tuple[Any, ...] | None
+    aim: str
+    together: WholeRows | None
+
+    def __post_init__(self) -> None:
+        if self.level.epsilon_float < _LEAST:
+            remedy = "Ask for a larger epsilon: errors at this one are no floats."
+            raise NotALevel("a plan needs a level of at least 1e-100", came=self.level, remedy=remedy)
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether other than the mean error over all families is wanted."""
+        return self.candidates is not None or self.aim != "mean"
+
+    @property
+    def level_of_cells(self) -> float:
+        """The level of share 1, for what a cell changes by 1."""
+        return float(level_of_cells(self.unit, self.level).epsilon_float)
+
+
+class Obstacle(NamedTuple):
+    """Why a search does not apply, and the argument that mends it."""
+
+    reason: str
+    remedy: str
+
+
+class FoundSums(NamedTuple):
+    """What a search found: the shares, and with them the axis of rotated or signed sums, and listed rows."""
+
+    shares: Shares
+    together: str | None = None
+    rows: ProductRows | None = None
+
+    def value(self, request: PlanRequest, *, aim: str = "mean") -> float:
+        """The weighted sum of mean variances, or the largest of them, at the level of the request."""
+        workload = request.workload
+        measurement = measurement_of(workload.domain, self.shares, self.together, self.rows)
+        variances = measurement.variances(workload, request.unit, self.shares, request.level)
+        weighted = [float(part.weight) * variances[part.name] for part in workload.parts]
+        return sum(weighted) if aim == "mean" else max(weighted)
+
+
+class PlanSearch(Protocol):
+    """A search for what to measure.
+
+    Attributes:
+        name: its sums, in words.
+    """
+
+    name: str
+
+    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+        """Why the search does not apply to this workload, unit and options; None where it does."""
+
+    def search(self, request: PlanRequest) -> FoundSums:
+        """The sums of least error that are found at the level of the request.
+
+        Raises:
+            Unsupported: where it is known only from the search that it does not apply.
+        """
+
+
+def mean_alone(name: str, request: PlanRequest) -> Obstacle | None:
+    """The obstacle of searches for the least mean error over all families."""
+    if not request.is_restricted:
+        return None
+    remedy = 'Leave candidates= and aim= out, or pass method="marginals".'
+    return Obstacle(f"{name} are searched for the least mean error over all families", remedy)
+
+
+def least_of_rooms(request: PlanRequest, search: Callable[[PlanRequest, Room], Shares]) -> Shares:
+    """The shares of families with the least error, among those that each rule allows which keeps the level.
+
+    Raises:
+        NotDetermined: for sums of distinct counts, of which the cells alone are measured.
+    """
+    workload, unit = request.workload, request.unit
+    if (amounts := AmountPair.of(workload.domain, unit)) is not None:
+        # Both parts of an amount have the same errors: the shares are planned for one of them.
+        named = None if request.candidates is None else tuple(amounts.named(request.candidates))
+        part, of_part = amounts.one_part(workload), amounts.one_part_unit(unit)
+        shares = amounts.of_both(
+            least_of_rooms(replace(request, workload=part, unit=of_part, candidates=named), search)
+        )
+        charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
+        return {family: share / charge for family, share in shares.items()}
+    if unit.is_distinct:
+        workload.check_adds(unit)
+        return cells_alone(workload, unit)
+    found = [search(request, room) for room in rooms(unit, workload.domain.size, request.level_of_cells)]
+    return found[0] if len(found) == 1 else min(found, key=lambda of: FoundSums(of).value(request, aim=request.aim))
+
+
+def cells_alone(workload: Workload, unit: Unit) -> Shares:
+    """The coarsest family that may be measured and determines all that is wanted, by itself, at all of the level."""
+    family = coarsest(workload)
+    return {family: 1 / charge_of(workload.domain, unit, {family: Fraction(1)})}
+
+
+def coarsest(workload: Workload) -> Family:
+    """The coarsest family that may be measured and determines all that is wanted."""
+    if is_unequal_tree(workload.domain) or wants_marginals(workload):
+        return finest_common(workload.families)
+    even = EvenLevels.of(workload)
+    return even.whole(finest_common(even.workload.families))

@@ -1,0 +1,55 @@
+"""Sums and differences of two values whose cells one individual changes together."""
+
+from dataclasses import replace
+
+from utmost.core.privacy.unit import Unit
+from utmost.publish.workloads.measuring.pair_axis import PairAxis
+from utmost.publish.workloads.measuring.unit_charge import room_of_rows
+from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.planning.searches.marginals import shares_of_families
+from utmost.publish.workloads.planning.searches.plan_search import (
+    FoundSums,
+    Obstacle,
+    PlanRequest,
+    coarsest,
+    mean_alone,
+)
+from utmost.publish.workloads.workload import Workload
+
+
+class RotatedSearch:
+    """The searches over families of sums and of differences, each by itself: cost and error of the two do not meet."""
+
+    name = "rotated sums"
+
+    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+        """Rotated sums are of an axis of two values, without a bound in all."""
+        if request.together is None:
+            remedy = "Name the axis whose cells one individual changes together: together=."
+            return Obstacle("rotated sums are of an axis of two values", remedy)
+        if request.together.values != 2:
+            return Obstacle("rotated sums are of two values", 'Pass method="signed".')
+        if request.unit.in_all is not None:
+            remedy = "Leave together= out, or count without in_all=."
+            return Obstacle("rows that change together have no bound in all", remedy)
+        if request.unit.is_distinct:
+            return Obstacle("distinct counts do not add up", 'Pass method="marginals".')
+        return mean_alone(self.name, request)
+
+    def search(self, request: PlanRequest) -> FoundSums:
+        """The shares of sums and of differences."""
+        assert request.together is not None, "an obstacle"
+        pair = PairAxis.of(request.workload.domain, request.together.name)
+        room = room_of_rows(request.unit, pair.rows.size)
+        sums, differences = (
+            {} if side is None else shares_of_families(replace(request, workload=side), room)
+            for side in pair.sides(request.workload)
+        )
+        return FoundSums(pair.joined(sums, differences), pair.name)
+
+
+def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
+    """Of sums and of differences the coarsest family that determines all that is wanted, each by itself."""
+    scale = room_of_rows(unit, pair.rows.size).scale
+    sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
+    return pair.joined(sums, differences)

@@ -1,0 +1,90 @@
+"""The search for the shares of the levels of one tree whose groups differ in size, by exchanges between two levels."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.privacy.unit import Unit
+from utmost.publish.workloads.measuring.unequal_trees import TreeError
+from utmost.publish.workloads.measuring.unit_charge import Room, rooms
+from utmost.publish.workloads.planning.share_exchange import lattice_shares
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Family
+
+_SCAN = 9
+_GOLDEN = (5**0.5 - 1) / 2
+_SWEEPS = 100
+_LATTICE = 1000
+
+
+def least_tree_shares(
+    workload: Workload, unit: Unit, epsilon: Number | Level, room: Room | None = None
+) -> dict[Family, Fraction]:
+    """Shares of the level for the levels of a tree of any sizes, with little weighted error: multiples of 1/1000.
+
+    Args:
+        workload, unit, epsilon: as for `strategy`.
+        room: which shares keep the level; the first that `rooms` has where None.
+
+    Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
+    the wanted ones and of all. Never worse than any of these starts.
+
+    >>> from utmost.workloads import Domain, hierarchy
+    >>> domain = Domain(place=hierarchy({"A": [1], "B": [2, 3, 4, 5]}, names=["region", "district"]))
+    >>> found = least_tree_shares(Workload(domain, {"district": 1, "region": 1}), Unit(1, 1), 1)
+    >>> {domain.family_name(family): str(share) for family, share in found.items()}
+    {'district': '1'}
+    """
+    chosen = rooms(unit, workload.domain.size)[0] if room is None else room
+    error = TreeError.of(workload, unit, epsilon, chosen)
+    count = len(error.tree.groups)
+    wanted = np.array([float(bool(weights.any())) for weights in error.weights])
+    starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
+    searched = min((_descended(error, start) for start in starts), key=lambda descent: descent[0])[1]
+    # The starts are rounded, too: what the search found may lose more by that than it had gained.
+    options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
+    best = min(options, key=lambda shares: float(error(shares)))
+    steps = np.rint(best * _LATTICE).astype(int).tolist()
+    return chosen.shares(workload.domain, {(at,): Fraction(step, _LATTICE) for at, step in enumerate(steps)})
+
+
+def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
+    """Exchanges between pairs of levels until a sweep gains less than one part in 10^8."""
+    shares, value = start.copy(), float(error(start))
+    for _ in range(_SWEEPS):
+        before = value
+        for level in range(len(shares)):
+            for finer_level in range(level):
+                value, shares = min(
+                    (value, shares), _exchanged(error, shares, level, finer_level), key=lambda exchange: exchange[0]
+                )
+        if not value < before * (1 - 1e-8):  # a sweep that gains less ends the search: any shares are sound
+            break
+    return value, shares
+
+
+def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -> tuple[float, Floats]:
+    """The best of a scan of the line between two levels, refined by golden section."""
+    total = shares[level] + shares[finer_level]
+
+    def at(part: float) -> tuple[float, Floats]:
+        moved = shares.copy()
+        moved[level], moved[finer_level] = part, total - part
+        return float(error(moved)), moved
+
+    # The error may have several valleys along the line: the scan finds one, golden section its bottom.
+    parts = np.linspace(0, total, _SCAN)
+    scanned = [at(part) for part in parts]
+    best = min(range(_SCAN), key=lambda place: scanned[place][0])
+    low, high = parts[max(best - 1, 0)], parts[min(best + 1, _SCAN - 1)]
+    # Shares are rounded to thousandths in the end.
+    while high - low > 1e-5:
+        inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        if at(inner)[0] < at(outer)[0]:
+            high = outer
+        else:
+            low = inner
+    return min(scanned[best], at((low + high) / 2), key=lambda exchange: exchange[0])

@@ -1,0 +1,96 @@
+"""Tables of any kind: which adapter knows one, and how one is made of columns."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter, known_adapters
+
+
+def _in_turn() -> Iterator[TableAdapter]:
+    """The adapters as they are asked: dataframes, whose packages must be looked for, once no other has answered."""
+    yield from known_adapters()
+    _load_dataframes()
+    yield from known_adapters()
+
+
+@cache
+def _load_dataframes() -> None:
+    from utmost.tables.frames import dataframes
+
+    dataframes.register()
+
+
+def adapter_of(table: Any) -> TableAdapter:
+    """The adapter of this kind of table."""
+    for adapter in _in_turn():
+        if adapter.knows(table):
+            return adapter
+    raise BadTable(
+        "a table must be a dict of columns or a dataframe",
+        came=type(table).__name__,
+        remedy='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
+    )
+
+
+_ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
+
+
+def is_engine_table(table: Any) -> bool:
+    """Whether a table is a frame that an engine evaluates; no engine is looked for where its class says no.
+
+    >>> is_engine_table({"n": [1]})
+    False
+    """
+    if type(table).__module__.partition(".")[0] not in _ENGINES:
+        return False
+    from utmost.tables.engines.engines import is_engine_frame
+
+    return is_engine_frame(table)
+
+
+def published_names(table: Any) -> list[str]:
+    """The names of the columns of a released table, also of a frame that an engine evaluates.
+
+    >>> published_names({"n": [1], "n_margin": [3]})
+    ['n', 'n_margin']
+    """
+    if is_engine_table(table):
+        from utmost.tables.engines.engines import engine_frame
+
+        return list(engine_frame(table).schema().names)
+    return adapter_of(table).names(table)
+
+
+def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
+    """A table of a kind that an adapter named; a dict of arrays where no adapter here can make it.
+
+    >>> table_of("columns:l", {"n": np.array([1, 2])})
+    {'n': [1, 2]}
+    """
+    for adapter in _in_turn():
+        table = adapter.made(kind, columns)
+        if table is not None:
+            return table
+    return {name: np.asarray(column) for name, column in columns.items()}
+
+
+def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> LabelledTable:
+    """Labels of groups, and numbers beside them, as a dataframe where the kind is one, else as a dict of arrays.
+
+    Raises:
+        OutOfRange: for a level that has the name of a column of numbers.
+
+    >>> labelled("columns:l", {"sex": ["men", "women"]}, {"n": np.array([1, 2])})
+    {'sex': array(['men', 'women'], dtype='<U5'), 'n': array([1, 2])}
+    """
+    for name in columns:
+        if name in labels:
+            remedy = "Rename it."
+            raise OutOfRange("no level may have the name of a column beside it", came=repr(name), remedy=remedy)
+    whole: dict[str, Column] = {**{name: np.array(values) for name, values in labels.items()}, **columns}
+    table: LabelledTable = table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
+    return table

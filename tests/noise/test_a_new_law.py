@@ -1,0 +1,278 @@
+"""A law that the library has never seen gets everything from its two formulas, right by enumeration."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goodness import LEVEL, chi_square
+from utmost.core.noise.costs import absolute, moment, squared
+from utmost.design.optima.periodic_noise import PeriodicNoise
+from utmost.design.spaces import losses, priors
+from utmost.errors import PromiseBroken, Unsupported
+from utmost.exact import Level, level
+from utmost.gradual import losslessness
+from utmost.interfaces.interop.accounting import worst_pair
+from utmost.interfaces.interop.measurements import level_within
+from utmost.interop import privacy_loss_distribution, scipy_law
+from utmost.noise import IntegerLaw, RepeatedSum
+from utmost.optima import folded_channel, read
+from utmost.releases import add_noise
+from utmost.sampling import sample
+from utmost.spaces import Consumer
+from utmost.types import check_promise, delta, kept_level, tradeoff
+
+
+@dataclass(frozen=True)
+class TwoGeometrics(IntegerLaw):
+    """Geometric noise of one level per unit with probability ``share``, else of another."""
+
+    first: Level
+    second: Level
+    share: Fraction
+    sensitivity: int = 1
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Of one unit, of both."""
+        return self.first, self.second
+
+    @property
+    def level(self) -> Level:
+        """The largest likelihood ratio is that of 0 and the sensitivity: each part falls by one factor, the mixture by
+        ever less.
+        """
+        return self.ratio_level(0, self.sensitivity)
+
+    def mass(self, arithmetic: Any, i: Any) -> Any:
+        """The weighted sum of (1 - b) / (1 + b) b^i."""
+        return self._mixed(arithmetic, lambda powers: powers.complement * powers.power(i))
+
+    def tail(self, arithmetic: Any, i: Any) -> Any:
+        """The weighted sum of b^i / (1 + b)."""
+        return self._mixed(arithmetic, lambda powers: powers.power(i))
+
+    def _mixed(self, arithmetic: Any, formula: Any) -> Any:
+        first, second = arithmetic(self.first), arithmetic(self.second)
+        return formula(first) / (1 + first.b) * self.share + formula(second) / (1 + second.b) * (1 - self.share)
+
+    def __repr__(self) -> str:
+        return f"TwoGeometrics({self.first}, {self.second}, share={self.share}, sensitivity={self.sensitivity})"
+
+
+NOISE = TwoGeometrics(level(alpha="1/3"), level(alpha="4/5"), Fraction(1, 4), 3)
+FAR = 400  # what lies beyond has a probability of 10^-39
+MASSES = {x: NOISE.pmf(x) for x in range(-FAR, FAR + 1)}
+
+
+def excess(factor, shift):
+    """sum of max(0, p(x - s) - factor p(x)), by enumeration."""
+    pairs = ((MASSES.get(x - shift, Fraction(0)), MASSES[x]) for x in MASSES)
+    return sum(max(Fraction(0), q - factor * p) for q, p in pairs)
+
+
+def test_the_probabilities_are_one_law():
+    for x in range(20):
+        assert NOISE.tail_interval(x).contains(sum(MASSES[y] for y in range(x, FAR + 1)) + NOISE.ccdf(FAR))
+        assert NOISE.cdf(x) - NOISE.cdf(x - 1) == NOISE.pmf(x) == NOISE.pmf(-x)
+        assert NOISE.cdf_interval(-x).contains(NOISE.cdf(-x))
+    assert NOISE.pmf([0.0, 1.0, 0.5]) == pytest.approx([float(NOISE.pmf(0)), float(NOISE.pmf(1)), 0])
+    far = NOISE.logpmf(10**5)
+    assert far == pytest.approx(math.log(Fraction(3, 4) * Fraction(1, 9)) + 10**5 * math.log(Fraction(4, 5)))
+    with pytest.raises(Unsupported):
+        NOISE.logpmf(10**6)
+
+
+@pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.999999"])
+def test_margins_and_quantiles_are_the_least(confidence):
+    t, sure = NOISE.margin(confidence), Fraction(confidence)
+    assert 1 - 2 * NOISE.ccdf(t) >= sure > 1 - 2 * NOISE.ccdf(t - 1)
+    k = NOISE.icdf(confidence)
+    assert NOISE.cdf(k) >= sure > NOISE.cdf(k - 1)
+    assert NOISE.icdf(np.array([float(confidence)])) == [NOISE.icdf(float(confidence))]
+    assert NOISE.iccdf(1 - sure) == k
+
+
+@pytest.mark.parametrize("cost", [absolute, squared, moment(3), lambda x: abs(x) >= 2, lambda x: min(abs(x), 7)])
+def test_expected_costs_are_sums(cost):
+    assert NOISE.expected_cost(cost) == pytest.approx(float(sum(p * cost(x) for x, p in MASSES.items())), rel=1e-12)
+
+
+def test_the_entropy_is_a_sum():
+    entropy = -sum(float(p) * math.log(p) for p in MASSES.values())
+    assert NOISE.entropy() == pytest.approx(entropy, rel=1e-12)
+    assert float(scipy_law(NOISE).var()) == pytest.approx(NOISE.variance())
+
+
+def test_a_cost_that_grows_as_fast_as_the_law_falls_is_refused():
+    with pytest.raises(Unsupported):
+        NOISE.expected_cost(lambda x: np.power(1.3, abs(x)))
+
+
+@pytest.mark.parametrize("shift", [1, 2, 3, 4, 9])
+def test_the_smallest_level_is_the_largest_ratio(shift):
+    ratios = [MASSES[x - shift] / MASSES[x] for x in range(shift - FAR, FAR + 1)]
+    assert kept_level(NOISE, shift) == Level.of_alpha(1 / max(ratios))
+
+
+def test_the_promise_is_checked():
+    check_promise(NOISE)
+    with pytest.raises(PromiseBroken):
+        check_promise(NOISE, NOISE.level.epsilon_float * 0.999)
+    with pytest.raises(PromiseBroken):
+        check_promise(NOISE, NOISE.level.epsilon_float * 1.001)
+
+
+class OffByOne(TwoGeometrics):
+    """Its tail begins one place too late."""
+
+    def tail(self, arithmetic, i):
+        return super().tail(arithmetic, i + 1)
+
+
+class TooMuch(TwoGeometrics):
+    """It has a hundredth more of everything."""
+
+    def mass(self, arithmetic, i):
+        return super().mass(arithmetic, i) * Fraction(101, 100)
+
+    def tail(self, arithmetic, i):
+        return super().tail(arithmetic, i) * Fraction(101, 100)
+
+
+class Growing(TwoGeometrics):
+    """The value 1 is likelier than 0, by as much as 2 is less likely."""
+
+    def mass(self, arithmetic, i):
+        moved = np.where(i == 1, 0.05, 0) - np.where(i == 2, 0.05, 0) if isinstance(i, np.ndarray) else self.moved(i)
+        return super().mass(arithmetic, i) + moved
+
+    def tail(self, arithmetic, i):
+        moved = np.where(i == 2, -0.05, 0) if isinstance(i, np.ndarray) else Fraction(-1, 20) * (i == 2)
+        return super().tail(arithmetic, i) + moved
+
+    @staticmethod
+    def moved(i):
+        return Fraction((i == 1) - (i == 2), 20)
+
+
+@pytest.mark.parametrize("kind", [OffByOne, TooMuch, Growing])
+def test_two_formulas_that_are_not_one_law_are_refused(kind):
+    law = kind(NOISE.first, NOISE.second, NOISE.share, NOISE.sensitivity)
+    with pytest.raises(PromiseBroken):
+        check_promise(law)
+    with pytest.raises(PromiseBroken, match=r"P\(X|never grow"):
+        law.check_formulas()
+
+
+@pytest.mark.parametrize("shift", [1, 2, 3, 7])
+@pytest.mark.parametrize("epsilon", ["0", "1/10", "1/2", "1", "2"])
+def test_the_divergence_is_enclosed(epsilon, shift):
+    found = Fraction(delta(NOISE, epsilon, shift))
+    kept = kept_level(NOISE, shift)
+    if epsilon != "0" and level(epsilon) >= kept:
+        assert found == 0
+        return
+    factor = Fraction(math.exp(float(Fraction(epsilon))))
+    assert found == pytest.approx(float(excess(factor, shift)), rel=1e-14)
+    assert found >= excess(Fraction(math.nextafter(math.exp(float(Fraction(epsilon))), 9)), shift)
+
+
+@pytest.mark.parametrize("shift", [1, 3, 5])
+def test_the_curve_is_the_best_test_of_each_false_alarm(shift):
+    places = sorted(MASSES, key=lambda x: MASSES.get(x - shift, 0) / MASSES[x], reverse=True)
+    alarm, detected, points = Fraction(0), Fraction(0), []
+    for x in places:
+        alarm, detected = alarm + MASSES[x], detected + MASSES.get(x - shift, 0)
+        points.append((float(alarm), float(1 - detected)))
+    chosen = [point for point in points if 1e-9 < point[0] < 0.999]
+    for false_alarm, missed in chosen[:: max(1, len(chosen) // 25)]:
+        assert tradeoff(NOISE, false_alarm, shift) == pytest.approx(missed, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("sensitivity", [1, 4])
+def test_a_level_that_no_decimal_says_is_rounded_up(sensitivity):
+    law = TwoGeometrics(level("1/3"), level("2"), Fraction(1, 3), sensitivity)
+    near, far = law.pmf_interval(0, 300), law.pmf_interval(sensitivity, 300)
+    assert law.level.alpha_interval(300).upper < (far / near).lower
+    assert law.level.epsilon_float == pytest.approx(math.log(float(near.middle / far.middle)), rel=1e-14)
+    check_promise(law)
+    assert float(delta(law, law.level)) == 0
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/2", "1"])
+def test_the_worst_pair_has_the_divergence_of_the_law(epsilon):
+    lower, upper = worst_pair(NOISE)
+    factor = math.exp(float(Fraction(epsilon)))
+    found = sum(max(0.0, math.exp(mass) - factor * math.exp(lower.get(k, -math.inf))) for k, mass in upper.items())
+    assert found == pytest.approx(float(delta(NOISE, epsilon)), rel=1e-12)
+
+
+def test_its_privacy_loss_in_another_package_is_no_larger():
+    """dp-accounting's delta is that of the law: not below, and above by the rounding of losses alone."""
+    pytest.importorskip("dp_accounting")
+    losses = privacy_loss_distribution(NOISE)
+    for epsilon in (0.1, 0.5, 1.0):
+        there, here = losses.get_delta_for_epsilon(epsilon), float(delta(NOISE, epsilon))
+        assert here * (1 - 1e-9) <= there <= float(delta(NOISE, epsilon - 1.01e-4)) * (1 + 1e-9)
+    assert losses.get_delta_for_epsilon(NOISE.level.epsilon_float + 1e-3) < 1e-20
+
+
+@pytest.mark.parametrize("method", ["constant", "table"])
+def test_draws_have_the_law(method):
+    drawn = sample(NOISE, 100_000, method=method)
+    assert chi_square(drawn, lambda x: NOISE.cdf(np.asarray(x, float))) > LEVEL
+    assert isinstance(sample(NOISE), int)
+
+
+def test_it_is_added_to_values():
+    released = add_noise(np.full(20_000, 100), NOISE)
+    assert abs(released.mean() - 100) < 8 * NOISE.std() / math.sqrt(20_000)
+
+
+def test_sums_of_copies_have_certified_bars():
+    bars = RepeatedSum(NOISE, 12)
+    drawn = sample(NOISE, (20_000, 12)).sum(axis=1)
+    assert np.mean(np.abs(drawn) <= bars.margin("0.9")) > 0.89
+    assert bars.margin("0.9") < 2 * math.sqrt(12 * NOISE.variance())
+    assert RepeatedSum(NOISE, 20_000).margin("0.9") < 3 * math.sqrt(20_000 * NOISE.variance())
+
+
+def test_a_response_is_read_by_its_own_likelihoods():
+    consumer = Consumer(priors.uniform(6), losses.absolute)
+    for response in (-7, 2, 11):
+        likelihoods = [NOISE.pmf(response - count) for count in range(6)]
+        assert list(read(NOISE, consumer, response).posterior) == [p / sum(likelihoods) for p in likelihoods]
+
+
+def test_a_far_response_is_read_where_probabilities_are_no_floats():
+    law = TwoGeometrics(level(1), level("1/2"), Fraction(1, 2))
+    found = read(law, Consumer(priors.uniform(3), losses.absolute), 5000).posterior
+    assert found == pytest.approx(np.exp([-1, -0.5, 0]) / np.exp([-1, -0.5, 0]).sum(), rel=1e-9)
+
+
+def test_other_packages_and_pictures_take_it():
+    for apart in (1, 2, 3, 6):
+        assert level_within(NOISE, apart) >= kept_level(NOISE, apart).epsilon_float
+    assert level_within(NOISE, 3) == pytest.approx(NOISE.level.epsilon_float, rel=1e-15)
+    assert "<svg" in NOISE._repr_html_()
+    assert NOISE.theorem == "not claimed optimal"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: folded_channel(NOISE, 4),
+        lambda: PeriodicNoise.of_law(NOISE),
+        lambda: losslessness(NOISE, NOISE),
+        lambda: delta(NOISE, 1, 10**6),
+        lambda: sample(TwoGeometrics(level("1/1000000"), level("1/1000"), Fraction(1, 2))),
+        lambda: kept_level(TwoGeometrics(level("1/1000000"), level("1/1000"), Fraction(1, 2)), 1),
+    ],
+)
+def test_what_is_not_known_of_it_is_refused(call):
+    with pytest.raises(Unsupported):
+        call()

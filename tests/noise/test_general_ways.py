@@ -1,0 +1,186 @@
+"""Every general way of `IntegerLaw` beside the closed form of the laws that have one: two routes to each answer."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import utmost as ut
+from goodness import LEVEL, chi_square
+from utmost.core.noise.costs import absolute, moment, squared
+from utmost.core.sampling.by_tails import ManyByTail
+from utmost.core.sampling.geometric_draws import TABLE
+from utmost.exact import level
+from utmost.interfaces.interop.accounting import worst_pair
+from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, RepeatedSum
+from utmost.sampling import sample
+from utmost.testing import SeededRandomness
+from utmost.types import check_promise, delta, kept_level, tradeoff
+
+
+class EveryWord(SeededRandomness):
+    """Each word of 16 bits once; wider ones are drawn."""
+
+    def __init__(self):
+        super().__init__(1)
+
+    def words(self, count, bits):
+        return np.arange(count, dtype=np.uint16) if bits == 16 else super().words(count, bits)
+
+
+COSTS = [absolute, squared, moment(3), moment("1/2"), lambda x: abs(x) >= 3, lambda x: np.minimum(np.abs(x), 5)]
+
+
+@dataclass(frozen=True)
+class TwoFormulas(IntegerLaw):
+    """A law of which the library sees no more than its two formulas."""
+
+    inner: IntegerLaw
+
+    @property
+    def level(self):
+        return self.inner.level
+
+    @property
+    def sensitivity(self):
+        return self.inner.sensitivity
+
+    @property
+    def levels(self):
+        return self.inner.levels
+
+    def mass(self, arithmetic, i):
+        return self.inner.mass(arithmetic, i)
+
+    def tail(self, arithmetic, i):
+        return self.inner.tail(arithmetic, i)
+
+    def __repr__(self):
+        return f"TwoFormulas({self.inner!r})"
+
+
+@st.composite
+def laws(draw):
+    """Geometric noise or any staircase, rational or not."""
+    width = draw(st.integers(1, 7))
+    at = level(draw(st.sampled_from(["1/10", "0.37", 1, 3]))) if draw(st.booleans()) else None
+    at = at or level(alpha=draw(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)))
+    if draw(st.booleans()):
+        return Geometric(at, width)
+    return DiscreteStaircase(at, width, step=draw(st.integers(1, width)))
+
+
+@given(laws(), st.integers(-60, 60), st.fractions("0.001", "0.999"))
+def test_probabilities_and_quantiles(law, x, p):
+    general = TwoFormulas(law)
+    for method in (lambda one: one.pmf(x), lambda one: one.cdf(x), lambda one: one.ccdf(x), lambda one: one.icdf(p)):
+        assert method(general) == method(law)
+    assert general.iccdf(p) == law.iccdf(p)
+    assert general.margin(p) == law.margin(p)
+    assert general.icdf(np.array([float(p)])) == law.icdf(np.array([float(p)]))
+    assert general.logpmf(x) == pytest.approx(law.logpmf(x), rel=1e-13)
+    assert general.pmf_interval(x).contains(law.pmf_interval(x, 200).middle)
+    assert general.cdf_interval(x).contains(law.cdf_interval(x, 200).middle)
+
+
+@given(laws(), st.sampled_from(COSTS))
+def test_costs_and_entropy(law, cost):
+    general = TwoFormulas(law)
+    assert general.expected_cost(cost) == pytest.approx(float(law.expected_cost(cost)), rel=1e-11)
+    assert general.entropy() == pytest.approx(law.entropy(), rel=1e-11)
+
+
+def test_costs_of_wide_noise_are_extrapolated():
+    law = Geometric("1/1000000")
+    for cost in (absolute, squared):
+        assert TwoFormulas(law).expected_cost(cost) == pytest.approx(float(law.expected_cost(cost)), rel=1e-11)
+    assert TwoFormulas(law).entropy() == pytest.approx(law.entropy(), rel=1e-11)
+
+
+@given(laws(), st.integers(1, 20))
+def test_the_smallest_level(law, shift):
+    general, closed = kept_level(TwoFormulas(law), shift), kept_level(law, shift)
+    assert general.epsilon_float == pytest.approx(closed.epsilon_float, rel=1e-14)
+    assert not general < closed
+    check_promise(TwoFormulas(law))
+
+
+@settings(max_examples=40)
+@given(laws(), st.integers(1, 20), st.sampled_from(["0", "0.05", "1/3", "1", "2.5"]))
+def test_the_divergence(law, shift, epsilon):
+    closed, general = float(delta(law, epsilon, shift)), delta(TwoFormulas(law), epsilon, shift)
+    assert closed * (1 - 1e-15) <= general <= closed * (1 + 1e-13)
+
+
+@given(laws(), st.integers(1, 20), st.floats(1e-12, 1))
+def test_the_curve(law, shift, false_alarm):
+    found = tradeoff(TwoFormulas(law), false_alarm, shift)
+    assert found == pytest.approx(float(tradeoff(law, false_alarm, shift)), rel=1e-9, abs=1e-13)
+
+
+@settings(max_examples=30)
+@given(laws(), st.floats(0, 3))
+def test_the_worst_pair(law, epsilon):
+    """Of equal divergence at every level, though one has classes of outcomes and the other the outcomes themselves."""
+
+    def excess(pair):
+        lower, upper = pair
+        return sum(max(0, math.exp(m) - math.exp(epsilon + lower.get(k, -math.inf))) for k, m in upper.items())
+
+    assert excess(worst_pair(TwoFormulas(law))) == pytest.approx(excess(worst_pair(law)), rel=1e-9, abs=1e-13)
+
+
+def test_the_worst_pair_of_wide_noise_errs_upwards():
+    """More outcomes than are kept apart are joined at the largest loss: by a part in ten thousand at most."""
+    law = Geometric("1/1000", 3)
+    lower, upper = worst_pair(TwoFormulas(law))
+    assert len(upper) < 70_000
+    for epsilon in (0.0, 3e-4, 9e-4):
+        factor, true = math.exp(epsilon), float(delta(law, str(epsilon)))
+        found = sum(max(0, math.exp(m) - factor * math.exp(lower.get(k, -math.inf))) for k, m in upper.items())
+        assert true * (1 - 1e-9) <= found <= true * 1.001
+
+
+@settings(max_examples=15)
+@given(laws(), st.integers(2, 30))
+def test_bars_of_sums(law, count):
+    found, closed = (RepeatedSum(one, count).margin("0.95") for one in (TwoFormulas(law), law))
+    assert found == closed
+
+
+@pytest.mark.parametrize("law", [Geometric("1/3", 2), DiscreteStaircase(1, 5, step=2), DiscreteStaircase(5, 3)])
+@pytest.mark.parametrize("method", ["constant", "table"])
+def test_draws(law, method):
+    drawn = sample(TwoFormulas(law), 100_000, method=method)
+    assert chi_square(drawn, lambda x: law.cdf(np.asarray(x, float))) > LEVEL
+
+
+def test_lipschitz_levels():
+    for law in (Geometric(1, 5), DiscreteStaircase(1, 5)):
+        assert TwoFormulas(law).lipschitz_level.epsilon_float == pytest.approx(law.lipschitz_level.epsilon_float)
+
+
+@pytest.mark.parametrize("law", [Geometric("1/3", 2), DiscreteStaircase(1, 5, step=2)])
+def test_draws_beyond_the_likely_values(law):
+    """Where the values near 0 are few, most draws are made by the tails beyond, and the law is the same."""
+    sampler = ManyByTail(law, replace(TABLE, tail_bits=2))
+    drawn = sampler.draw(20_000, SeededRandomness(7))
+    assert chi_square(drawn, lambda x: law.cdf(np.asarray(x, float))) > LEVEL
+
+
+def test_each_word_has_the_value_of_its_cell():
+    """Of the 2^16 first words a value has as many as its probability says, but for those that need a second look."""
+    law = TwoFormulas(Geometric("1/2"))
+    drawn = ManyByTail(law, TABLE).draw(1 << 16, EveryWord())
+    for value in range(-8, 9):
+        assert abs(np.count_nonzero(drawn == value) - law.pmf(float(value)) * (1 << 16)) < 64
+
+
+def test_every_public_law_on_the_integers_is_drawn_above():
+    public = {getattr(ut.noise, name) for name in ut.noise.__all__}
+    kinds = {one for one in public if isinstance(one, type) and issubclass(one, IntegerLaw) and one is not IntegerLaw}
+    assert kinds == {Geometric, DiscreteStaircase}
