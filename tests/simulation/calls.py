@@ -86,9 +86,7 @@ class Call:
         if self.verb == "publish":
             if self.version == 1:
                 del where["version"]
-            release = ledger.publish(
-                self.name, table(self), PROMISE, dataset=DATASET, **where, request=self.key
-            )
+            release = ledger.publish(self.name, table(self), PROMISE, dataset=DATASET, **where, request=self.key)
             return cells(release.at(self.epsilon))
         if self.verb == "relax":
             return cells(ledger.relax(self.name, table(self), **where))

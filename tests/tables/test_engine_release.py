@@ -232,7 +232,7 @@ def test_a_rehearsal_draws_nothing_and_a_statement_has_no_digest(lazily):
     made = release_table(frame, **asked(**SAY))
     assert made.sidecar["table"] is None
     assert made.sidecar["rows"] == ROWS
-    assert made.sidecar["released"] == ["visits"]
+    assert made.sidecar["promise"]["columns"] == ["visits"]
 
 
 @pytest.mark.parametrize("sensitivity", [3, 4, 5])

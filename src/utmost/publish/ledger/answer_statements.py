@@ -8,7 +8,7 @@ from utmost.core.exact.levels import Level
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.table_statements import Stated
+from utmost.publish.promises.statement import Statement
 from utmost.tables.files.saving import Digest, Publication
 from utmost.tables.frames.any_table import adapter_of, is_engine_table, published_names
 
@@ -46,8 +46,8 @@ def response_statement(
         remembered: what the ledger adds.
         rows: of the answer, where they are not those that were published.
     """
-    stated = Stated(release.columns, public, release.rows if rows is None else rows, release.promise.rows, digest)
-    return release.noise.statement(at, confidence, stated) | remembered.facts()
+    promise = release.promise.as_read(release.columns, public)
+    return Statement(promise, at, confidence, release.rows if rows is None else rows, digest, remembered).facts()
 
 
 def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -> Any:

@@ -72,7 +72,7 @@ class CheckedFrame:
             secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
             release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
             table = frame.noised(release, plan.margin)
-        return ReleasedOnce(table, frame.columns, plan, self.rows, frame.public, self.promise.rows)
+        return ReleasedOnce(table, self.promise.as_read(frame.columns, frame.public), plan, self.rows)
 
 
 def lattice_of_plan(plan: CellsAt) -> Lattice:

@@ -10,7 +10,9 @@ from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
 from utmost.publish.promises.plan import CellsAt, Planned
-from utmost.publish.promises.table_statements import Stated, cells_digest
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.statement import Statement
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.reader_verbs import AnswersReaders, Read, read_answer
 from utmost.tables.files.saving import SavedTable
 from utmost.tables.frames.any_table import is_engine_table
@@ -30,21 +32,27 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
         table: of the kind that came in, with the released and the public columns alone; released values stand under
             their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point. Of a
             strategy the `WorkloadRelease`; of keys a table of those that were named.
-        columns: the released columns.
+        promise: the promise, with columns and public columns as the table has them.
         plan: level, unit, law, margin: a `Planned`.
         rows: how many rows there are.
-        public: the columns that were declared public, and are published without noise.
-        rows_from: where the list of rows comes from, "declared" or "observed".
     """
 
     _shown = ("columns", "rows", "spent", "law", "margin")
 
     table: Table = field(repr=False)
-    columns: tuple[str, ...]
+    promise: Promise
     plan: Planned
     rows: int
-    public: tuple[str, ...]
-    rows_from: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The released columns."""
+        return self.promise.columns
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The columns that were declared public, and are published without noise."""
+        return self.promise.public
 
     @property
     def law(self) -> Any:
@@ -68,7 +76,7 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
 
     @property
     def sidecar(self) -> dict[str, Any]:
-        """The statement to publish beside the table, see `statement`; its digest is that of the table's cells.
+        """The statement to publish beside the table, see `Statement`; its digest is that of the table's cells.
 
         A frame that an engine evaluates has none: write it to a file, and see `said`.
         """
@@ -136,7 +144,13 @@ class ReleasedOnce(AnswersReaders, SavedTable, Generic[Table]):
         """The statement, with the digest of the table as it is published."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        return self.plan.statement(Stated(self.columns, self.public, self.rows, self.rows_from, digest))
+        if self.plan.is_document:
+            from utmost.publish.promises.sum_noise import SumNoise
+
+            assert isinstance(self.promise.noise, SumNoise), "sums alone are one document"
+            return self.promise.noise.rehearsed(self.plan.level, self.plan.confidence)
+        promise, plan = self.promise.as_drawn(self.plan), self.plan
+        return Statement(promise, plan.level, plan.confidence, self.rows, digest, None).facts_by(plan)
 
     def save(
         self,
