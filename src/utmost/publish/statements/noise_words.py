@@ -12,7 +12,7 @@ from utmost.publish.promises.statement import ON_TRUST, ON_TRUST_OF_DRAWS, PLACE
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.promises.together_plan import TogetherAt, plan_of_way
 from utmost.publish.releases.release_facts import MOST_BARS, StatedNoise
-from utmost.publish.statements.stated_words import (
+from utmost.publish.statements.table_words import (
     CONFIDENCES,
     NEGATIVE,
     NO_CHANGE,

@@ -5,48 +5,39 @@ its level, unit and noise, and it is refused where they differ.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.shown import few
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
-from utmost.core.sampling.grid import FARTHEST
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.statement import ON_TRUST, Statement
+from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
+from utmost.publish.releases.release_facts import MOST_BARS, Facts, StatedNoise
+from utmost.publish.statements.table_words import (
+    NoiseWords,
+    alike,
+    bars,
+    changes,
+    listed,
+    rounded,
+    words_of_cells,
+)
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
     from utmost.publish.releases.workload_release import WorkloadRelease
 
-CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
-"""How surely the error bars hold that a page shows, beside the statement's own."""
 
-
-# The sentences of a table: each is written here once, and pages, screens and entries repeat it.
-_EVERYBODY = "; nobody is left out or in fewer, so that the total is public"
-NO_CHANGE = "none: noise was added to each true value as it was"
-NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
-WHOLE_BUDGET = (
-    "each cell gets the whole privacy budget, since one individual changes only one cell (parallel composition)."
-)
-EVEN_BUDGET = (
-    "the privacy budget is split evenly: each cell gets 1/{charged} of it, since one individual is charged for "
-    "{charged} cells (sequential composition)."
-)
 SPLIT_BUDGET = "the privacy budget is split among the tables as shown."
 SHARED_BUDGET = (
     "the privacy budget is split among the tables as shown; the shares add up to more than 1, since one individual "
     "cannot change as much in all tables."
 )
-ROW_BUDGET = "the cells of one row share the whole privacy budget; no individual is in two rows."
 ADDS_UP = "epsilon adds up with that of every other release of the same individuals"
 DRAWN_ONCE = f"drawn once and for all; {ADDS_UP}"
 FEWER_LEVELS = (
@@ -76,7 +67,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
             "public": NAMED_ROWS,
             "unprotected": "none" if delta is None else LONE_KEY.format(delta=delta),
         }
-    words = NoiseWords.of(statement)
+    words = _noise_words(statement)
     return Facts(
         statement=document,
         level=total,
@@ -97,81 +88,6 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         domain=words.domain,
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseWords:
-    """The sentences that depend on the kind of noise."""
-
-    line: str
-    per: str | None
-    released: str
-    unit: str
-    neighbours: str
-    noises: tuple[StatedNoise, ...]
-    why: str
-    before: str
-    after: str
-    composition: str
-    on_trust: tuple[str, ...]
-    domain: str
-
-    @classmethod
-    def of(cls, statement: Statement) -> "NoiseWords":
-        """The sentences of a statement."""
-        plan = statement.plan
-        if isinstance(plan, CellsAt):
-            return _of_cells(statement, plan)
-        # whoever reads a table's words loads no noise of points
-        from utmost.publish.statements.noise_words import words_of_noise
-
-        return words_of_noise(statement)
-
-
-def _of_cells(statement: Statement, plan: CellsAt) -> NoiseWords:
-    columns, unit = statement.promise.columns, plan.unit
-    if plan.grid is None:
-        before = _rounded(unit, "cell") + NO_CHANGE
-    else:
-        half = plan.grid * FARTHEST
-        before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
-    noise = StatedNoise(
-        ", ".join(columns),
-        listed("column", columns) + ", in each cell",
-        repr(plan.drawn) + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else unit.text(1)}"),
-        level_name(plan.law.level),
-        bars(plan.confidence, lambda sure: _margin(plan, sure)),
-        "± {} around each released cell",
-    )
-    numbers = "integers" if plan.grid is None else "real numbers"
-    if unit.step != 1:
-        numbers = f"multiples of {unit.step}"
-    changes = _changes(unit, "released cell")
-    return NoiseWords(
-        line=promise_line(plan.level, unit.neighbours),
-        per=None,
-        released=released_rows(columns, statement.rows),
-        unit=f"one individual, who {changes}",
-        neighbours=alike(unit, "released cell"),
-        noises=(noise,),
-        why=plan.theorem,
-        before=before,
-        after=NEGATIVE,
-        composition=_divided(int(unit.charged)),
-        on_trust=ON_TRUST,
-        domain=table_domain(statement, numbers),
-    )
-
-
-def _margin(plan: CellsAt, sure: Fraction) -> int | float:
-    steps = plan.drawn.margin(sure)
-    return plan.unit.margin(steps) if plan.grid is None else round_up((steps + FARTHEST) * plan.grid)
-
-
-def table_domain(statement: Statement, numbers: str) -> str:
-    """The data sets of which a statement speaks."""
-    columns = ", ".join(statement.promise.columns)
-    return f"Tables of {statement.rows} rows whose released columns ({columns}) hold {numbers}."
 
 
 def workload_in_words(said: Mapping[str, Any]) -> Facts:
@@ -220,13 +136,13 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
         own_level=release.level,
         line=promise_line(release.level, release.unit.neighbours),
         released=measured,
-        unit=f"one individual, who {_changes(release.unit, 'cell')}",
+        unit=f"one individual, who {changes(release.unit, 'cell')}",
         neighbours=alike(release.unit, "cell"),
         public=f"the declared domain ({', '.join(statement['domain'])}), which depends on no individual",
         unprotected="none: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["theorem"]),
-        before=f"{_rounded(release.unit, 'cell')}each individual's contribution was bounded as the unit says; "
+        before=f"{rounded(release.unit, 'cell')}each individual's contribution was bounded as the unit says; "
         f"{_outside(release)}",
         after="nothing: each cell is shown as it was noised"
         if release.unit.is_distinct
@@ -271,19 +187,6 @@ def _sums_of_cells(unit: Unit) -> str:
     )
 
 
-def _rounded(unit: Unit, cell: str) -> str:
-    """What became of amounts before they were summed, and of values before the distinct ones were counted."""
-    if unit.amount is None:
-        return ""
-    if unit.amount.distinct is not None:
-        return (
-            f"what is counted, as {unit.amount.name}, is how many of {unit.amount.distinct} values that were declared "
-            f"beforehand occur in each {cell}; of one individual at most {unit.most} of them count there; such numbers "
-            f"do not add up over {cell}s, which may have values in common; "
-        )
-    return f"what is summed is {unit.amount.name}, in steps of {unit.text(1)}, to the next of which it was rounded; "
-
-
 def _outside(release: "WorkloadRelease") -> str:
     """What became of values that the domain does not declare: a fact of the domain, not of the data."""
     axes = release.domain.axes
@@ -300,28 +203,6 @@ def _laws(release: "WorkloadRelease") -> list[tuple[Any, Geometric]]:
     return list(noise_laws(release.strategy, release.level).items())
 
 
-def _changes(unit: Unit, cell: str) -> str:
-    """What one individual does, in words."""
-    many = f"{unit.many(cell)},{'' if unit.cells == 1 else ' each'} by at most {unit.most_of}"
-    return f"changes at most {many}{', and lowers none' if unit.nonnegative else ''}{_EVERYBODY * unit.exactly}"
-
-
-def alike(unit: Unit, cell: str) -> str:
-    """The neighbouring data sets, in words."""
-    if unit.neighbours == "add-remove":
-        return f"data sets that differ by one individual more or less, who {_changes(unit, cell)}"
-    many = f"{unit.many(cell)},{'' if unit.cells == 1 else ' each'} by at most {unit.most_of}"
-    charged = "by what it takes from some sums and adds to others" if unit.nonnegative else "twice"
-    return (
-        f"data sets that differ in one individual's record, which counts in at most {many}; that is charged {charged}"
-    )
-
-
-def released_rows(columns: Sequence[str], rows: int, each: str = "") -> str:
-    """Which columns have noise, and in how many rows."""
-    return f"{', '.join(columns)}{each} ({rows} row{'s' * (rows != 1)})"
-
-
 def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
     """What is published without noise, and what of it the promise does not cover."""
     columns = listed("column", public)
@@ -330,17 +211,6 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
     else:
         rows, unprotected = DECLARED_ROWS, NOTHING_UNPROTECTED
     return {"public": f"{columns}, and {rows}" if columns else rows, "unprotected": unprotected}
-
-
-def listed(noun: str, names: Sequence[str]) -> str:
-    """A noun with names: "the columns a, b"; nothing where there is none."""
-    return f"the {noun}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
-
-
-def _divided(charged: int) -> str:
-    if charged == 1:
-        return WHOLE_BUDGET
-    return EVEN_BUDGET.format(charged=charged)
 
 
 def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
@@ -354,11 +224,6 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
         "Koufogiannis, Han and Pappas 2015)."
     )
     return ledger.together, (adds, FEWER_LEVELS)
-
-
-def bars(stated: Fraction, margin: Any) -> Bars:
-    """The distance for each confidence, the statement's own among them."""
-    return tuple((sure, margin(sure)) for sure in sorted({*CONFIDENCES, stated}))
 
 
 def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
@@ -411,3 +276,14 @@ def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
         after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",
         on_trust=(*whole.on_trust, "that no other cell is withheld than the rule names, without the whole release"),
     )
+
+
+def _noise_words(statement: Statement) -> NoiseWords:
+    """The sentences of a statement that depend on its noise."""
+    plan = statement.plan
+    if isinstance(plan, CellsAt):
+        return words_of_cells(statement, plan)
+    # Whoever reads a table's words loads no noise of points.
+    from utmost.publish.statements.noise_words import words_of_noise
+
+    return words_of_noise(statement)
