@@ -55,6 +55,7 @@ class NoiseWords:
 
 
 def words_of_cells(statement: Statement, plan: CellsAt) -> NoiseWords:
+    """The sentences of noise that each cell gets by itself."""
     columns, unit = statement.promise.columns, plan.unit
     if plan.grid is None:
         before = rounded(unit, "cell") + NO_CHANGE
@@ -72,12 +73,12 @@ def words_of_cells(statement: Statement, plan: CellsAt) -> NoiseWords:
     numbers = "integers" if plan.grid is None else "real numbers"
     if unit.step != 1:
         numbers = f"multiples of {unit.step}"
-    changes = changes(unit, "released cell")
+    changed = changes(unit, "released cell")
     return NoiseWords(
         line=promise_line(plan.level, unit.neighbours),
         per=None,
         released=released_rows(columns, statement.rows),
-        unit=f"one individual, who {changes}",
+        unit=f"one individual, who {changed}",
         neighbours=alike(unit, "released cell"),
         noises=(noise,),
         why=plan.theorem,
