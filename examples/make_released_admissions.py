@@ -5,23 +5,25 @@ where the format of statements has changed: python examples/make_released_admiss
 """
 
 import hashlib
+from fractions import Fraction
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from utmost import Unit
-from utmost.releases import plan_release, statement
+from utmost import Promise, Unit
+from utmost.exact import level
+from utmost.statements import Statement
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.json_files import write_json
 
 HERE = Path(__file__).parent
 TABLE = HERE / "released_admissions.csv"
 
-plan = plan_release(epsilon="1/2", unit=Unit(1, 1))
+promise = Promise("admitted", public=["department", "sex"], unit=Unit(1, 1))
 content = TABLE.read_bytes()
 digest = {"of": "file", "sha256": hashlib.sha256(content).hexdigest()}
-said = statement(plan, ["admitted"], ["department", "sex"], content.count(b"\n") - 1, digest=digest)
+said = Statement(promise, level("1/2"), Fraction(19, 20), content.count(b"\n") - 1, digest, None).facts()
 path = sidecars.sidecar_path(TABLE)
 with path.open("wb") as file:
     write_json(said, file)

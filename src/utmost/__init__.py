@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.point_noise import PointNoise as PointNoise
     from utmost.publish.promises.promise import Promise as Promise
     from utmost.publish.promises.promise import read_promise as read_promise
-    from utmost.publish.promises.statement_check import check_statement as check_statement
+    from utmost.publish.promises.statement import check_statement as check_statement
     from utmost.publish.promises.sum_noise import SumNoise as SumNoise
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.noised_workloads import release_workload as release_workload
@@ -72,7 +72,7 @@ _HOMES = {
     "Workload": "utmost.publish.workloads.workload:Workload",
     "capacity": "utmost.design.capacities.capacity_of:capacity",
     "channels": "utmost.channels",
-    "check_statement": "utmost.publish.promises.statement_check:check_statement",
+    "check_statement": "utmost.publish.promises.statement:check_statement",
     "connect": "utmost.interfaces.service.client:connect",
     "count": "utmost.publish.counting.counted_measures:count",
     "count_contributions": "utmost.publish.counting.contributions:count_contributions",

@@ -4,7 +4,7 @@ from utmost.publish.promises.accuracy import epsilon_for
 from utmost.publish.promises.level_steps import bridge, relax, tighten
 from utmost.publish.promises.noise_of_keys import select_keys
 from utmost.publish.promises.partition_selection import KeySelection
-from utmost.publish.promises.plan import CellsAt, guarantee, plan_release, statement
+from utmost.publish.promises.plan import CellsAt, guarantee, plan_release
 from utmost.publish.promises.planar_law import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
 from utmost.publish.promises.values import add_noise
@@ -67,7 +67,6 @@ __all__ = [
     "release_table",
     "release_workload",
     "select_keys",
-    "statement",
     "tighten",
 ]
 

@@ -49,7 +49,7 @@ def test_a_release_writes_the_table_and_its_statement(run, tmp_path):
         "department": "A", "sex": "men", "admitted": "512", "admitted_margin": "0",
     }  # fmt: skip
     statement = json.loads((tmp_path / "released.csv.json").read_text())
-    assert (statement["epsilon"], statement["released"], statement["rows"]) == ("100", ["admitted"], 12)
+    assert (statement["epsilon"], statement["promise"]["columns"], statement["rows"]) == ("100", ["admitted"], 12)
     assert "512 ± 0" in shown
     assert sorted(path.name for path in tmp_path.iterdir()) == ["released.csv", "released.csv.json"]
 
@@ -60,7 +60,7 @@ def test_json_holds_the_statement_and_the_table(run):
     assert (code, err) == (0, "")
     assert found["table"]["admitted"][:3] == [512, 89, 353]
     assert found["table"]["department"][:3] == ["A", "A", "B"]
-    assert found["statement"]["law"] == "Geometric"
+    assert found["statement"]["noise"]["law"] == "Geometric"
 
 
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
@@ -73,7 +73,7 @@ def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
     assert "epsilon = 1 in all" in out
     assert list(tmp_path.iterdir()) == []
     code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--json")
-    assert json.loads(out)["margin"] == 3
+    assert json.loads(out)["margins"] == {"admitted_margin": 3}
 
 
 def test_parquet_stays_parquet_and_prints_as_text(run, tmp_path):
@@ -293,7 +293,7 @@ def test_epsilon_for_answers_what_release_then_states(run):
     epsilon = json.loads(out)["epsilon"]
     assert (code, epsilon) == (0, "57/200")
     _, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--epsilon", epsilon, "--dry-run", "--json")
-    assert json.loads(out)["margin"] == 10
+    assert json.loads(out)["margins"] == {"admitted_margin": 10}
     _, out, _ = run("epsilon-for", "--margin", "10", "--sensitivity", "1")
     assert re.search(r"epsilon\s+0\.285\s", out)
 

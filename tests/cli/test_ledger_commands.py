@@ -71,8 +71,8 @@ def test_publishing_writes_the_table_and_its_statement(run, published):
     assert [row["department"] for row in released] == [row["department"] for row in original]
     statement = json.loads(Path("half.csv.json").read_text())
     assert (statement["epsilon"], statement["name"], statement["data_version"]) == ("1/2", "admissions", 1)
-    assert statement["released"] == ["admitted"]
-    assert statement["margin"] == 6
+    assert statement["promise"]["columns"] == ["admitted"]
+    assert statement["margins"]["admitted_margin"] == 6
     assert oct(Path("r.db.key").stat().st_mode)[-3:] == "600"
 
 
@@ -108,7 +108,7 @@ def test_relaxing_and_viewing(run, published):
 def test_a_view_is_written_with_its_statement(run, published):
     code, out, err = run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")
     assert (code, err) == (0, "")
-    assert json.loads(Path("quarter.csv.json").read_text())["public"] != []
+    assert json.loads(Path("quarter.csv.json").read_text())["promise"]["public"] != []
     assert "answered at" in out
     assert len(answers(Path("quarter.csv").read_text())) == 12
     assert run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")[0] == 2
@@ -292,7 +292,7 @@ def test_half_steps(run):
     assert run(*promise, "--sensitivity", "5", "--cells", "1", "--out", "promise.json")[0] == 0
     release = ["release", BERKELEY, "--promise", "promise.json"]
     found = said(run, *release, "--ledger", "r.db", "--create", "--name", "h", "--epsilon", "1")["statement"]
-    assert (found["law"], found["parameters"]["step"]) == ("DiscreteStaircase", 3)
+    assert (found["noise"]["law"], found["noise"]["parameters"]["step"]) == ("DiscreteStaircase", 3)
 
 
 @pytest.mark.parametrize(
@@ -500,7 +500,7 @@ def test_a_table_goes_through_pipes_and_files_of_any_format(run, tmp_path):
     assert run("view", *where, *asked)[0] == 0
     rows = [json.loads(line) for line in Path("v.data").read_text().splitlines()]
     assert [row["who"] for row in rows] == ["Köln", "b"]
-    assert [row["n_margin"] for row in rows] == [json.loads(Path("v.data.json").read_text())["margin"]] * 2
+    assert [row["n_margin"] for row in rows] == [json.loads(Path("v.data.json").read_text())["margins"]["n_margin"]] * 2
     more = ["--encoding", "cp1252", "--separator", ";", "--epsilon", "2", "--out", "w.csv.gz"]
     assert run("relax", tmp_path / "t.csv", *where, *more)[0] == 0
     assert run("verify", "w.csv.gz")[0] == 0

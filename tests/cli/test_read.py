@@ -247,6 +247,6 @@ def test_a_prior_that_is_not_there_is_one_message(run):
 
 
 def test_a_statement_without_a_level_is_refused(run, file):
-    for text in ("{}", '{"kind": "utmost table release", "law": "Geometric"}'):
+    for text in ("{}", '{"kind": "utmost statement", "law": "Geometric"}'):
         code, _, err = run("read", "--response", 1, "--n", 1, "--prior", "uniform", "--statement", file(text, "s.json"))
         assert (code, len(err.splitlines())) == (1, 1)

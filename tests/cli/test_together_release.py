@@ -43,7 +43,7 @@ def test_a_release_is_written_verified_and_found_changed(capsys, table, tmp_path
     assert "only the 2 released cells of one row" in " ".join(screen.split())
     assert out.read_text().startswith("department,applicants,applicants_margin,admitted,admitted_margin\n")
     said = json.loads((tmp_path / "released.csv.json").read_text())
-    assert said["noise"] == "joint"
+    assert said["noise"]["kind"] == "joint"
     code, screen, _ = run(capsys, "verify", out)
     assert code == 0
     assert "is what its statement says" in " ".join(screen.split())

@@ -125,13 +125,13 @@ def test_releases_and_views_of_a_ledger_are_verified_too(run, tmp_path, monkeypa
 
 
 BROKEN = {
-    "a name twice": '{"kind": "utmost table release", "kind": "utmost table release"}',
-    "no number": '{"kind": "utmost table release", "margin": NaN}',
+    "a name twice": '{"kind": "utmost statement", "kind": "utmost statement"}',
+    "no number": '{"kind": "utmost statement", "margin": NaN}',
     "a deep nest": "[" * 100_000,
     "no text": "\x00",
     "another kind": '{"kind": "utmost design"}',
-    "nothing else": '{"kind": "utmost table release", "format": 1}',
-    "another format": '{"kind": "utmost table release", "format": 99}',
+    "nothing else": '{"kind": "utmost statement", "format": 1}',
+    "another format": '{"kind": "utmost statement", "format": 99}',
 }
 
 
@@ -159,11 +159,11 @@ def test_a_statement_that_was_edited_is_not_read(run, released):
     out, _ = released
     path = Path(f"{out}.json")
     said = json.loads(path.read_text())
-    said["per_cell"]["epsilon"] = "100"
+    said["noise"]["per_cell"]["epsilon"] = "100"
     path.write_text(json.dumps(said))
     for command in (["verify", out], ["read", "--response", 4, "--statement", path, "--n", 9, "--prior", "uniform"]):
         code, _, err = run(*command)
-        assert (code, "per_cell: what a statement says must follow" in err) == (1, True)
+        assert (code, "noise.per_cell.epsilon: what a statement says must follow" in err) == (1, True)
 
 
 @pytest.mark.parametrize(("numbers", "options"), [("integers", []), ("reals", ["--numbers", "reals"])])

@@ -14,7 +14,7 @@ from scipy.optimize import brentq, lsq_linear
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, WrongKind
 from utmost.privacy import Unit
-from utmost.publish.promises.statement_check import unlike
+from utmost.publish.promises.statement import unlike
 from utmost.publish.workloads.bounds.clean_certificate import certificate_of
 from utmost.releases import WorkloadRelease
 from utmost.statements import check_clean, check_workload

@@ -14,6 +14,7 @@ from utmost.statements import stated_release
 ON_TRUST = {
     "utmost": "the version that wrote it",
     "released": "what the columns are called",
+    "columns": "what the columns are called",
     "public": "what the columns are called",
     "rows": "how many rows the table has, which is compared with the table",
     "column": "what the keys are called",

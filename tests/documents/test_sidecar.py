@@ -6,7 +6,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable
-from utmost.publish.promises.statement_check import read_statement
+from utmost.publish.promises.statement import read_statement
 from utmost.releases import release_table
 from utmost.tables.files.json_files import write_json
 

@@ -226,9 +226,19 @@ def rounded(text):
     return text if value.denominator < 10**6 else f"{float(value):.6g}"
 
 
+def without_promises(answer):
+    """An answer without the promises in its statements: their truths are what was asked."""
+    if isinstance(answer, list):
+        return [without_promises(part) for part in answer]
+    if not isinstance(answer, dict):
+        return answer
+    is_statement = answer.get("kind") == "utmost statement"
+    return {name: without_promises(part) for name, part in answer.items() if not (is_statement and name == "promise")}
+
+
 def told(answer):
     """What a command answers: its distinct numbers, smallest first, and which truths are among it."""
-    truths = re.findall(r"\b(?:true|false)\b", json.dumps(answer))
+    truths = re.findall(r"\b(?:true|false)\b", json.dumps(without_promises(answer)))
     return [*map(rounded, stated(answer)), *sorted({"01"[truth == "true"] for truth in truths})]
 
 

@@ -33,7 +33,7 @@ from utmost.exact import level
 from utmost.ledger import Answer, Ledger, Release
 from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
 from utmost.publish.promises import noise_kinds
-from utmost.publish.promises.statement_kinds import PROMISED_KIND
+from utmost.publish.promises.statement_kinds import STATEMENT_KIND
 from utmost.releases import Texts, rehearse_table
 from utmost.service import Grant, Service, Settings, application, connect
 from utmost.statements import read_release, registry_entry, stated_release, statement_page
@@ -371,7 +371,7 @@ def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
         assert list(made) == ["n", "d", "n_margin"] or list(made) == ["n", "n_margin", "d"]
         said = ledger.save("r", tmp_path / "r.csv")
         margin = DOUBLED.margin(level(1), "0.95")
-        assert (said["kind"], said["margins"], said["name"]) == (PROMISED_KIND, {"n_margin": margin}, "r")
+        assert (said["kind"], said["margins"], said["name"]) == (STATEMENT_KIND, {"n_margin": margin}, "r")
     read = read_release(tmp_path / "r.csv")
     assert dict(read.stated.noises[0].bars)[Fraction(19, 20)] == margin
     assert "doubled cells" in statement_page(read.stated)

@@ -232,7 +232,7 @@ def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
     threshold = next(m for m in range(99) if 14 * a ** (m + 1) / (1 + a) <= 0.1)
     assert noise.threshold(level(1)) == threshold
     made = ut.release({"word": ["a", "bb"], "n": [9, 10**6]}, ut.Promise(noise=noise), epsilon=1)
-    for law in (noise.drawn(level(1)), made.statement["drawn"]):
+    for law in (noise.drawn(level(1)), made.statement["noise"]["drawn"]):
         assert repr(Geometric(Fraction(1, keys))) in law
         assert f"above {threshold}," in law
     assert min(made.table["n"]) > threshold

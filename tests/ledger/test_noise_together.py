@@ -80,7 +80,7 @@ def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
         assert ledger.relax("t", table, epsilon=60).table["a"] != table["b"]
         said = ledger.save("t", tmp_path / "t.csv", epsilon=60)
         assert ledger.verify().responses == 2
-    assert (said["noise"], said["relaxable"]) == ("rotated", True)
+    assert (said["noise"]["kind"], said["noise"]["relaxable"]) == ("rotated", True)
     assert read_release(tmp_path / "t.csv").stated.noises[0].name == "a"
 
 

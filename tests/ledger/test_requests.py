@@ -62,7 +62,7 @@ def test_a_request_is_read_from_its_json_as_it_was(changes):
     assert PublishRequest.of_facts(facts) == request
     assert set(facts) == {field.name for field in fields(PublishRequest)}
     for name in facts:
-        with pytest.raises(KeyError):
+        with pytest.raises(OutOfRange):
             PublishRequest.of_facts({other: fact for other, fact in facts.items() if other != name})
 
 

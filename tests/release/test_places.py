@@ -13,9 +13,8 @@ from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseB
 from utmost.exact import level
 from utmost.gradual import EuclideanLaplace
 from utmost.promises import Promise
-from utmost.publish.statements.places_check import stated_places
 from utmost.releases import rehearse_table, release_table
-from utmost.statements import check_places
+from utmost.statements import Statement, check_statement
 from utmost.testing import SeededRandomness
 
 TABLE = {"name": ["A", "B", "C"], "x": [1.5, Decimal("2.25"), 3], "y": [0, 1, Fraction(1, 3)], "size": [7, 8, 9]}
@@ -59,7 +58,7 @@ def test_one_and_three_columns():
         table = {name: [1.0, 2.0] for name in columns}
         made = release_places(table, columns=columns, epsilon=1)
         assert made.law.dimensions == len(columns)
-        check_places(made.statement, made.table)
+        check_statement(made.statement, made.table)
 
 
 def test_polars_frames_come_back_as_they_came():
@@ -67,7 +66,7 @@ def test_polars_frames_come_back_as_they_came():
     frame = polars.DataFrame({"x": [1.0, 2.0], "y": [3, 4], "n": ["a", "b"]})
     made = release_places(frame, columns=["x", "y"], public="n", alpha="1/2", grid="1/10")
     assert made.table.columns == ["x", "y", "x_y_margin", "n"]
-    check_places(json.loads(json.dumps(made.statement)), made.table)
+    check_statement(json.loads(json.dumps(made.statement)), made.table)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ def test_a_rehearsal_says_the_same_and_draws_nothing(said):
 def test_every_field_of_the_statement_is_checked(said):
     """Change any field, and the statement is refused: it follows from the others, or the table shows another."""
     table = {"name": [], "x": [], "y": [], "x_y_margin": []}
-    stated_places(said)
+    Statement.of_facts(said)
     for name, value in said.items():
         if name == "utmost":
             continue
@@ -123,23 +122,20 @@ def test_every_field_of_the_statement_is_checked(said):
             if type(other) is type(value) and other == value:
                 continue
             with pytest.raises(UtmostError):
-                check_places(said | {name: other}, table)
+                check_statement(said | {name: other}, table)
         with pytest.raises(UtmostError):
-            stated_places({field: one for field, one in said.items() if field != name})
+            Statement.of_facts({field: one for field, one in said.items() if field != name})
     for name in said:
         text = said[name]
         if isinstance(text, str) and name not in (
             "utmost",
-            "rows_from",
             "epsilon",
-            "per",
-            "grid",
             "confidence_exactly",
         ):
             with pytest.raises((BadTable, Unsupported)):
-                stated_places(said | {name: text + " and more"})
+                Statement.of_facts(said | {name: text + " and more"})
     with pytest.raises(BadTable):
-        stated_places(said | {"another": 1})
+        Statement.of_facts(said | {"another": 1})
 
 
 def test_a_changed_table_is_found_out():
@@ -147,9 +143,9 @@ def test_a_changed_table_is_found_out():
     said = made.statement
     for changed in ({"x": [0.0, 0.0, 0.0]}, {"x_y_margin": [1.0] * 3}, {"name": ["A", "B", "D"]}, {"more": [1, 2, 3]}):
         with pytest.raises(BadTable):
-            check_places(said, made.table | changed)
+            check_statement(said, made.table | changed)
     with pytest.raises(BadTable):
-        check_places(said, {name: column[:2] for name, column in made.table.items()})
+        check_statement(said, {name: column[:2] for name, column in made.table.items()})
 
 
 def test_the_guarantee_names_the_unit_and_what_is_not_hidden(said):
@@ -157,4 +153,4 @@ def test_the_guarantee_names_the_unit_and_what_is_not_hidden(said):
     text = said["guarantee"]
     for words in ("2.72 times", "200 away by Euclidean distance", "(x, y)", "for each 200", "does not hide who is in"):
         assert words in text
-    assert "additive noise" in said["theorem"]
+    assert "additive noise" in said["noise"]["theorem"]

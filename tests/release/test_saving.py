@@ -10,7 +10,6 @@ import pytest
 import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
-from utmost.publish.promises.statement_kinds import TOGETHER_KIND
 from utmost.releases import (
     GradualRelease,
     GradualTogether,
@@ -21,7 +20,7 @@ from utmost.releases import (
     release_workload,
     select_keys,
 )
-from utmost.statements import check_statement, check_together, check_workload_table, read_workload, stated_release
+from utmost.statements import check_statement, check_workload_table, read_workload, stated_release
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Strategy
@@ -115,10 +114,8 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
         assert list(columns["ward"]) == WARDS
     if kind != "clean":  # which promises nothing of its own
         assert stated_release(stored).line
-    if stored["kind"] == "utmost table release":
+    if stored["kind"] == "utmost statement":
         check_statement(stored, table, digested=False)
-    elif stored["kind"] == TOGETHER_KIND:
-        check_together(stored, table, digested=False)
     elif stored["kind"] == "utmost workload table":
         assert check_workload_table(stored, table).spent == ut.level(1)
     assert len({len(column) for column in columns.values()}) == 1

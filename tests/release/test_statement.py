@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost import Unit
+from utmost import CellNoise, Promise, Unit
 from utmost.core.exact.written_levels import level_facts
 from utmost.exact import level
-from utmost.releases import guarantee, plan_release, statement
+from utmost.releases import guarantee, plan_release, rehearse_table
 from utmost.version import __version__
 
 
@@ -46,15 +46,19 @@ def test_the_factor_is_rounded_up(epsilon):
 
 
 @pytest.mark.parametrize(
-    "promise", [{}, {"numbers": "reals"}, {"relaxable": True}, {"unit": Unit(3, 2, "change-one")}], ids=str
+    "noise", [CellNoise(Unit(3, 2)), CellNoise(Unit(3, 2), "reals"), CellNoise(Unit(3, 2, "change-one"))], ids=str
 )
-def test_a_statement_is_plain_data(promise):
-    plan = plan_release(1, **{"unit": Unit(3, 2)} | promise)
-    said = statement(plan, ["n"], ["id"], 7)
+@pytest.mark.parametrize("relaxable", [False, True])
+def test_a_statement_is_plain_data(noise, relaxable):
+    made = rehearse_table(
+        {"n": [3, 4], "id": ["a", "b"]}, Promise("n", public="id", noise=noise), epsilon=1, relaxable=relaxable
+    )
+    said = made.statement
+    promise = said["promise"]
     assert json.loads(json.dumps(said)) == said
-    assert (said["utmost"], said["rows"], said["released"], said["public"]) == (__version__, 7, ["n"], ["id"])
-    assert (said["cells"], said["charged"]) == (2, plan.unit.charged)
-    assert Fraction(said["per_cell"]["epsilon"]) * said["charged"] == 1
+    assert (said["utmost"], said["rows"], promise["columns"], promise["public"]) == (__version__, 2, ["n"], ["id"])
+    assert (promise["noise"]["cells"], said["noise"]["charged"]) == (2, made.unit.charged)
+    assert Fraction(said["noise"]["per_cell"]["epsilon"]) * said["noise"]["charged"] == 1
 
 
 def test_a_level_given_as_alpha_is_named_with_the_decimal_above_its_epsilon():

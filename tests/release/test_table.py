@@ -157,11 +157,11 @@ def test_an_identifier_is_published_only_where_it_is_declared():
 def test_the_statement_says_where_the_rows_come_from():
     promise = {"columns": "n", "epsilon": 1, "unit": ut.Unit(1, 1)}
     said = release_table({"n": [1, 2]}, **asked(**promise)).statement
-    assert said["rows_from"] == "declared"
+    assert said["promise"]["rows"] == "declared"
     assert said["guarantee"].endswith("It takes for granted that the list of rows depends on no individual.")
     with pytest.warns(RowsObserved, match="does not cover which rows there are"):
         said = release_table({"n": [1, 2]}, **asked(rows="observed", **promise)).statement
-    assert said["rows_from"] == "observed"
+    assert said["promise"]["rows"] == "observed"
     assert "Which rows there are was found in the data, and the promise does not cover it." in said["guarantee"]
     with pytest.raises(OutOfRange, match="declared, observed"):
         release_table({"n": [1, 2]}, **asked(rows="sorted", **promise))
@@ -226,7 +226,7 @@ def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_ch
     ).statement
     together = "for all cells together, since one individual changes only one: least expected cost"
     each = "for each cell at its share of the level, not for all cells together: least expected cost"
-    assert said["theorem"].startswith(together if joint else each)
+    assert said["noise"]["theorem"].startswith(together if joint else each)
 
 
 def test_integers_of_any_size_keep_their_value():
@@ -438,7 +438,7 @@ def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
         epsilon=2,
     )
     assert np.abs(release.table["x"]).mean() == pytest.approx(2.2058, rel=0.03)
-    assert release.statement["theorem"] == plan.theorem
+    assert release.statement["noise"]["theorem"] == plan.theorem
 
 
 @pytest.mark.parametrize("grid", [None, 1, 8])

@@ -152,12 +152,12 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     said = joint.statement
     assert json.loads(json.dumps(said)) == said
     assert "only the 2 released cells of one row, each by at most 1" in said["guarantee"]
-    assert (said["noise"], said["relaxable"], said["charged"]) == ("joint", False, 4)
-    assert "cannot be relaxed" in said["drawn"]
+    assert (said["noise"]["kind"], said["noise"]["relaxable"], said["noise"]["charged"]) == ("joint", False, 4)
+    assert "cannot be relaxed" in said["noise"]["drawn"]
     assert JointCells(1, 2) == joint.plan.way.laws[0]
     rotated = released(TABLE, columns=BOTH, public="department", alpha="1/2", unit=Unit(1, 2), relaxable=True)
-    assert "applicants with admitted" in rotated.statement["drawn"]
-    assert rotated.statement["relaxable"]
+    assert "applicants with admitted" in rotated.statement["noise"]["drawn"]
+    assert rotated.statement["noise"]["relaxable"]
     assert "933" not in json.dumps(rotated.statement["guarantee"])
 
 

@@ -130,7 +130,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "numbers.json").write_text("[[" + "9" * 5000 + ", 1e999999]]")
     for name in ("binary.csv", "binary.json", "state.json"):
         (tmp_path / name).write_bytes(random.Random(3).randbytes(500))
-    for kind in ("utmost design", "utmost table release", "utmost universality verdict", "utmost capacities"):
+    for kind in ("utmost design", "utmost statement", "utmost universality verdict", "utmost capacities"):
         (tmp_path / "kind.json").write_text(json.dumps({"kind": kind, "space": {"kind": "counts", "sizes": [[]]}}))
     (tmp_path / "fields.json").write_text('{"matrix": [[{}]], "secrets": 5}')
     (tmp_path / "empty.csv").write_text("")

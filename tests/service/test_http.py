@@ -206,7 +206,7 @@ def test_what_a_recipient_sees_depends_on_the_data_through_the_noise_alone(servi
     answer = bo("GET", "/v1/releases/admissions/view?epsilon=1/4")
     fields = answer.json()
     assert fields["columns"].keys() == {"department", "admitted", "admitted_margin"}
-    assert fields["statement"]["public"] == ["department"]
+    assert fields["statement"]["promise"]["public"] == ["department"]
     headers = {name: said for name, said in answer.headers.items() if name != "x-request-id"}  # random digits
     assert "content-type" in headers
     assert not any(key in str(headers) for key in ("601", "370", "322"))

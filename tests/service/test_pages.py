@@ -24,7 +24,7 @@ from utmost.interfaces.service.pages.page_tables import csv_columns
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.pages import pages
 from utmost.privacy import Unit
-from utmost.publish.promises.statement_check import read_statement
+from utmost.publish.promises.statement import read_statement
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import WorkloadRelease

@@ -532,7 +532,7 @@ def test_a_release_takes_the_unit_that_was_proved():
     counted = count_table(EVENTS, PAGES, Counting("user", at_most=2), measure=ut.count(3))
     release = release_table(counted, ut.Promise.of_counted(counted), epsilon=1)
     assert release.unit == counted.unit == Unit(3, 2)
-    assert (release.columns, release.public, release.rows_from) == (("count",), ("page",), "declared")
+    assert (release.columns, release.public, release.promise.rows) == (("count",), ("page",), "declared")
     assert list(release.table) == ["page", "count", "count_margin"]
     larger = release_table(
         counted,

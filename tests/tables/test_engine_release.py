@@ -232,7 +232,7 @@ def test_a_rehearsal_draws_nothing_and_a_statement_has_no_digest(lazily):
     made = release_table(frame, **asked(**SAY))
     assert made.statement["table"] is None
     assert made.statement["rows"] == ROWS
-    assert made.statement["released"] == ["visits"]
+    assert made.statement["promise"]["columns"] == ["visits"]
 
 
 @pytest.mark.parametrize("sensitivity", [3, 4, 5])

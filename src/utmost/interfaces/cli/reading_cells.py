@@ -184,7 +184,7 @@ class _Table:
             "margin": bars.alone(self.sure),
             "cells": count,
             "margin_together": together,
-            "relaxable": bool(release.said["relaxable"]) or "name" in release.said,
+            "relaxable": release.plan.relaxable or "name" in release.said,
             "columns": names,
             "labels": release.labels,
             "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},

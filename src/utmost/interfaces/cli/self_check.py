@@ -30,7 +30,7 @@ from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable, PromiseBroken, UtmostError
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement_check import check_statement
+from utmost.publish.promises.statement import check_statement
 from utmost.publish.releases.table import release_table
 from utmost.tables.admissions import ADMISSIONS
 

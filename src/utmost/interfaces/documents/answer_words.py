@@ -10,7 +10,7 @@ from utmost.design.spaces.space import Space
 from utmost.errors import BadTable
 from utmost.interfaces.documents.space_names import distances_words, space_facts, stated_space
 from utmost.publish.promises import codec
-from utmost.publish.promises.statement_check import (
+from utmost.publish.promises.statement import (
     ON_TRUST_OF_DRAWS,
     digest_of,
     does_not_follow,

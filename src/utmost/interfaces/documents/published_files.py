@@ -18,8 +18,15 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
-from utmost.publish.promises.statement_check import read_statement
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, TABLE_KIND, WORKLOAD_KIND
+from utmost.publish.promises.statement import read_statement
+from utmost.publish.promises.statement_kinds import (
+    CELLS,
+    CLEAN_KIND,
+    DETAILED_KIND,
+    STATEMENT_KIND,
+    WORKLOAD_KIND,
+    noise_kind,
+)
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.released_table import ReleasedTable
@@ -110,8 +117,8 @@ def read_release(
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
         return _of_document(file, statement)
     beside = sidecars.sidecar_path(file) if statement is None else Path(statement)
-    facts = read_statement(beside) if beside.is_file() else {"kind": TABLE_KIND}  # which says what is missing
-    if facts["kind"] == TABLE_KIND:
+    facts = read_statement(beside) if beside.is_file() else {"kind": STATEMENT_KIND}  # which says what is missing
+    if facts["kind"] == STATEMENT_KIND and noise_kind(facts) in (*CELLS, ""):
         return ReleasedTable.read(file, statement, separator=separator, encoding=encoding)
     if statement is None:
         sidecars.check_unchanged(file, facts)

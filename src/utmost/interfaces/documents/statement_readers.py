@@ -8,23 +8,18 @@ from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import Unsupported
-from utmost.publish.promises.statement_check import check_statement
+from utmost.publish.promises.statement import check_statement
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     DETAILED_KIND,
     KEYS_KIND,
-    PLACES_KIND,
     PROCESSED_KIND,
-    PROMISED_KIND,
-    TABLE_KIND,
-    TOGETHER_KIND,
+    STATEMENT_KIND,
     WITHHELD_KIND,
     WORKLOAD_KIND,
     WORKLOAD_TABLE_KIND,
 )
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.statements.places_check import check_places
-from utmost.publish.statements.promised_words import check_promised, promised_in_words
 from utmost.publish.statements.stated_choices import (
     check_answered,
     check_keys_file,
@@ -34,14 +29,11 @@ from utmost.publish.statements.stated_choices import (
 )
 from utmost.publish.statements.stated_words import (
     detailed_in_words,
-    points_in_words,
     table_in_words,
-    together_in_words,
     withheld_in_words,
     workload_in_words,
     workload_table_in_words,
 )
-from utmost.publish.statements.together_check import check_together
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import check_workload_table
 from utmost.tables.files import files
@@ -82,16 +74,13 @@ def _answers_in_words(statement: Mapping[str, Any]) -> Facts:
 
 
 READERS = {
-    TABLE_KIND: StatementReader(table_in_words, partial(check_statement, digested=False)),
-    TOGETHER_KIND: StatementReader(together_in_words, partial(check_together, digested=False)),
-    PLACES_KIND: StatementReader(points_in_words, partial(check_places, digested=False)),
+    STATEMENT_KIND: StatementReader(table_in_words, partial(check_statement, digested=False)),
     WORKLOAD_KIND: StatementReader(workload_in_words),
     WORKLOAD_TABLE_KIND: StatementReader(workload_table_in_words, check_workload_table),
     DETAILED_KIND: StatementReader(detailed_in_words),
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
     KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
     PROCESSED_KIND: StatementReader(reading_in_words, check_reading),
-    PROMISED_KIND: StatementReader(promised_in_words, check_promised),
     ANSWERS_KIND: StatementReader(_answers_in_words, check_answered),
 }
 """For each kind, what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""

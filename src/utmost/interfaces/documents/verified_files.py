@@ -9,7 +9,7 @@ from utmost.core.exact.written_levels import stated_level
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
-from utmost.publish.promises.statement_check import read_statement
+from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.release_facts import Facts

@@ -148,13 +148,12 @@ class RemoteLedger:
         noise, at, table = noise_of_facts(found["promise"]), level_of_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, WorkloadRelease):
-            columns, statement = tuple(found["columns"]), {"rows": found["rows"], "public": (), "rows_from": "declared"}
-            remembered = table.ledger_facts
+            promise, rows, remembered = Promise(noise=noise), found["rows"], table.ledger_facts
         else:
             statement = found["statement"]
-            columns, remembered = tuple(statement["released"]), LedgerFacts.of_statement(statement, at)
-        public, rows, rows_from = tuple(statement["public"]), statement["rows"], statement["rows_from"]
-        return Answer(table, columns, noise.plan(at), rows, public, rows_from, remembered, release)
+            promise, rows = Promise.of_facts(statement["promise"]), statement["rows"]
+            remembered = LedgerFacts.of_statement(statement, at)
+        return Answer(table, promise, noise.plan(at), rows, remembered, release)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version; see `Ledger`."""

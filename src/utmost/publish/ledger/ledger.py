@@ -320,8 +320,8 @@ class Ledger(Responding, Accounts, Shown):
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
         remembered = self._look(lambda state: ledger_facts(state, known, at))
-        plan, rows_from = known.noise.plan(at), known.promise.rows
-        return Answer(frame, known.columns, plan, known.rows, public, rows_from, remembered, release)
+        promise = known.promise.as_read(known.columns, public)
+        return Answer(frame, promise, known.noise.plan(at), known.rows, remembered, release)
 
     def publish_shared(
         self,

@@ -15,7 +15,8 @@ from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
-from utmost.publish.promises.table_statements import Stated
+from utmost.publish.promises.statement import Statement
+from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.tables.engines.engines import is_engine_frame
 
@@ -80,8 +81,8 @@ def rehearse(
         As `release`; Unsupported: for a frame that an engine evaluates, which `rehearse_table` reads.
 
     >>> from utmost import Unit
-    >>> rehearse({"n": [3]}, Promise("n", unit=Unit(1, 1)), epsilon=1)["margin"]
-    3
+    >>> rehearse({"n": [3]}, Promise("n", unit=Unit(1, 1)), epsilon=1)["margins"]
+    {'n_margin': 3}
     """
     sure, at = read_confidence(confidence), level(epsilon, alpha)
     native = fitting(promise, table).rows_of(table)
@@ -95,6 +96,6 @@ def rehearse(
     noise.check_level(at)
     noise.warn(at)
     warn_of_rows(found.rows)
-    return noise.statement(
-        at, sure, Stated(found.columns, found.public, 0 if noise.names_rows else source.rows, found.rows)
-    )
+    if isinstance(noise, SumNoise):
+        return noise.rehearsed(at, sure)
+    return Statement(found, at, sure, 0 if noise.names_rows else source.rows, None, None).facts()

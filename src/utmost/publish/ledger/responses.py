@@ -252,7 +252,7 @@ def answer_alone(
     named = tuple(name for name in order if name in public)
     rows = len(next(iter(written.values()))) if noise.names_rows else release.rows
     values = answer_table(noise, level, written, release.kind, release.part, table, remembered)
-    return Answer(values, columns, plan, rows, named, release.promise.rows, remembered, None)
+    return Answer(values, release.promise.as_read(columns, named), plan, rows, remembered, None)
 
 
 def key_of_level(page: Page, release: Published, level: Level) -> bytes:

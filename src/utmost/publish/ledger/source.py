@@ -115,7 +115,7 @@ class Source:
         public = tuple(name for name in self.order if name in self.promise.public)
         rows = len(next(iter(written.values()))) if noise.names_rows else self.rows
         values = answer_table(noise, level, written, self.kind, self.promise.part, table, remembered)
-        return Answer(values, columns, plan, rows, public, self.promise.rows, remembered, None)
+        return Answer(values, self.promise.as_read(columns, public), plan, rows, remembered, None)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.

@@ -1,20 +1,20 @@
 """Noise of the columns of a table, each cell with its own: integers, amounts in steps, and reals on a grid.
 
-`CellNoise` serves every level; `OnceNoise` is the least at one, and no memory keeps it.
+`CellNoise` serves every level; `OnceCells` is the least at one, and no memory keeps it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import text, truth
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence, written_number
-from utmost.core.noise.costs import Cost
+from utmost.core.noise.costs import Cost, cost_named
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.grid import unsnapped
 from utmost.errors import OutOfRange, Unsupported
@@ -23,7 +23,7 @@ from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
 from utmost.publish.promises.plan import Planned, plan_of_answer, plan_release
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
-from utmost.publish.promises.table_statements import Stated, promise
+from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
@@ -61,10 +61,6 @@ class ColumnNoise(PlannedNoise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
         return promise(level, self.unit, "the released columns", "released cell")
-
-    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
-        """The statement that the plan makes."""
-        return self.plan(at, confidence).statement(stated)
 
 
 def read_largest(largest: Number | None) -> Fraction | None:
@@ -251,39 +247,54 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return plan_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
 
 
-@dataclass(frozen=True, slots=True)
-class OnceNoise(ColumnNoise):
-    """Noise that is chosen for its level.
+def _read_cost(fact: Any, name: str) -> Cost:
+    return cost_named(text(fact, name))
 
-    It leads to no other level, or only by its own law, so that no memory takes it: see `Promise.noise`.
+
+def _read_truth(fact: Any, name: str) -> bool:
+    return truth(fact, name)
+
+
+@dataclass(frozen=True, slots=True)
+class OnceCells(ColumnNoise):
+    """Noise of its own for each cell, the least at the level of one release; no memory takes it, see `Promise.noise`.
 
     Attributes:
         numbers: "integers" or "reals".
-        choose: from a level, and the ``confidence`` of the error bars, to the plan.
-        together: the columns that the plan noises together; none where each cell is by itself.
+        cost: error of a cell that is least.
+        relaxable: whether the noise is the least of those that can later be relaxed without loss.
+        grid: width of the grid of reals; chosen by level and sensitivity where it is None.
     """
 
     kind: ClassVar[str] = "columns with noise for one level"
+    json_kind: ClassVar[str] = "cells at one level"
 
-    numbers: str
-    choose: Callable[..., Planned]
-    together: tuple[str, ...] = ()
+    numbers: Numbers = field(metadata=form("values"))
+    cost: Cost = field(metadata=form("least error of a cell", write=repr, read=_read_cost))
+    relaxable: bool = field(metadata=form("noise that can be relaxed", read=_read_truth))
+    grid: Fraction | None = field(metadata=form("grid of reals", write=str, read=written_number))
 
     @property
     def subject(self) -> str:
         """ "integers" or "reals"."""
         return self.numbers
 
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "OnceCells":
+        """The noise that `facts` wrote."""
+        return once_cells(**cls.arguments(facts))
+
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
         """The least noise at a level."""
-        return self.choose(level, confidence=confidence)
-
-    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns; where they are noised together, those that the noise names."""
-        if self.together and sorted(columns or self.together) != sorted(self.together):
-            required = f"the released columns are those of the noise: {', '.join(self.together)}"
-            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
-        return self.together or columns
+        return plan_release(
+            level,
+            unit=self.unit,
+            cost=self.cost,
+            numbers=self.numbers,
+            relaxable=self.relaxable,
+            confidence=confidence,
+            grid=self.grid,
+        )
 
 
 def once_cells(
@@ -293,16 +304,15 @@ def once_cells(
     numbers: str = "integers",
     relaxable: bool = False,
     grid: Number | None = None,
-) -> OnceNoise:
-    """The noise of cells that is least at its level: the words of `plan_release`.
+) -> OnceCells:
+    """The noise of cells that is least at its level: the arguments of `plan_release`.
 
     >>> from utmost.exact import level
     >>> once_cells(Unit(5, 1), cost="squared").plan(level(8)).law
     DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
     """
-    plain = read_unit(unit)
-    choose = partial(plan_release, unit=plain, cost=cost, numbers=numbers, relaxable=relaxable, grid=grid)
-    return OnceNoise(plain, read_numbers(numbers), choose)
+    width = None if grid is None else written_number(grid, "grid")
+    return OnceCells(read_unit(unit), read_numbers(numbers), cost_named(cost), truth(relaxable, "relaxable"), width)
 
 
 def least_like(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> PlannedNoise:

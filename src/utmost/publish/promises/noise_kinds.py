@@ -8,62 +8,76 @@ from typing import Any
 
 from utmost.core.exact.arguments import mapping
 from utmost.errors import OutOfRange, UtmostError
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.promised_noise import PlannedNoise
 
 
-def _cells() -> type[Noise]:
+def _cells() -> type[PlannedNoise]:
     from utmost.publish.promises.cell_noise import CellNoise
 
     return CellNoise
 
 
-def _sums() -> type[Noise]:
+def _sums() -> type[PlannedNoise]:
     from utmost.publish.promises.sum_noise import SumNoise
 
     return SumNoise
 
 
-def _points() -> type[Noise]:
+def _points() -> type[PlannedNoise]:
     from utmost.publish.promises.point_noise import PointNoise
 
     return PointNoise
 
 
-def _together() -> type[Noise]:
+def _together() -> type[PlannedNoise]:
     from utmost.publish.promises.noise_together import TogetherNoise
 
     return TogetherNoise
 
 
-def _keys() -> type[Noise]:
+def _keys() -> type[PlannedNoise]:
     from utmost.publish.promises.noise_of_keys import KeyNoise
 
     return KeyNoise
 
 
-def _named_cells() -> type[Noise]:
+def _named_cells() -> type[PlannedNoise]:
     from utmost.publish.promises.noise_of_universe import NamedCellNoise
 
     return NamedCellNoise
 
 
-KINDS: dict[str, Callable[[], type[Noise]]] = {
+def _once_cells() -> type[PlannedNoise]:
+    from utmost.publish.promises.cell_noise import OnceCells
+
+    return OnceCells
+
+
+def _once_together() -> type[PlannedNoise]:
+    from utmost.publish.promises.noise_together import OnceTogether
+
+    return OnceTogether
+
+
+KINDS: dict[str, Callable[[], type[PlannedNoise]]] = {
     "cells": _cells,
     "sums": _sums,
     "points": _points,
     "together": _together,
     "keys": _keys,
     "named cells": _named_cells,
+    "cells at one level": _once_cells,
+    "together at one level": _once_together,
 }
 """The class of each kind, by its name in JSON; its file is loaded when the kind is first met."""
 
 
-def kind_named(name: str) -> type[Noise]:
+def kind_named(name: str) -> type[PlannedNoise]:
     """The class of a kind."""
     return KINDS[name]()
 
 
-def noise_of_facts(facts: Any) -> Noise:
+def noise_of_facts(facts: Any) -> PlannedNoise:
     """The noise that `Noise.facts` wrote: a mapping with its kind, and the fields of that kind.
 
     Raises:

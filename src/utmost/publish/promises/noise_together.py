@@ -22,10 +22,11 @@ from utmost.core.noise.signed_cells import SignedCells
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
-from utmost.publish.promises.cell_noise import CellNoise, ColumnNoise, LatticeNoise, OnceNoise, read_largest
+from utmost.publish.promises.cell_noise import CellNoise, ColumnNoise, LatticeNoise, read_largest
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of
@@ -36,9 +37,10 @@ from utmost.publish.promises.together_plan import (
     plan_of_way,
     plan_together,
     rows_facts,
+    together_guarantee,
     way_of_facts,
 )
-from utmost.publish.workloads.measuring.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
+from utmost.publish.workloads.measuring.cells_together import NORMS, RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""
@@ -230,6 +232,112 @@ def together_noise(
     return TogetherNoise(replace(plan.unit, nonnegative=False), read_largest(largest), names, least, way)
 
 
+_NOISE_OF_ROW: dict[str, FieldForm] = {
+    name: FieldForm(title)
+    for name, title in {
+        "groups": "columns in each group",
+        "shares": "share of each group",
+        "signed_sums": "signed sums",
+        "step": "step of the staircase",
+    }.items()
+}
+
+
+_SEARCHED = (*RAISED, *NORMS)
+
+
+def _same_facts(facts: Any, name: str = "") -> Any:
+    return facts
+
+
+@dataclass(frozen=True, slots=True)
+class OnceTogether(ColumnNoise):
+    """Noise of columns of which one individual changes the cells of one row, the least at the level of one release.
+
+    Attributes:
+        columns: at least two; pairs are taken in this order.
+        noise: the kind; the one of least cost where it is None.
+        relaxable: whether the noise is the least of those that can later be relaxed without loss.
+        cost: error of a cell that is least.
+        halves: what becomes of multiples of 1/2; None as for `plan_together`.
+        found: the noise that a search found at the level of the release; None before it was searched for.
+    """
+
+    kind: ClassVar[str] = "columns with noise for one level"
+    json_kind: ClassVar[str] = "together at one level"
+
+    columns: tuple[str, ...] = field(metadata=form("columns of the noise", write=list))
+    noise: TogetherKind | None = field(metadata=form("noise of a row"))
+    relaxable: bool = field(metadata=form("noise that can be relaxed"))
+    cost: CellCost = field(metadata=form("least error of a cell"))
+    halves: Halves | None = field(metadata=form("multiples of 1/2"))
+    found: Mapping[str, Any] | None = field(
+        metadata=form("noise that was found", write=_same_facts, read=_same_facts, parts=_NOISE_OF_ROW)
+    )
+
+    @property
+    def needs_search(self) -> bool:
+        """Whether the kind was not chosen yet, or its sums were not searched for."""
+        return self.noise is None or (self.noise in _SEARCHED and self.found is None)
+
+    @property
+    def subject(self) -> str:
+        """ "integers"."""
+        return "integers"
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "OnceTogether":
+        """The noise that `facts` wrote."""
+        about = cls.arguments(facts)
+        found = about.pop("found", None)
+        if found is not None and about.get("noise") not in _SEARCHED:
+            raise OutOfRange("signed sums and steps are those of a search", came="others", where="noise")
+        return replace(once_together(listed_names(about.pop("columns"), "columns"), **about), found=found)
+
+    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherAt:
+        """The least noise at a level, or the noise that was found."""
+        if self.found is not None:
+            way, ends = way_of_facts({"noise": self.noise, **self.found}, level, self.unit), one_of_halves(self.halves)
+            return plan_of_way(self.columns, level, self.unit, way, halves=ends, confidence=confidence, cost=self.cost)
+        return plan_together(
+            self.columns,
+            level,
+            unit=self.unit,
+            noise=self.noise,
+            relaxable=self.relaxable,
+            cost=self.cost,
+            halves=self.halves,
+            confidence=confidence,
+        )
+
+    def as_drawn(self, plan: Planned) -> "OnceTogether":
+        """The same noise, with its kind and the result of the search."""
+        return self if not isinstance(plan, TogetherAt) else once_of_plan(plan)
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return together_guarantee(level, self.unit)
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns, which the noise names."""
+        if columns and sorted(columns) != sorted(self.columns):
+            required = f"the released columns are those of the noise: {', '.join(self.columns)}"
+            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
+        return self.columns
+
+
+def one_of_halves(halves: object) -> Halves:
+    """The word, which must be "toss" or "keep"."""
+    ends: Halves = one_of(halves, Halves, "halves")
+    return ends
+
+
+def once_of_plan(plan: TogetherAt) -> OnceTogether:
+    """The noise of a plan, for its statement."""
+    found = plan.search_facts or None
+    return OnceTogether(plan.unit, plan.columns, plan.way.kind, plan.is_relaxable, plan.cost, plan.halves, found)
+
+
 def once_together(
     columns: Sequence[str],
     *,
@@ -238,14 +346,16 @@ def once_together(
     relaxable: bool = False,
     cost: CellCost = "absolute",
     halves: Halves | None = None,
-) -> OnceNoise:
+) -> OnceTogether:
     """The noise of columns changed together that is least at its level: the arguments of `plan_together`.
 
     >>> from utmost.exact import level
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).plan(level(1)).way.kind
     'joint'
     """
-    names, relaxable = tuple(sequence_of(columns, text, "columns")), truth(relaxable, "relaxable")
-    check_changed(instance(unit, Unit, "unit"), names)
-    least = partial(plan_together, names, unit=unit, noise=noise, relaxable=relaxable, cost=cost, halves=halves)
-    return OnceNoise(unit, "integers", least, names)
+    names, whom = tuple(sequence_of(columns, text, "columns")), instance(unit, Unit, "unit")
+    check_changed(whom, names)
+    kind = None if noise is None else one_of(noise, TogetherKind, "noise")
+    ends = None if halves is None else one_of_halves(halves)
+    least = one_of(cost, CellCost, "cost")
+    return OnceTogether(whom, names, kind, truth(relaxable, "relaxable"), least, ends, None)

@@ -1,15 +1,9 @@
-"""What is said of released points: the statement, the promise in sentences, and the proof."""
+"""The promise of released points in sentences, and the theorem."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from fractions import Fraction
-from typing import Any
 
-from utmost.core.exact.written_levels import factor_text, level_facts, level_name
+from utmost.core.exact.written_levels import factor_text, level_name
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.statement_kinds import FORMAT, PLACES_KIND
-from utmost.publish.promises.table_statements import Stated
-from utmost.version import __version__
 
 
 def margin_name(columns: Sequence[str]) -> str:
@@ -21,30 +15,10 @@ def margin_name(columns: Sequence[str]) -> str:
     return f"{'_'.join(columns)}_margin"
 
 
-def places_statement(law: PlanarLaw, confidence: Fraction, stated: Stated) -> dict[str, Any]:
-    """What is said publicly about a release of points: plain data, from which everything can be computed again."""
-    return {
-        "kind": PLACES_KIND,
-        "format": FORMAT,
-        "utmost": __version__,
-        "guarantee": f"{places_guarantee(law, stated.released)} {stated.granted}",
-        **level_facts(law.level),
-        "per": str(law.per),
-        "distance": "Euclidean",
-        "law": "EuclideanLaplace",
-        "theorem": places_theorem(law),
-        "grid": str(law.grid),
-        "declared_grid": law.grid != replace(law, declared=None).grid,
-        "confidence": float(confidence),
-        "confidence_exactly": str(confidence),
-        "margin": law.margin(confidence),
-        **stated.facts(),
-    }
-
-
 def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
     """The promise in plain sentences, and what it does not say.
 
+    >>> from fractions import Fraction
     >>> from utmost.exact import level
     >>> print(places_guarantee(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None), ["x", "y"]))
     Whatever anyone concludes from the released points (x, y), the chance of concluding it would have been at most 1.65
@@ -67,12 +41,18 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
 def places_line(law: PlanarLaw) -> str:
     """The promise in one line, for a screen; the statement has the whole of it.
 
+    >>> from fractions import Fraction
     >>> from utmost.exact import level
     >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
     If one point had been 200 away, no result would be more than 1.65 times as likely (epsilon = 0.5 for each 200).
     """
     told = f"no result would be more than {factor_text(law.level)} times as likely"
     return f"If one point had been {law.per} away, {told} ({level_name(law.level)} for each {law.per})."
+
+
+def places_drawn(law: PlanarLaw) -> str:
+    """The noise in words."""
+    return f"density proportional to exp(-epsilon |v|/{law.per}) in {law.dimensions} dimensions, in steps of {law.grid}"
 
 
 def places_theorem(law: PlanarLaw) -> str:

@@ -30,11 +30,9 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import Lattice, whole_sensitivity
-from utmost.publish.promises.statement_kinds import FORMAT, TABLE_KIND
-from utmost.publish.promises.table_statements import Stated, law_parameters, promise
+from utmost.publish.promises.table_statements import law_parameters, promise
 from utmost.publish.promises.values import noised_by
 from utmost.tables.cells.columns import Place, integer_column, real_column
-from utmost.version import __version__
 
 
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
@@ -109,8 +107,8 @@ class Planned(Protocol):
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """The columns with noise, each as it is published; of cells as `read` reads them."""
 
-    def statement(self, stated: Stated) -> dict[str, Any]:
-        """What is said publicly about the release of a table, see `statement`."""
+    def facts(self) -> dict[str, Any]:
+        """The noise as JSON values, for a statement: "drawn", "theorem", and the numbers of its kind."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -164,31 +162,19 @@ class CellsAt(Shown):
         """Warn of a level at which practically nobody is protected."""
         warn_of_level(self.level, self.law)
 
-    def statement(self, stated: Stated) -> dict[str, Any]:
-        """What is said publicly about a release of columns."""
-        unit, law = self.unit, self.law
+    def facts(self) -> dict[str, Any]:
+        """The noise as JSON values, for a statement."""
+        law = self.law
         return {
-            "kind": TABLE_KIND,
-            "format": FORMAT,
-            "utmost": __version__,
-            "guarantee": f"{guarantee(self)} {stated.granted}",
-            **level_facts(self.level),
-            "neighbours": unit.neighbours,
-            **unit.facts(),
-            "charged": unit.charged,
+            "drawn": repr(self.drawn),
+            "theorem": self.theorem,
+            "charged": self.unit.charged,
             "per_cell": level_facts(law.level),
             "law": type(law).__name__,
             "parameters": law_parameters(law),
-            "drawn": repr(self.drawn),
-            "theorem": self.theorem,
-            "cost": repr(self.cost),
             "relaxable": self.relaxable,
-            "domain": law.numbers,
             "grid": None if self.grid is None else str(self.grid),
             "confidence": float(self.confidence),
-            "confidence_exactly": str(self.confidence),
-            "margin": self.margin,
-            **stated.facts(),
         }
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
@@ -356,26 +342,6 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
     margin = _margin(unit, drawn, grid, confidence)
     return CellsAt(at, unit, law, drawn, absolute, True, confidence, margin, grid)
-
-
-def statement(
-    plan: CellsAt,
-    released: Sequence[str],
-    public: Sequence[str],
-    rows: int,
-    *,
-    rows_from: str = "declared",
-    digest: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """What is said publicly about a release.
-
-    Args:
-        plan: the promise.
-        released: the columns that carry noise.
-        public: the columns published without noise.
-        rows, rows_from, digest: as for `Stated`.
-    """
-    return instance(plan, CellsAt, "plan").statement(Stated(released, public, rows, rows_from, digest))
 
 
 def guarantee(plan: CellsAt) -> str:

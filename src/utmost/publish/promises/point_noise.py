@@ -17,11 +17,15 @@ from utmost.errors import NeedsTable, OutOfRange
 from utmost.publish.promises.cell_noise import LARGEST, read_largest
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import width_of
-from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
+from utmost.publish.promises.places_statements import (
+    margin_name,
+    places_drawn,
+    places_guarantee,
+    places_theorem,
+)
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_points
 from utmost.publish.promises.promised_noise import Noise, NoiseAt, Response
-from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
 from utmost.tables.cells.cell_values import read_reals
 from utmost.tables.cells.columns import Place, exact_column, real_column
@@ -109,10 +113,6 @@ class PointNoise(Noise):
         """The distance within which a released point lies of the true one, with this confidence."""
         return self.law(level).margin(read_confidence(confidence))
 
-    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
-        """What is said publicly about a release of points, see `places_statement`."""
-        return places_statement(self.law(at), confidence, stated)
-
     def check_served(self) -> None:
         """Refused: at a level of 1e30 the path of a point takes minutes, which no role may spend."""
         raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
@@ -181,6 +181,18 @@ class PointsAt(NoiseAt):
     def law(self) -> PlanarLaw:
         """Level, distance and grid."""
         return self.noise.law(self.level)
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as JSON values, for a statement."""
+        law = self.law
+        return {
+            "drawn": places_drawn(law),
+            "theorem": places_theorem(law),
+            "law": "EuclideanLaplace",
+            "distance": "Euclidean",
+            "grid": str(law.grid),
+            "confidence": float(self.confidence),
+        }
 
     def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         """The coordinates of a column."""

@@ -26,6 +26,7 @@ from utmost.publish.promises.cell_noise import CellNoise, least_like
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_facts
+from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
@@ -38,11 +39,11 @@ Part = tuple[str, str]
 
 
 def _noise_facts(noise: PlannedNoise) -> dict[str, Any]:
-    """The noise as JSON, where a memory can keep it."""
-    return _lasting(noise).facts()
+    """The noise as JSON."""
+    return noise.facts()
 
 
-def _read_noise(facts: Any, name: str) -> Noise:
+def _read_noise(facts: Any, name: str) -> PlannedNoise:
     return noise_of_facts(facts)
 
 
@@ -293,6 +294,14 @@ class Promise(Shown):
             Unsupported: for a cost beside noise that a promise leaves no choice of.
         """
         return replace(self, noise=least_like(self.noise, cost, relaxable=relaxable))
+
+    def as_drawn(self, plan: Planned) -> "Promise":
+        """The same, with the result of a search for its noise."""
+        return replace(self, noise=self.noise.as_drawn(plan))
+
+    def as_published(self) -> "Promise":
+        """The same without the names of columns that are left out or identify rows: no statement tells them."""
+        return replace(self, drop=(), id_column=(), keyed_by_id=False)
 
     def of_part(self, part: Part | None) -> "Promise":
         """The same of a part of a partition."""

@@ -17,7 +17,6 @@ from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_for
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
-from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.random_bits import Randomness
@@ -27,11 +26,9 @@ from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import Planned
-from utmost.publish.promises.statement_kinds import FORMAT, PROMISED_KIND
-from utmost.publish.promises.table_statements import Stated, assumed_line
+from utmost.publish.promises.table_statements import assumed_line
 from utmost.tables.cells.columns import Place
 from utmost.tables.files.opened_tables import opened_table
-from utmost.version import __version__
 
 CONFIDENCE = Fraction(19, 20)
 """Of the error bars of a response, unless another is asked of it."""
@@ -51,6 +48,7 @@ class PlannedNoise(ABC):
     Attributes:
         unit: what one individual changes.
         kind: what is noised, in words.
+        json_kind: the name of the kind in JSON, see `noise_of_facts`.
         needs_counted: whether a table must be a counted one, and the release of it is one document.
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
     """
@@ -58,8 +56,14 @@ class PlannedNoise(ABC):
     unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
 
     kind: ClassVar[str]
+    json_kind: ClassVar[str]
     needs_counted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
+
+    @property
+    def needs_search(self) -> bool:
+        """Whether its plan has to be searched for, so that no statement can be of it."""
+        return False
 
     @property
     @abstractmethod
@@ -77,6 +81,24 @@ class PlannedNoise(ABC):
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
+
+    def as_drawn(self, plan: Planned) -> "PlannedNoise":
+        """The same noise, with the result of a search that its plan made."""
+        return self
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as JSON, numbers as text: what promises, events and statements keep; see `noise_of_facts`."""
+        return {"kind": self.json_kind, **facts_of(self)}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "PlannedNoise":
+        """The noise of this kind that `facts` wrote."""
+        return cls(**cls.arguments(facts))
+
+    @classmethod
+    def arguments(cls, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of the noise of this kind that `facts` wrote."""
+        return arguments_of(cls, {name: fact for name, fact in facts.items() if name != "kind"}, "noise")
 
     def check_unit(self, counted: Any) -> None:  # noqa: B027, most kinds have nothing to check
         """Check that the unit goes with a table, counted or not.
@@ -120,12 +142,10 @@ class Noise(PlannedNoise):
     """The noise that is promised, whatever the level, and that a memory keeps.
 
     Attributes:
-        json_kind: the name of the kind in JSON, see `noise_of_facts`.
         is_relaxed: whether there are answers at several levels.
         is_charted: whether the error bar is one of each column.
     """
 
-    json_kind: ClassVar[str]
     is_relaxed: ClassVar[bool] = True
     is_charted: ClassVar[bool] = True
 
@@ -263,50 +283,6 @@ class Noise(PlannedNoise):
         """Whom it protects, in words."""
         return f"one individual, who {assumed_line(self.unit, 'released cell')}"
 
-    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
-        """The statement of one answer by itself: the noise as facts, and all that follows from them.
-
-        A kind of noise that was there before this statement has one of its own.
-
-        Args:
-            at: the level of the answer.
-            confidence: of the error bars.
-            stated: the table.
-        """
-        table = replace(stated, rows_from="released") if self.names_rows else stated
-        margins = self.column_bars(at, stated.released, confidence)
-        granted = "" if self.names_rows else f" {stated.granted}"
-        delta = {} if self.delta is None else {"delta": str(self.delta)}
-        return {
-            "kind": PROMISED_KIND,
-            "format": FORMAT,
-            "utmost": __version__,
-            "guarantee": f"{self.guarantee(at, stated.released)}{granted}",
-            **level_facts(at),
-            **delta,
-            "alike": self.relation,
-            "promise": self.facts(),
-            "drawn": self.drawn(at),
-            "theorem": self.theorem,
-            "confidence_exactly": str(confidence),
-            "margins": {name: margin for name, (_, margin) in margins.items()},
-            **table.facts(),
-        }
-
-    def facts(self) -> dict[str, Any]:
-        """The noise as JSON, numbers as text: what promises, events and statements keep; see `noise_of_facts`."""
-        return {"kind": self.json_kind, **facts_of(self)}
-
-    @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "Noise":
-        """The noise of this kind that `facts` wrote."""
-        return cls(**cls.arguments(facts))
-
-    @classmethod
-    def arguments(cls, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of the noise of this kind that `facts` wrote."""
-        return arguments_of(cls, {name: fact for name, fact in facts.items() if name != "kind"}, "noise")
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseAt(Shown):
@@ -373,6 +349,6 @@ class NoiseAt(Shown):
         }
         return self.noise.written(self.level, response)
 
-    def statement(self, stated: Stated) -> dict[str, Any]:
-        """What is said publicly about the release of a table."""
-        return self.noise.statement(self.level, self.confidence, stated)
+    def facts(self) -> dict[str, Any]:
+        """The noise as JSON values, for a statement."""
+        return {"drawn": self.noise.drawn(self.level), "theorem": self.noise.theorem}

@@ -12,9 +12,7 @@ from utmost.errors import BadTable, Unsupported
 FORMAT = 1
 """The format of every kind of document."""
 
-TABLE_KIND = "utmost table release"
-TOGETHER_KIND = "utmost release of cells changed together"
-PLACES_KIND = "utmost places release"
+STATEMENT_KIND = "utmost statement"
 WORKLOAD_KIND = "utmost workload release"
 WORKLOAD_TABLE_KIND = "utmost workload table"
 DETAILED_KIND = "utmost release in two stages"
@@ -22,24 +20,32 @@ CLEAN_KIND = "utmost clean table"
 WITHHELD_KIND = "utmost withheld table"
 KEYS_KIND = "utmost named keys"
 PROCESSED_KIND = "utmost processed release"
-PROMISED_KIND = "utmost promised release"
 ANSWERS_KIND = "utmost answers"
 
 KINDS_BESIDE_TABLES = frozenset(
     {
-        TABLE_KIND,
-        TOGETHER_KIND,
-        PLACES_KIND,
+        STATEMENT_KIND,
         WORKLOAD_TABLE_KIND,
         CLEAN_KIND,
         WITHHELD_KIND,
         KEYS_KIND,
         PROCESSED_KIND,
-        PROMISED_KIND,
         ANSWERS_KIND,
     }
 )
 """The kinds of statements that stand beside a table."""
+
+CELLS = ("cells", "cells at one level")
+"""The kinds of noise of cells, each with noise of its own."""
+
+
+def noise_kind(document: Mapping[str, Any]) -> str:
+    """The kind of noise that the promise in a statement has; "" in a document that is no statement."""
+    promise = document.get("promise")
+    noise = promise.get("noise") if isinstance(promise, Mapping) else None
+    kind = noise.get("kind") if isinstance(noise, Mapping) else None
+    return kind if isinstance(kind, str) else ""
+
 
 VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")
 """The spelling of a version of utmost."""

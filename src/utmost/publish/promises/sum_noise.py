@@ -26,7 +26,7 @@ from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
-from utmost.publish.promises.table_statements import Stated, assumed_line, promise
+from utmost.publish.promises.table_statements import assumed_line, promise
 from utmost.publish.promises.workload_statements import MeasuredSums, workload_statement
 from utmost.publish.workloads.measuring.measured_families import load_of
 from utmost.publish.workloads.planning.strategy import Strategy
@@ -199,8 +199,8 @@ class SumNoise(LatticeNoise):
         """The promise at a level, in plain words."""
         return promise(level, self.unit, "the released columns", "released cell")
 
-    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
-        """What is said of sums, whatever they are."""
+    def rehearsed(self, at: Level, confidence: Fraction) -> dict[str, Any]:
+        """The statement of sums that are not measured yet."""
         strategy = self.strategy
         zeros = {family: np.zeros(strategy.measured_shape(family), np.int64) for family in strategy.shares}
         weights = precision_weights({family: law.ratio for family, law in noise_laws(strategy, at).items()})

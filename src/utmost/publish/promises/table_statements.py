@@ -5,8 +5,7 @@ The statement is plain data, ready for JSON. It holds no true value and no seed:
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -70,40 +69,6 @@ def _cell(cell: Any) -> str | None:
     if isinstance(cell, float | Decimal | Fraction | np.floating):
         return repr(float(cell))
     return str(cell)
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """The table of which a statement speaks.
-
-    Attributes:
-        released: the columns that carry noise.
-        public: the columns published without noise.
-        rows: how many rows there are.
-        rows_from: where their list comes from, "declared" or "observed".
-        digest: of the released table, see `cells_digest`; of a file, {"of": "file", "sha256": ...}.
-    """
-
-    released: Sequence[str]
-    public: Sequence[str]
-    rows: int
-    rows_from: str = "declared"
-    digest: Mapping[str, str] | None = None
-
-    @property
-    def granted(self) -> str:
-        """What is taken for granted of everything in it that is not noised."""
-        return taken_for_granted(self.public, self.rows_from)
-
-    def facts(self) -> dict[str, Any]:
-        """The fields that end the statement of every table."""
-        return {
-            "released": list(self.released),
-            "public": list(self.public),
-            "rows": self.rows,
-            "rows_from": self.rows_from,
-            "table": None if self.digest is None else dict(self.digest),
-        }
 
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:

@@ -18,7 +18,6 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.shown import Shown
-from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.joint_cells import RotatedPair
@@ -32,8 +31,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of
-from utmost.publish.promises.statement_kinds import FORMAT, TOGETHER_KIND
-from utmost.publish.promises.table_statements import Stated, promise_text
+from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.workloads.measuring.cells_together import (
     NORMS,
     RAISED,
@@ -44,7 +42,6 @@ from utmost.publish.workloads.measuring.cells_together import (
 )
 from utmost.publish.workloads.planning.signed_search import LARGEST_GROUP
 from utmost.tables.cells.columns import Place, integer_column
-from utmost.version import __version__
 
 _MOST_KINDS = 16
 
@@ -105,33 +102,17 @@ class TogetherAt(Shown):
         """The values of a column of integers."""
         return integer_column(column, name, place)
 
-    def statement(self, stated: Stated) -> dict[str, Any]:
-        """What is said publicly about a release: of its own columns, in the order of the groups."""
-        kind, law = self.way.kind, self.law
+    def facts(self) -> dict[str, Any]:
+        """The noise as JSON values, for a statement."""
         return {
-            "kind": TOGETHER_KIND,
-            "format": FORMAT,
-            "utmost": __version__,
-            "guarantee": f"{self.guarantee} {stated.granted}",
-            **level_facts(self.level),
-            "neighbours": self.unit.neighbours,
-            "sensitivity": str(self.unit.sensitivity),
-            "cells": self.unit.cells,
-            "charged": self.unit.charged,
-            **({"nonnegative": True} if kind in RAISED else {}),
-            "noise": kind,
-            **({"cost": self.cost} if self.cost != "absolute" else {}),
             "drawn": self.drawn,
+            "theorem": self.why,
+            "charged": self.unit.charged,
+            "kind": self.way.kind,
             "laws": [repr(law) for law in self.way.laws],
             "groups": [list(group) for group in self._groups],
             "shares": [str(share) for share in self.way.shares],
-            **({"signed_sums": rows_facts(self.way)} if kind == "signed" else {}),
-            **({"step": law.step} if isinstance(law, NormStaircase) else {}),
             "relaxable": self.is_relaxable,
-            "halves": self.halves,
-            "confidence_exactly": str(self.confidence),
-            "margins": dict(zip(self.columns, self.margins, strict=True)),
-            **replace(stated, released=self.columns).facts(),
         }
 
     def noised(self, cells: Mapping[str, Integers], randomness: Randomness) -> dict[str, Any]:
@@ -157,9 +138,7 @@ class TogetherAt(Shown):
     @property
     def guarantee(self) -> str:
         """The promise in plain words."""
-        where = f"only the {self.unit.cells} released cells of one row, each by at most {self.unit.sensitivity}"
-        where += ", and lowers none of them" * self.unit.nonnegative
-        return promise_text(self.level, self.unit.neighbours, "the released columns", where)
+        return together_guarantee(self.level, self.unit)
 
     @property
     def is_relaxable(self) -> bool:
@@ -218,8 +197,23 @@ class TogetherAt(Shown):
         return f"geometric noise on signed sums of the columns ({sums}), from which the columns are read, {ends}{later}"
 
     @property
+    def search_facts(self) -> dict[str, Any]:
+        """The noise that a search found, which `way_of_facts` reads; empty where the kind says all."""
+        if self.way.kind == "signed":
+            groups, shares = [list(group) for group in self._groups], [str(share) for share in self.way.shares]
+            return {"groups": groups, "shares": shares, "signed_sums": rows_facts(self.way)}
+        return {"step": self.law.step} if self.way.kind in NORMS else {}
+
+    @property
     def _groups(self) -> list[tuple[str, ...]]:
         return grouped(self.columns, self.way.groups)
+
+
+def together_guarantee(level: Level, unit: Unit) -> str:
+    """The promise of columns that one individual changes together, in plain words."""
+    where = f"only the {unit.cells} released cells of one row, each by at most {unit.sensitivity}"
+    where += ", and lowers none of them" * unit.nonnegative
+    return promise_text(level, unit.neighbours, "the released columns", where)
 
 
 def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ...]]:

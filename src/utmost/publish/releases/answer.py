@@ -15,7 +15,9 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import Planned
-from utmost.publish.promises.table_statements import Stated, cells_digest
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.statement import Statement
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.files import files
 from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.frames.adapters import LabelledTable
@@ -52,11 +54,9 @@ class Answer(Shown, Generic[Table]):
         table: The table of the kind that came in, with the released and the public columns alone; released values stand
             under their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point.
             For a plan the `WorkloadRelease`; for keys a table of those that were named. None in a rehearsal.
-        columns: Names of the released columns.
+        promise: The promise, with columns and public columns as the table has them.
         plan: Level, unit, law and margin of the noise: a `Planned`.
         rows: Number of rows.
-        public: Names of the columns that were declared public, and are published without noise.
-        rows_from: Origin of the list of rows, "declared" or "observed".
         ledger_facts: Fields that a memory adds to the statement; None where nothing remembers the answer.
 
     >>> import utmost as ut
@@ -74,17 +74,24 @@ class Answer(Shown, Generic[Table]):
     _shown = ("columns", "rows", "level", "law")
 
     table: Table = field(repr=False)
-    columns: tuple[str, ...]
+    promise: Promise
     plan: Planned
     rows: int
-    public: tuple[str, ...]
-    rows_from: str
     ledger_facts: LedgerFacts | None
     _release: "Release | None" = field(repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.table, self.columns, self.plan, self.rows, self.public, self.rows_from, self.ledger_facts)
-        return Answer, (*parts, None)
+        return Answer, (self.table, self.promise, self.plan, self.rows, self.ledger_facts, None)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the released columns."""
+        return self.promise.columns
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """Names of the columns that were declared public, and are published without noise."""
+        return self.promise.public
 
     @property
     def level(self) -> Level:
@@ -173,9 +180,16 @@ class Answer(Shown, Generic[Table]):
         """The statement with a digest of the table as it is published; a plan's sums have their own."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        stated = Stated(self.columns, self.public, self.rows, self.rows_from, digest)
-        remembered = {} if self.ledger_facts is None else self.ledger_facts.facts()
-        return self.plan.statement(stated) | remembered
+        if self.plan.is_document:
+            from utmost.publish.promises.sum_noise import SumNoise
+
+            assert isinstance(self.promise.noise, SumNoise), "sums alone are one document"
+            return self.promise.noise.rehearsed(self.plan.level, self.plan.confidence)
+        plan, known = self.plan, self.ledger_facts
+        if known is not None:
+            return Statement(self.promise, plan.level, plan.confidence, self.rows, digest, known).facts()
+        promise = self.promise.as_drawn(plan)
+        return Statement(promise, plan.level, plan.confidence, self.rows, digest, None).facts_by(plan)
 
     def save(
         self,

@@ -15,7 +15,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
-from utmost.publish.promises.sum_noise import MEASURED, SumNoise
+from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -28,6 +28,7 @@ class CheckedSums:
     """A counted table of which the sums of a plan can be released."""
 
     counted: CountedTable
+    promise: Promise
     noise: SumNoise
     plan: Planned
     laws: Mapping[Family, Geometric]
@@ -51,7 +52,7 @@ class CheckedSums:
         weights = precision_weights({family: law.ratio for family, law in laws.items()})
         strategy.measurement.reconstruction(weights)
         warn_of_laws(strategy, plan.level, laws)
-        return cls(counted, noise, plan, laws, weights)
+        return cls(counted, promise, noise, plan, laws, weights)
 
     def draw(self, randomness: Randomness) -> WorkloadRelease:
         """The noisy sums, family after family."""
@@ -64,7 +65,7 @@ class CheckedSums:
     def released(self, randomness: Randomness | None) -> "Answer[WorkloadRelease | None]":
         """The noisy sums as a `WorkloadRelease`; without randomness the same and no table."""
         release = None if randomness is None else self.draw(randomness)
-        return Answer(release, (MEASURED,), self.plan, self.noise.sums, (), "declared", None, None)
+        return Answer(release, self.promise, self.plan, self.noise.sums, None, None)
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:

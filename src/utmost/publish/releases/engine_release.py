@@ -72,7 +72,7 @@ class CheckedFrame:
             secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
             release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
             table = frame.noised(release, plan.margin)
-        return Answer(table, frame.columns, plan, self.rows, frame.public, self.promise.rows, None, None)
+        return Answer(table, self.promise.as_read(frame.columns, frame.public), plan, self.rows, None, None)
 
 
 def lattice_of_plan(plan: CellsAt) -> Lattice:

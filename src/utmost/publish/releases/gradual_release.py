@@ -1,7 +1,8 @@
 """A release whose level can be relaxed later: answers at any levels, in any order, at the price of the largest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from utmost.core.sampling.grid import unsnapped_one
 from utmost.core.sampling.level_draws import sample_path
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.lattice import Lattice, lattice_of
-from utmost.publish.promises.plan import plan_of_answer
-from utmost.publish.promises.table_statements import Stated
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.noised_cells import Column
 from utmost.tables.frames.adapters import Column as TableColumn
@@ -157,12 +159,14 @@ class GradualRelease(AnsweredLevels):
 
     def _published(self, how: Saving) -> tuple[dict[str, TableColumn], Said]:
         unit, lattice = self._promised()
-        plan = plan_of_answer(unit, lattice, how.level, how.confidence, half_step=self._half_step)
+        grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
+        numbers = "integers" if grid is None else "reals"
+        noise = CellNoise(unit, numbers, grid=grid, half_step=self._half_step)
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
         laid = LaidOut.of(self.at(how.level), how.public)
-        stated = Stated(list(laid.released), list(laid.public), laid.rows)
-        table = laid.with_margins(dict.fromkeys(laid.released, plan.margin))
-        return table, lambda digest: plan.statement(replace(stated, digest=digest))
+        promise = Promise(list(laid.released), public=list(laid.public), noise=noise)
+        table = laid.with_margins(dict.fromkeys(laid.released, noise.margin(how.level, how.confidence)))
+        return table, lambda digest: Statement(promise, how.level, how.confidence, laid.rows, digest, None).facts()
 
     def _shapes(self) -> Any:
         """Zeros of the shapes of the values."""

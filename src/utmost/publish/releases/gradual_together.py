@@ -1,7 +1,6 @@
 """Columns that one individual changes together, answered at any levels in any order."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,10 @@ from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable
+from utmost.publish.promises.noise_together import once_of_plan
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of, whole_numbers
-from utmost.publish.promises.table_statements import Stated
+from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_together
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
@@ -98,9 +99,9 @@ class GradualTogether(AnsweredLevels):
         blank = np.zeros(self._rows, np.int8)
         LaidOut.of(dict.fromkeys(self._names, blank), how.public)  # refuses what does not fit, before it is drawn
         laid = LaidOut.of(self.at(how.level), how.public)
-        stated = Stated(plan.columns, list(laid.public), laid.rows)
+        promise = Promise(plan.columns, public=list(laid.public), noise=once_of_plan(plan))
         table = laid.with_margins(dict(zip(plan.columns, plan.margins, strict=True)))
-        return table, lambda digest: plan.statement(replace(stated, digest=digest))
+        return table, lambda digest: Statement(promise, how.level, sure, laid.rows, digest, None).facts()
 
     @property
     def levels(self) -> tuple[Level, ...]:

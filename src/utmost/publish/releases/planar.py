@@ -1,7 +1,6 @@
 """Points of the plane, or of n dimensions, released at epsilon per unit of distance, and relaxed later."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, overload
@@ -17,9 +16,11 @@ from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.errors import BadTable, NotANumber
-from utmost.publish.promises.places_statements import margin_name, places_statement
+from utmost.publish.promises.places_statements import margin_name
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
-from utmost.publish.promises.table_statements import Stated
+from utmost.publish.promises.point_noise import PointNoise
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.tangent_plane import warn_of_degrees
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving, level_of_answer
 from utmost.tables.cells.cell_values import read_reals
@@ -167,8 +168,9 @@ class PlanarRelease(AnsweredLevels):
         law = self._law(how.level)
         table, names = self._as_table(law, columns, how)
         beside = [name for name in table if name not in (*names, margin_name(names))]
-        stated = Stated(names, beside, self._flat.size // self.dimensions)
-        return table, lambda digest: places_statement(law, how.confidence, replace(stated, digest=digest))
+        noise = PointNoise(self._per, grid=self._declared, dimensions=self.dimensions)
+        promise, rows = Promise(names, public=beside, noise=noise), self._flat.size // self.dimensions
+        return table, lambda digest: Statement(promise, how.level, how.confidence, rows, digest, None).facts()
 
     def _as_table(
         self, law: PlanarLaw, columns: Sequence[str] | None, how: Saving

@@ -157,7 +157,7 @@ class Facts(Shown):
             yield Fact("release", named, is_first=True)
         yield Fact("released", self.released, is_first=True)
         yield Fact("protects", self.unit, is_first=True)
-        yield Fact("alike are", self.neighbours)
+        yield Fact("neighbouring datasets", self.neighbours)
         yield Fact("variant", self._variant)
         yield Fact("level", self._at, is_first=True)
         if self.delta is not None:
@@ -185,6 +185,12 @@ class Facts(Shown):
             yield Fact("", line, section=TRUST)
 
     @property
+    def _noise(self) -> Mapping[str, Any]:
+        """The numbers of the noise in the statement; none in one of another form."""
+        noise: Mapping[str, Any] = self.statement.get("noise", {})
+        return noise
+
+    @property
     def _variant(self) -> str:
         if self.per is not None:
             return "metric privacy (geo-indistinguishability)"
@@ -193,14 +199,14 @@ class Facts(Shown):
     @property
     def each(self) -> str:
         """For which distance the level is, where it is for one."""
-        measured = "Euclidean distance" if "distance" in self.statement else "distance"
+        measured = "Euclidean distance" if "distance" in self._noise else "distance"
         return "" if self.per is None else f" for each {self.per} of {measured}"
 
     @property
     def _at(self) -> str:
         if self.per is not None:
             return f"epsilon = {level_words(self.own_level)}{self.each}"
-        cell = self.statement.get("per_cell")
+        cell = self._noise.get("per_cell")
         shared = "" if cell is None else f", epsilon = {level_words(stated_level(cell))} for each cell"
         return f"epsilon = {level_words(self.own_level)} in all{shared}"
 

@@ -23,8 +23,9 @@ from utmost.core.exact.shown import Shown
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.plan import CellsAt
-from utmost.publish.promises.statement_check import check_statement, plan_at, read_statement, stated_field, stated_plan
-from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.statement import Statement, read_statement, stated_field
+from utmost.publish.promises.statement_kinds import CELLS, STATEMENT_KIND, noise_kind
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
 from utmost.publish.releases.withholding import WithholdingRule
@@ -63,7 +64,8 @@ class ReleasedTable(Shown):
     Attributes:
         table: of the kind that the file has.
         said: the statement, checked.
-        plan: what it promises.
+        promise: what it promises.
+        plan: the noise at its level.
         cells: the numbers of each released column.
         labels: every public column, as text.
     """
@@ -72,6 +74,7 @@ class ReleasedTable(Shown):
 
     table: Any
     said: dict[str, Any]
+    promise: Promise
     plan: CellsAt
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
@@ -125,9 +128,11 @@ class ReleasedTable(Shown):
             Unsupported: as `read`.
         """
         _check_independent(instance(stated, dict, "stated"))
-        plan = stated_plan(stated)
-        check_statement(stated, table, digested=False)
-        return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated))
+        checked = Statement.of_facts(stated)
+        plan, promise = checked.check(table, digested=False), checked.promise
+        assert isinstance(plan, CellsAt), "the noise of cells is planned cell by cell"
+        numbers = _numbers(table, promise.columns, plan)
+        return cls(table, stated, promise, plan, numbers, _texts(table, promise.columns))
 
     @property
     def bars(self) -> CellBars:
@@ -141,7 +146,9 @@ class ReleasedTable(Shown):
 
     def at(self, level: Level) -> CellsAt:
         """What the same release would promise at another level."""
-        return plan_at(self.said, level)
+        plan = self.promise.noise.plan(level, self.plan.confidence)
+        assert isinstance(plan, CellsAt), "the noise of cells is planned cell by cell"
+        return plan
 
     def column(self, name: str | None) -> str:
         """A released column; the only one where none is named.
@@ -284,7 +291,7 @@ class ReleasedTable(Shown):
 
     def withheld(self, rule: WithholdingRule) -> WithheldTable[Any]:
         """`withhold` by a rule."""
-        return withheld_table(self.table, self.said["released"], self.plan, self.said, rule)
+        return withheld_table(self.table, self.promise.columns, self.plan, self.said, rule)
 
     def with_bars(self, confidence: Number = "0.95") -> Any:
         """The table with the ends of each cell's interval behind it, by itself and all cells at once.
@@ -312,9 +319,10 @@ class ReleasedTable(Shown):
 
 def _check_independent(stated: Mapping[str, Any]) -> None:
     kind = stated_field(stated, "kind", str)
-    if kind != TABLE_KIND:
+    noise = noise_kind(stated) if kind == STATEMENT_KIND else kind
+    if noise not in CELLS:
         remedy = "Its cells stand in the table, with margins where it has any; utmost verify says what is promised."
-        came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(kind, kind)
+        came = "columns changed together" if noise.startswith("together") else noise
         raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
 
 
@@ -334,8 +342,8 @@ def _numbers(table: object, released: Sequence[str], plan: CellsAt) -> dict[str,
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 
 
-def _texts(table: object, said: Mapping[str, Any]) -> dict[str, list[str]]:
-    added = {name + end for name in said["released"] for end in ("", "_margin")}
+def _texts(table: object, released: Sequence[str]) -> dict[str, list[str]]:
+    added = {name + end for name in released for end in ("", "_margin")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
 

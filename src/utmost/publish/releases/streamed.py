@@ -145,7 +145,7 @@ class CheckedPieces:
         """The release; without randomness the same and no table."""
         about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
         table = None if randomness is None else StreamedTable(*about, randomness)
-        return Answer(table, self.columns, self.plan, self.rows, self.public, self.promise.rows, None, None)
+        return Answer(table, self.promise.as_read(self.columns, self.public), self.plan, self.rows, None, None)
 
 
 def _state(source: FilePieces) -> State:

@@ -253,7 +253,7 @@ class CheckedTable:
             noised = self.plan.noised(self.cells, randomness)
             rows = len(next(iter(noised.values())))
             table = answer_table(noise, self.plan.level, noised, self.kind, self.promise.part, self._with_bars, None)
-        return Answer(table, chosen, self.plan, rows, self.public, self.promise.rows, None, None)
+        return Answer(table, self.promise.as_read(chosen, self.public), self.plan, rows, None, None)
 
     def _with_bars(self, noised: Mapping[str, Column]) -> Any:
         """The table with noised columns, and their margins behind them."""

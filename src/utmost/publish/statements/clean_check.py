@@ -8,7 +8,7 @@ import numpy as np
 from utmost.core.exact.long_work import long_work
 from utmost.errors import BadTable, Infeasible, NotANumber, NotDetermined, OutOfRange, Unsupported, WrongKind
 from utmost.publish.promises.codec import check_header, differing
-from utmost.publish.promises.statement_check import digest_of, does_not_follow, stated_field, unlike
+from utmost.publish.promises.statement import digest_of, does_not_follow, stated_field, unlike
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.clean_release import CleanTable

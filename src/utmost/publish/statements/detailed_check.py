@@ -7,7 +7,7 @@ from utmost.core.exact.numbers import exact
 from utmost.core.exact.written_levels import stated_level
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises.codec import check_header
-from utmost.publish.promises.statement_check import check_follows, does_not_follow, stated_field
+from utmost.publish.promises.statement import check_follows, does_not_follow, stated_field
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, detailed_unit
 from utmost.publish.releases.workload_release import WorkloadRelease

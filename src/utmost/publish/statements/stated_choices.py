@@ -18,7 +18,7 @@ from utmost.publish.promises import codec
 from utmost.publish.promises.key_distribution import naming_law, read_delta
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.partition_selection import key_columns, keys_held, keys_statement, shares_of_one
-from utmost.publish.promises.statement_check import (
+from utmost.publish.promises.statement import (
     ON_TRUST_OF_DRAWS,
     check_follows,
     check_table,
@@ -169,7 +169,7 @@ def check_reading(statement: Mapping[str, Any], table: Any) -> None:
     Raises:
         BadTable: where it has others.
     """
-    check_table(statement, table, {}, statement["public"], digested=False)
+    check_table(statement["released"], statement, table, {}, statement["public"], digested=False)
 
 
 def reading_in_words(statement: Mapping[str, Any]) -> Facts:

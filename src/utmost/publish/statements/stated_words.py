@@ -6,141 +6,87 @@ its level, unit and noise, and it is refused where they differ.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact
 from utmost.core.exact.shown import few
-from utmost.core.exact.written_levels import level_name, level_of_text, level_words
+from utmost.core.exact.written_levels import level_name, level_words
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
-from utmost.core.sampling.grid import FARTHEST
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import CellsAt
-from utmost.publish.promises.statement_check import ON_TRUST, stated_plan
-from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
+from utmost.publish.releases.release_facts import MOST_BARS, Facts, StatedNoise
+from utmost.publish.statements.table_words import (
+    NoiseWords,
+    alike,
+    bars,
+    changes,
+    listed,
+    rounded,
+    words_of_cells,
+)
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
-    from utmost.publish.promises.planar_law import PlanarLaw
-    from utmost.publish.promises.together_plan import TogetherAt
     from utmost.publish.releases.workload_release import WorkloadRelease
 
-CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
-"""How surely the error bars hold that a page shows, beside the statement's own."""
+
+SPLIT_BUDGET = "the privacy budget is split among the tables as shown."
+SHARED_BUDGET = (
+    "the privacy budget is split among the tables as shown; the shares add up to more than 1, since one individual "
+    "cannot change as much in all tables."
+)
+ADDS_UP = "epsilon adds up with that of every other release of the same individuals"
+DRAWN_ONCE = f"drawn once and for all; {ADDS_UP}"
+FEWER_LEVELS = (
+    "an answer at a smaller epsilon is the answer at a larger one with more noise; noisy values are published as they "
+    "are"
+)
+DECLARED_ROWS = "the list of rows, which was fixed beforehand"
+OBSERVED_ROWS = "the list of rows, which was found in the data"
+NOTHING_UNPROTECTED = "none: everything that is published without noise was declared to depend on no individual"
+ROWS_UNPROTECTED = "which rows there are: they were found in the data, and one individual may be the reason for a row"
+LONE_KEY = "with a chance of at most {delta} a key that one individual alone holds is named"
+NAMED_ROWS = "nothing: which rows there are is what is released"
 
 
-_EVERYBODY = "; nobody is left out or in fewer, so that the total is public"
-_NO_CHANGE = "none: every true value in the released columns got its noise as it was"
-_NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
-
-
-def table_in_words(said: Mapping[str, Any]) -> Facts:
-    """A table: its columns, the noise of each cell, and its error bars."""
-    plan = stated_plan(said)
-    if plan.grid is None:
-        before = _rounded(plan.unit, "cell") + _NO_CHANGE
-    else:
-        half = plan.grid * FARTHEST
-        before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
-    noise = StatedNoise(
-        ", ".join(said["released"]),
-        _listed("column", said["released"]) + ", in each cell",
-        repr(plan.drawn)
-        + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else plan.unit.text(1)}"),
-        level_name(plan.law.level),
-        _bars(plan.confidence, lambda sure: _margin(plan, sure)),
-        "± {} around each released cell",
-    )
-    total, shared = in_ledger(said, plan.level)
-    divided = _divided(int(plan.unit.charged))
+def table_in_words(document: Mapping[str, Any]) -> Facts:
+    """A table, whatever its noise: the promise, the noise with its error bars, and what was done to the numbers."""
+    statement = Statement.of_facts(document)
+    promise, level = statement.promise, statement.level
+    noise, ledger = promise.noise, statement.ledger
+    total, (adds, makes) = level_in_ledger(ledger, level)
+    if isinstance(noise, Noise) and not noise.is_relaxed:
+        adds, makes = DRAWN_ONCE, ""
+    public = what_is_public(promise.public, promise.rows)
+    if noise.names_rows:
+        delta = statement.delta
+        public = {
+            "public": NAMED_ROWS,
+            "unprotected": "none" if delta is None else LONE_KEY.format(delta=delta),
+        }
+    words = _noise_words(statement)
     return Facts(
-        **_common(said, total, plan.level, "released cell"),
-        noises=(noise,),
-        why=plan.theorem,
-        before=before,
-        after=shared[1] or _NEGATIVE,
-        composition=f"{divided} {shared[0]}".strip(),
-        on_trust=ON_TRUST,
-    )
-
-
-def _margin(plan: CellsAt, sure: Fraction) -> int | float:
-    steps = plan.drawn.margin(sure)
-    return plan.unit.margin(steps) if plan.grid is None else round_up((steps + FARTHEST) * plan.grid)
-
-
-def together_in_words(said: Mapping[str, Any]) -> Facts:
-    """Columns that one individual changes together."""
-    from utmost.publish.statements.together_check import stated_together
-
-    plan = stated_together(said)
-    after = _NEGATIVE
-    if plan.way.kind == "rotated":
-        ends = "multiples of 1/2 are kept" if plan.halves == "keep" else "halves are rounded by a fair coin"
-        after = f"columns are read off noisy sums and differences; {ends}"
-    if plan.way.kind == "signed":
-        ends = "fractions are kept" if plan.halves == "keep" else "fractions are rounded by a coin"
-        after = f"columns are read off noisy signed sums; {ends}"
-    noises = tuple(
-        StatedNoise(
-            name,
-            _listed("column", [name]) + ", in each cell",
-            plan.drawn_for(at),
-            f"{level_name(plan.level)} for the cells of one row together",
-            _bars(plan.confidence, lambda sure, at=at: _together_margin(plan, sure, at)),
-        )
-        for at, name in enumerate(plan.columns)
-    )
-    total, shared = in_ledger(said, plan.level)
-    divided = "the cells of one row are released together at the whole level; no individual is in two rows"
-    changes = f"only the {plan.unit.cells} released cells of one row, each by at most {plan.unit.sensitivity}"
-    changes += ", and lowers none" * plan.unit.nonnegative
-    return Facts(
-        **_common(said, total, plan.level, "released cell") | {"unit": f"one individual, who changes {changes}"},
-        noises=noises,
-        why=plan.why,
-        before=_NO_CHANGE,
-        after=after,
-        composition=f"{divided}. {shared[0]}".strip() if shared[0] else divided,
-        on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
-    )
-
-
-def _together_margin(plan: "TogetherAt", sure: Fraction, at: int) -> int | float:
-    from utmost.publish.promises.together_plan import plan_of_way
-
-    asked = plan_of_way(
-        plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
-    )
-    return asked.margins[at]
-
-
-def points_in_words(said: Mapping[str, Any]) -> Facts:
-    """Points: the law of the noise, by distance."""
-    from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
-
-    law = stated_places(said)
-    total, shared = in_ledger(said, law.level)
-    sure = exact(said["confidence_exactly"], "confidence")
-    noise = StatedNoise(
-        "points",
-        f"the points ({', '.join(said['released'])}), in each row",
-        f"density proportional to exp(-epsilon |v|/{law.per}) in {law.dimensions} dimensions, in steps of {law.grid}",
-        f"{level_name(law.level)} for each {law.per} of distance",
-        _bars(sure, law.margin),
-        "within {} of each point",
-    )
-    about = _common(said, total, law.level, "")
-    return Facts(
-        **about,
-        noises=(noise,),
-        why=str(said["theorem"]),
-        after=shared[1] or f"noisy points are rounded to steps of {law.grid}",
-        composition=f"the distances of several rows of one individual add up. {shared[0]}".strip(),
-        on_trust=PLACES_ON_TRUST,
+        statement=document,
+        level=total,
+        own_level=level,
+        line=words.line,
+        per=words.per,
+        released=words.released,
+        unit=words.unit,
+        neighbours=words.neighbours,
+        noises=words.noises,
+        why=words.why,
+        **public,
+        before=words.before,
+        after=makes or words.after,
+        composition=f"{words.composition} {adds}".strip() or ADDS_UP,
+        on_trust=words.on_trust,
+        delta=statement.delta,
+        domain=words.domain,
+        is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
     )
 
 
@@ -164,7 +110,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
             sums,
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             f"{level_name(law.level)}, {one['share']} of {whole}",
-            _bars(release.confidence, margin),
+            bars(release.confidence, margin),
         )
         for (family, law), one in zip(_laws(release), statement["families"], strict=True)
         for name, sums, margin in _noised(release, family, law, one)
@@ -183,20 +129,25 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
         count, sums = count // 2, "pairs of sums and counts"
     named = "" if release.measure is None else f"{release.measure}: "
     measured = f"{named}{count} {sums}{of}: {few(shares, MOST_BARS)} of {whole}"
-    total, (adds, _) = in_ledger(statement, release.level)
+    total, (adds, _) = level_in_ledger(LedgerFacts.of_statement(statement, release.level), release.level)
     return Facts(
-        **_common(statement, total, release.level, "cell", measured),
+        statement=statement,
+        level=total,
+        own_level=release.level,
+        line=promise_line(release.level, release.unit.neighbours),
+        released=measured,
+        unit=f"one individual, who {changes(release.unit, 'cell')}",
+        neighbours=alike(release.unit, "cell"),
+        public=f"the declared domain ({', '.join(statement['domain'])}), which depends on no individual",
+        unprotected="none: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["theorem"]),
-        before=f"{_rounded(release.unit, 'cell')}each individual's contribution was bounded as the unit says; "
+        before=f"{rounded(release.unit, 'cell')}each individual's contribution was bounded as the unit says; "
         f"{_outside(release)}",
         after="nothing: each cell is shown as it was noised"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
-        composition="the families of sums share the level as stated, and the shares are together "
-        + ("1." if plain else "what one individual, who cannot change as much in all of them, leaves room for.")
-        + (f" {adds}" if adds else "")
-        + part,
+        composition=(SPLIT_BUDGET if plain else SHARED_BUDGET) + (f" {adds}" if adds else "") + part,
         on_trust=ON_TRUST_OF_SUMS,
     )
 
@@ -236,19 +187,6 @@ def _sums_of_cells(unit: Unit) -> str:
     )
 
 
-def _rounded(unit: Unit, cell: str) -> str:
-    """What became of amounts before they were summed, and of values before the distinct ones were counted."""
-    if unit.amount is None:
-        return ""
-    if unit.amount.distinct is not None:
-        return (
-            f"what is counted, as {unit.amount.name}, is how many of {unit.amount.distinct} values that were declared "
-            f"beforehand occur in each {cell}; of one individual at most {unit.most} of them count there; such numbers "
-            f"do not add up over {cell}s, which may have values in common; "
-        )
-    return f"what is summed is {unit.amount.name}, in steps of {unit.text(1)}, to the next of which it was rounded; "
-
-
 def _outside(release: "WorkloadRelease") -> str:
     """What became of values that the domain does not declare: a fact of the domain, not of the data."""
     axes = release.domain.axes
@@ -265,106 +203,27 @@ def _laws(release: "WorkloadRelease") -> list[tuple[Any, Geometric]]:
     return list(noise_laws(release.strategy, release.level).items())
 
 
-def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str, released: str = "") -> dict[str, Any]:
-    """What all kinds say: level, promise, unit, what is public."""
-    per = said.get("per")
-    if per is None:
-        protects = Unit.of_facts(said)
-        many = f"{protects.many(cell)},{'' if protects.cells == 1 else ' each'} by at most {protects.most_of}"
-        changes = f"changes at most {many}{', and lowers none' if protects.nonnegative else ''}"
-        changes += _EVERYBODY * protects.exactly
-        line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
-        unit = f"one individual, who {changes}"
-        alike = {
-            "add-remove": f"data sets that differ by one individual more or less, who {changes}",
-            "change-one": f"data sets that differ in one individual's record, which counts in at most "
-            f"{many}; that is charged "
-            + ("by what it takes from some sums and adds to others" if protects.nonnegative else "twice"),
-        }[neighbours]
-    else:
-        from utmost.publish.promises.places_statements import places_line
-        from utmost.publish.statements.places_check import stated_places
-
-        law = stated_places(said)
-        line, unit = places_line(law), f"one row's point, moved by {per} of distance"
-        alike = _metric_words(law, said["released"])
-    return {
-        "statement": said,
-        "level": total,
-        "own_level": own,
-        "line": line,
-        "per": per,
-        "released": released or released_rows(said),
-        "unit": unit,
-        "neighbours": alike,
-        **what_is_public(said),
-    }
-
-
-def released_rows(statement: Mapping[str, Any]) -> str:
-    """Which columns have noise, and in how many rows."""
-    what, rows = ", ".join(statement["released"]), statement["rows"]
-    return f"{what}{': one point a row' if 'per' in statement else ''} ({rows} row{'s' * (rows != 1)})"
-
-
-def _metric_words(law: "PlanarLaw", released: Sequence[str]) -> str:
-    return (
-        f"data sets that differ in one row's point ({', '.join(released)}); for points a Euclidean distance d apart "
-        f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
-        "known as geo-indistinguishability)"
-    )
-
-
-def what_is_public(said: Mapping[str, Any]) -> dict[str, str]:
+def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
     """What is published without noise, and what of it the promise does not cover."""
-    if said["kind"] == WORKLOAD_KIND:
-        names = ", ".join(said["domain"])
-        return {
-            "public": f"the declared domain ({names}), which depends on no individual",
-            "unprotected": "none: the domain was declared beforehand, and every sum over it has noise",
-        }
-    columns = _listed("column", said["public"])
-    if said["rows_from"] == "observed":
-        rows = "the list of rows, which was found in the data"
-        return {
-            "public": f"{columns}, and {rows}" if columns else rows,
-            "unprotected": "which rows there are: they were found in the data, and one individual may be the reason",
-        }
-    rows = "the list of rows, which was fixed beforehand"
-    return {
-        "public": f"{columns}, and {rows}" if columns else rows,
-        "unprotected": "none: what is published without noise was declared to depend on no individual",
-    }
+    columns = listed("column", public)
+    if rows_from == "observed":
+        rows, unprotected = OBSERVED_ROWS, ROWS_UNPROTECTED
+    else:
+        rows, unprotected = DECLARED_ROWS, NOTHING_UNPROTECTED
+    return {"public": f"{columns}, and {rows}" if columns else rows, "unprotected": unprotected}
 
 
-def _listed(noun: str, names: Sequence[str]) -> str:
-    return f"the {noun}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
-
-
-def _divided(charged: int) -> str:
-    if charged == 1:
-        return "each cell has the whole level, since one individual changes only one of them (parallel composition)."
-    return f"each cell has 1/{charged} of the level, since one individual is charged for {charged} (sequential)."
-
-
-def in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, str]]:
+def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
     """What all answers of a release cost, how they add up, and how they are made; nothing without a ledger."""
-    if "name" not in said:
+    if ledger is None or ledger.together is None:
         return own, ("", "")
-    total = level_of_text(said["together"]["epsilon"])
-    answered = ", ".join(level_words(level_of_text(text)) for text in said["levels"])
+    answered = ", ".join(map(level_words, ledger.levels))
     adds = (
-        f"The release is kept, and was answered at epsilon = {answered}: all answers put together cost the "
-        f"largest level, {level_name(total)}, since they have one joint law (gradual release, Koufogiannis, Han and "
-        "Pappas 2015)."
+        f"The release is remembered, and was answered at epsilon = {answered}: all answers together cost the largest "
+        f"of them, {level_name(ledger.together)}, since they have one joint distribution (gradual release, "
+        "Koufogiannis, Han and Pappas 2015)."
     )
-    makes = "an answer below a larger level is that answer with more noise; noisy values are published as they are"
-    return total, (adds, makes)
-
-
-def _bars(stated: Fraction, margin: Any) -> Bars:
-    """The distance for each confidence, the statement's own among them."""
-    return tuple((sure, margin(sure)) for sure in sorted({*CONFIDENCES, stated}))
+    return ledger.together, (adds, FEWER_LEVELS)
 
 
 def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
@@ -417,3 +276,14 @@ def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
         after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",
         on_trust=(*whole.on_trust, "that no other cell is withheld than the rule names, without the whole release"),
     )
+
+
+def _noise_words(statement: Statement) -> NoiseWords:
+    """The sentences of a statement that depend on its noise."""
+    plan = statement.plan
+    if isinstance(plan, CellsAt):
+        return words_of_cells(statement, plan)
+    # Whoever reads a table's words loads no noise of points.
+    from utmost.publish.statements.noise_words import words_of_noise
+
+    return words_of_noise(statement)

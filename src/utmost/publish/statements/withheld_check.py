@@ -13,7 +13,9 @@ from typing import Any
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises.codec import check_header, differing
-from utmost.publish.promises.statement_check import (
+from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.statement import (
+    Statement,
     check_follows,
     digest_of,
     does_not_follow,
@@ -21,10 +23,9 @@ from utmost.publish.promises.statement_check import (
     names_of,
     promise_that_holds,
     stated_field,
-    stated_plan,
     unlike,
 )
-from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
+from utmost.publish.promises.statement_kinds import STATEMENT_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.workload_statements import unsummed_parts, workload_statement
 from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
@@ -64,11 +65,13 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable[Any]:
 
 def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
     """What the statement of a released table describes."""
-    if release.get("kind") != TABLE_KIND or release.get("table", "") is not None:
+    if release.get("kind") != STATEMENT_KIND or release.get("table", "") is not None:
         raise does_not_follow("release")
-    plan = stated_plan(release)
-    released = tuple(release["released"])
-    return WithheldTable(None, rule, released, release["rows"] * len(released), 0, table_bias(rule, plan), release)
+    checked = Statement.of_facts(release)
+    released, plan = checked.promise.columns, checked.plan
+    if not isinstance(plan, CellsAt):
+        raise does_not_follow("release")
+    return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, plan), release)
 
 
 def unsummed_release(release: Mapping[str, Any]) -> WorkloadRelease:
@@ -136,9 +139,9 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
         rows = described.cells
     else:
         release, rows = statement["release"], statement["release"]["rows"]
-        expected = {f"{name}{end}": list[Any]() for name in release["released"] for end in ("", "_mark", "_margin")}
-        expected |= {name: [] for name in release["public"]}
-        fixed = {f"{name}_margin": [release["margin"]] * rows for name in release["released"]}
+        expected = {f"{name}{end}": list[Any]() for name in described.released for end in ("", "_mark", "_margin")}
+        expected |= {name: [] for name in release["promise"]["public"]}
+        fixed = {name: [margin] * rows for name, margin in release["margins"].items()}
     if sorted(columns) != sorted(expected):
         came = ", ".join(columns)
         raise BadTable("a withheld table must have the columns that were stated", came=came, where="released")

@@ -10,7 +10,7 @@ from utmost.core.exact import arguments
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises import codec
 from utmost.publish.promises.codec import check_header
-from utmost.publish.promises.statement_check import digest_of, does_not_follow, is_blank, read_statement
+from utmost.publish.promises.statement import digest_of, does_not_follow, is_blank, read_statement
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
 from utmost.publish.promises.workload_statements import workload_facts, workload_table_statement
 from utmost.publish.releases.sums_and_counts import SumsAndCounts

@@ -23,7 +23,7 @@ from utmost.interfaces.documents.consumer_files import consumer_of, prior_file, 
 from utmost.interfaces.documents.cost_files import is_file
 from utmost.interfaces.documents.reports import print_json, reading_report
 from utmost.interfaces.figures import canvas
-from utmost.publish.promises.statement_check import read_statement, reading_noise
+from utmost.publish.promises.statement import read_statement, reading_noise
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.atomic import write_together
 

@@ -12,7 +12,7 @@ from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
-from utmost.publish.promises.statement_check import read_statement
+from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import DETAILED_KIND, WORKLOAD_KIND
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry

@@ -7,7 +7,7 @@ from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
 from utmost.interfaces.cli.screens.screen import DRY, number, screen, shown_facts, watched
 from utmost.interfaces.cli.screens.terminal import Column, Table, Text
 from utmost.interfaces.documents.reports import print_json
-from utmost.publish.promises.statement_kinds import TABLE_KIND
+from utmost.publish.promises.statement_kinds import STATEMENT_KIND
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.stated_words import table_in_words
@@ -22,7 +22,7 @@ _BAR = 24
 def _picture(table: Any, facts: Facts) -> Table:
     """The first rows, each released number with its error bar, drawn where the terminal is wide enough."""
     names, rows = files.head(table, _SHOWN)
-    drawn, console = _rows(names, rows, facts, _BAR // len(facts.statement["released"])), screen()
+    drawn, console = _rows(names, rows, facts, _BAR // len(facts.statement["promise"]["columns"])), screen()
     return drawn if drawn.least_width <= console.width else _rows(names, rows, facts, 0)
 
 
@@ -30,7 +30,8 @@ def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, wid
     """The rows, with pictures of this width; numbers to the right, margins with their numbers."""
     columns: list[Column] = []
     cells: list[list[Any]] = []
-    released, public = facts.statement["released"], facts.statement["public"]
+    promise = facts.statement["promise"]
+    released, public = promise["columns"], promise["public"]
     margin = {name: names.index(f"{name}_margin") for name in released if f"{name}_margin" in names}
     for at, name in enumerate(names):
         column = [row[at] for row in rows]
@@ -96,7 +97,7 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
 def _in_words(statement: Mapping[str, Any]) -> Facts:
     """What a statement says; for that of a plain table no other kind is loaded, which is half of a start."""
-    if statement["kind"] == TABLE_KIND:
+    if statement["kind"] == STATEMENT_KIND:
         return table_in_words(statement)
     from utmost.interfaces.documents.statement_readers import stated_release
 

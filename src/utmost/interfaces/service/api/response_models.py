@@ -30,8 +30,9 @@ from utmost.interfaces.service.pages.promise_shown import PromiseShown
 from utmost.interfaces.service.waiting import Waiting
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.table_statements import Stated, cells_digest
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.statement import Statement
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.frames.any_table import adapter_of
 
 _SURE = "0.95"
@@ -333,7 +334,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
-    promised = _promised(release.noise, view.level, release.columns, public, release.rows, release.promise.rows)
+    promised = _promised(release.promise.as_read(release.columns, public), view.level, release.rows)
     return {
         **promised,
         "table": plain(digest),
@@ -342,10 +343,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=512)
-def _promised(
-    noise: Noise, level: Level, released: tuple[str, ...], public: tuple[str, ...], rows: int, rows_from: str
-) -> dict[str, Any]:
+def _promised(promise: Promise, level: Level, rows: int) -> dict[str, Any]:
     """What is the same for all who view it, so that it is worked out once."""
-    sure = read_confidence(_SURE)
-    statement = noise.statement(level, sure, Stated(released, public, rows, rows_from))
+    statement = Statement(promise, level, read_confidence(_SURE), rows, None, None).facts()
     return {str(name): plain(fact) for name, fact in statement.items()}

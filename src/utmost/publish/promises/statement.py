@@ -1,0 +1,438 @@
+"""The statement of an answer: a promise, a level and a digest, and all that follows from them; and its check.
+
+The statement is plain data, ready for JSON, and holds no true value. Its one checker takes from a document the facts
+that nothing else implies, writes the statement again, and compares every field: share of each cell, distribution,
+margins, sentences. It needs no data and no solver. What follows from nothing is on the curator's word, see `ON_TRUST`.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact, read_confidence
+from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.errors import BadTable, Unsupported, UtmostError
+from utmost.publish.promises.codec import check_header, differing, header
+from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.plan import CellsAt, Planned
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
+from utmost.publish.promises.table_statements import cells_digest, taken_for_granted
+from utmost.tables.files.json_files import read_json
+from utmost.tables.frames.any_table import adapter_of
+
+ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
+
+ON_TRUST = (
+    "what one individual changes: sensitivity and cells",
+    "what depends on nobody: the public columns, and a declared list of rows",
+    ON_TRUST_OF_DRAWS,
+)
+"""What no statement and no table can show."""
+
+PLACES_ON_TRUST = (
+    "that the columns are coordinates in one unit of length, and distance is meant in it",
+    "what depends on nobody: the public columns, and a declared list of rows",
+    ON_TRUST_OF_DRAWS,
+)
+"""The same of points."""
+
+_MOST_ROWS = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The statement of one answer that is a table: cells, points, columns changed together, named keys.
+
+    Attributes:
+        promise: Promise, with the columns and public columns of the table as it is published.
+        level: Level of the answer.
+        confidence: Confidence of the margins.
+        rows: Number of rows of the table.
+        digest: SHA-256 of the published table, see `cells_digest`; None where there is no table.
+        ledger: Facts that a memory adds; None for a release that nothing remembers.
+
+    >>> from utmost import Promise, Unit, exact
+    >>> promise = Promise("n", unit=Unit(1, 2))
+    >>> statement = Statement(promise, exact.level(1), Fraction(19, 20), 12, None, None)
+    >>> statement.plan.law, statement.facts()["margins"]
+    (Geometric(epsilon='1/2', sensitivity=1), {'n_margin': 6})
+    >>> Statement.of_facts(statement.facts()) == statement
+    True
+    """
+
+    promise: Promise
+    level: Level
+    confidence: Fraction
+    rows: int
+    digest: Mapping[str, str] | None
+    ledger: LedgerFacts | None
+
+    @property
+    def plan(self) -> Planned:
+        """Distribution of the noise at the level."""
+        return self.promise.noise.plan(self.level, self.confidence)
+
+    @property
+    def delta(self) -> Fraction | None:
+        """Chance that the bound of epsilon does not cover; None where there is none."""
+        noise = self.promise.noise
+        return noise.delta if isinstance(noise, Noise) else None
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in sentences."""
+        promise = self.promise
+        sentence = promise.noise.guarantee(self.level, promise.columns)
+        if promise.noise.names_rows:
+            return sentence
+        return f"{sentence} {taken_for_granted(promise.public, promise.rows)}"
+
+    def facts(self) -> dict[str, Any]:
+        """The statement as JSON values."""
+        return self.facts_by(self.plan)
+
+    def facts_by(self, plan: Planned) -> dict[str, Any]:
+        """The same by its plan, where that was made already."""
+        return {
+            **header(STATEMENT_KIND),
+            "guarantee": self.guarantee,
+            **level_facts(self.level),
+            **({} if self.delta is None else {"delta": str(self.delta)}),
+            "promise": self.promise.as_published().facts(),
+            "noise": plan.facts(),
+            "confidence_exactly": str(self.confidence),
+            "margins": self._margins(plan),
+            "rows": self.rows,
+            "table": None if self.digest is None else dict(self.digest),
+            **({} if self.ledger is None else self.ledger.facts()),
+        }
+
+    def _margins(self, plan: Planned) -> dict[str, int | float]:
+        """Margins of error, by the names of their columns."""
+        return {name: margin for name, (_, margin) in plan.bars(self.promise.columns).items()}
+
+    def check(self, table: Any, *, digested: bool = True) -> Planned:
+        """Check that a table is the one of this statement: columns, rows, margins, cells and digest.
+
+        Args:
+            table: Table as it was released, of any kind.
+            digested: Whether the digest is that of the cells; False where the digest of the file was compared already.
+
+        Raises:
+            BadTable: where it is another one.
+        """
+        plan, columns = self.plan, self.promise.columns
+        stated = {"rows": self.rows, "table": self.digest}
+        check_table(columns, stated, table, self._margins(plan), self.promise.public, digested=digested)
+        if isinstance(plan, CellsAt):
+            for name in columns:
+                _check_cells(adapter_of(table).column(table, name), plan.width, name)
+        return plan
+
+    @classmethod
+    def of_facts(cls, document: Mapping[str, Any]) -> "Statement":
+        """The statement in a document, once it was written again and every field was found equal.
+
+        Raises:
+            BadTable: naming the first field that does not follow from the others.
+            Unsupported: for a format or a cost that is not known.
+            WrongKind: for what is no mapping.
+
+        >>> from utmost import Promise, Unit, exact
+        >>> facts = Statement(Promise("n", unit=Unit(1, 2)), exact.level(1), Fraction(19, 20), 12, None, None).facts()
+        >>> Statement.of_facts(facts | {"margins": {"n_margin": 5}})
+        Traceback (most recent call last):
+        utmost.errors.BadTable: margins.n_margin: what a statement says must follow from its promise and level; ...
+        """
+        if not isinstance(document, Mapping):
+            raise wrong_kind("statement", "a statement, as a mapping", document)
+        check_header(document, STATEMENT_KIND, "a statement")
+        with promise_that_holds(Unsupported):
+            level = stated_level(document)
+            promise = Promise.of_facts(stated_field(document, "promise", dict))
+            if promise.noise.needs_search:
+                raise does_not_follow("promise")
+            statement = cls(
+                promise,
+                level,
+                read_confidence(stated_field(document, "confidence_exactly", str)),
+                stated_rows(document),
+                digest_of(document),
+                LedgerFacts.of_statement(document, level),
+            )
+            plan = statement.plan
+            if promise.as_drawn(plan) != promise:
+                raise does_not_follow("promise")
+            expected = json.loads(json.dumps(statement.facts_by(plan)))
+        check_follows(document, expected)
+        return statement
+
+
+@contextmanager
+def promise_that_holds(*let_through: type[UtmostError]) -> Iterator[None]:
+    """Whatever a promise that cannot be made raises is a `BadTable`, but for the refusals that are let through."""
+    try:
+        yield
+    except (UtmostError, KeyError, TypeError) as error:
+        if isinstance(error, (BadTable, *let_through)):
+            raise
+        came = error.required if isinstance(error, UtmostError) else type(error).__name__
+        raise BadTable("a statement must hold a promise that can be made", came=came) from None
+
+
+def check_follows(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """Check that a statement is the one that was made again, field for field, but for the version that made it.
+
+    Args:
+        stated: Statement that was read.
+        expected: Statement that was made of the fields that cannot be computed.
+
+    Raises:
+        BadTable: naming the first field that is not as it was made again.
+    """
+    again = {**expected, "utmost": stated_field(stated, "utmost", str)}
+    if path := _first_difference(stated, json.loads(json.dumps(again))):
+        raise does_not_follow(".".join(path))
+
+
+def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """The names that lead to the first field in which two documents differ; none where they are alike."""
+    for name in differing(stated, expected):
+        value, other = stated.get(name), expected.get(name)
+        inner = _first_difference(value, other) if isinstance(value, dict) and isinstance(other, dict) else []
+        return [str(name), *inner]
+    return []
+
+
+def digest_of(stated: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The digest of the table, if the statement has one."""
+    digest = stated.get("table")
+    if digest is None:
+        return None
+    parts: Mapping[str, str] = stated_field(stated, "table", dict)
+    if set(parts) != {"of", "sha256"} or parts["of"] not in ("file", "cells"):
+        raise does_not_follow("table")
+    if not isinstance(parts["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", parts["sha256"]):
+        raise does_not_follow("table")
+    return parts
+
+
+def names_of(stated: Mapping[str, Any], field: str) -> list[str]:
+    """The names of different columns, or texts, in a field."""
+    names: list[str] = stated_field(stated, field, list)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise does_not_follow(field)
+    return names
+
+
+def stated_field(stated: Mapping[str, Any], field: str, kind: type) -> Any:
+    """What stands in a field, of this very kind."""
+    value = stated.get(field)
+    if type(value) is not kind:
+        raise BadTable(f"a statement must hold its {field}", came=type(value).__name__, where=field)
+    return value
+
+
+def stated_rows(stated: Mapping[str, Any]) -> int:
+    """How many rows a table has, which can be compared with the table alone."""
+    rows: int = stated_field(stated, "rows", int)
+    if not 0 <= rows < _MOST_ROWS:
+        raise does_not_follow("rows")
+    return rows
+
+
+def does_not_follow(field: str) -> BadTable:
+    """The refusal of a field that says something else."""
+    remedy = "Ask the curator for the statement as it was published."
+    required = "what a statement says must follow from its promise and level"
+    return BadTable(required, came="something else", where=field, remedy=remedy)
+
+
+def read_statement(path: Path | str) -> dict[str, Any]:
+    """Read the statement of a release; what it says has yet to be checked, see `Statement.of_facts`.
+
+    Raises:
+        BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
+    """
+    statement: dict[str, Any] = read_json(path if isinstance(path, Path) else Path(path), "a statement must")
+    kind = statement.get("kind") if isinstance(statement, dict) else None
+    if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES:
+        check_header(statement, kind, "a statement", where=str(path))
+    else:
+        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+        remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
+        raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
+    return statement
+
+
+def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> Planned:
+    """Check that a statement follows from itself, and is about this table: cells, points or columns together.
+
+    Args:
+        statement: Statement of the table.
+        table: Table as it was released, of any kind.
+        digested: Whether the digest is that of the cells; False where the digest of the file was compared already.
+
+    Returns:
+        The distribution of the noise. The draw is taken on trust, and so is the privacy unit.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others; and where columns, rows, margins or
+            digest are not the table's.
+        Unsupported: for a format or a cost that is not known.
+
+    >>> from utmost import Unit
+    >>> from utmost.promises import Promise
+    >>> from utmost.releases import release_table
+    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
+    >>> check_statement(release.statement, release.table).margin
+    3
+    >>> check_statement(release.statement, release.table | {"n": [0, 0]})
+    Traceback (most recent call last):
+    utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
+    """
+    return Statement.of_facts(statement).check(table, digested=digested)
+
+
+def check_table(
+    released: Sequence[str],
+    stated: Mapping[str, Any],
+    table: Any,
+    margins: Mapping[str, int | float],
+    public: Sequence[str],
+    *,
+    digested: bool,
+) -> None:
+    """Check that a table has these columns and margins, and the rows and digest of a checked statement."""
+    adapter = adapter_of(table)
+    names = adapter.names(table)
+    if sorted(names) != sorted([*released, *margins, *public]):
+        raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
+    columns = {name: adapter.column(table, name) for name in (*released, *margins)}
+    if any(len(column) != stated["rows"] for column in columns.values()):
+        raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
+    for name, margin in margins.items():
+        if not all(_is_margin(cell, float(margin)) for cell in set(columns[name])):
+            raise BadTable("the margin must be the one stated", came="another one", where=f"column {name!r}")
+    if digested and stated["table"] != cells_digest(table):
+        remedy = "Get both again from where they were published."
+        came = "another SHA-256 than the statement's"
+        raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
+
+
+def is_blank(cell: Any) -> bool:
+    """Whether nothing stands in a cell of a table."""
+    return cell is None or cell == "" or cell != cell
+
+
+def unlike(cell: Any, expected: Any) -> bool:
+    """Whether a cell of a file says something else: numbers are compared exactly, blanks are alike, labels as text.
+
+    >>> unlike("3", 3.0), unlike("", None), unlike("01", "1"), unlike("x", 3)
+    (False, False, True, True)
+    """
+    # Most cells are written just so, and there may be millions of them.
+    if type(expected) in (int, str) and type(cell) in (int, str) and str(cell) == str(expected):
+        return False
+    if is_blank(cell) or is_blank(expected):
+        return is_blank(cell) != is_blank(expected)
+    if isinstance(expected, str) or str(cell) == str(expected):
+        return str(cell) != str(expected)
+    try:
+        return exact(cell) != exact(expected)
+    except UtmostError:
+        return True
+
+
+def _is_margin(cell: Any, margin: float) -> bool:
+    try:
+        return bool(cell == margin) or float(exact(cell)) == margin
+    except (UtmostError, TypeError, ValueError, OverflowError):
+        return False
+
+
+def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
+    """Check that each cell is one that could have been released: an integer, or the float nearest to some steps.
+
+    A blank, a formula or a number in between would be believed by whoever reads the table after it was verified.
+
+    Raises:
+        BadTable: at the first one that is none.
+    """
+    cells = column.tolist() if hasattr(column, "tolist") else column
+    kinds = set(map(type, cells))
+    if step is None and kinds <= {int}:
+        return
+    if step is not None and kinds <= {float, int, Decimal} and max(step.numerator, step.denominator) < _SHORT:
+        numbers = np.array(cells, np.float64)
+        units = np.rint(numbers / step.numerator * step.denominator) * step.numerator
+        # A quotient of integers below 2^53 is the nearest float; what is not settled so is, one by one.
+        if bool((np.abs(units) < _SHORT).all() and (units / step.denominator == numbers).all()):
+            return
+    for row, cell in enumerate(cells):
+        if not _is_released(cell, step):
+            required = f"a released cell must be {'an integer' if step is None else f'a multiple of {step}'}"
+            raise BadTable(required, came="another", where=f"row {row + 1}, column {name!r}")
+
+
+_SHORT = 1 << 53
+
+
+def _is_released(cell: Any, step: Fraction | None) -> bool:
+    try:
+        if step is None:
+            return exact(cell).denominator == 1
+        return float(round(exact(cell) / step) * step) == float(cell)
+    except (UtmostError, TypeError, ValueError, OverflowError):
+        return False
+
+
+def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | IntegerLaw:
+    """The noise of a released count: for geometric noise the level of one unit, for a discrete staircase its law.
+
+    Where it is a level, alpha^|i - z| is what the release z says of count i.
+
+    Args:
+        stated: the statement of a release of integers.
+        column: which must be one of the released ones.
+
+    >>> from utmost import Promise, Unit
+    >>> from utmost.releases import rehearse_table
+    >>> promise = Promise("admitted", unit=Unit(1, 2))
+    >>> reading_noise(rehearse_table({"admitted": [3, 4]}, promise, alpha="1/4").statement).alpha
+    Fraction(1, 2)
+    >>> reading_noise(rehearse_table({"admitted": [3]}, Promise("admitted", unit=Unit(5, 1)), epsilon=1).statement)
+    DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
+    """
+    checked = Statement.of_facts(stated)
+    columns, plan = checked.promise.columns, checked.plan
+    if column is not None and column not in columns:
+        raise BadTable(
+            "the statement must be of the column that is read",
+            came=", ".join(columns),
+            where=f"column {column!r}",
+            remedy="Only released columns have noise that can be read.",
+        )
+    law = plan.law
+    is_read = isinstance(plan, CellsAt) and plan.width is None
+    if not is_read or not isinstance(law, IntegerLaw):
+        remedy = 'Releases with numbers="integers" have such noise.'
+        drawn = type(law).__name__ if isinstance(plan, CellsAt) else checked.promise.noise.kind
+        came = drawn if plan.unit.step == 1 else "amounts in steps"
+        raise Unsupported(
+            "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
+        )
+    return law if law.ratio is None else law.ratio

@@ -1,0 +1,147 @@
+"""The sentences of noise that is not of single cells: columns changed together, points, named keys and others."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from utmost.core.exact.written_levels import level_name
+from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
+from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.publish.promises.point_noise import PointsAt
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.statement import ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST, Statement
+from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.promises.together_plan import TogetherAt, plan_of_way
+from utmost.publish.releases.release_facts import MOST_BARS, StatedNoise
+from utmost.publish.statements.table_words import (
+    CONFIDENCES,
+    NEGATIVE,
+    NO_CHANGE,
+    ROW_BUDGET,
+    NoiseWords,
+    alike,
+    bars,
+    listed,
+    released_rows,
+    table_domain,
+)
+
+
+def words_of_noise(statement: Statement) -> NoiseWords:
+    """The sentences of a statement whose noise is not of single cells."""
+    plan = statement.plan
+    if isinstance(plan, TogetherAt):
+        return _of_columns_together(statement, plan)
+    if isinstance(plan, PointsAt):
+        return _of_points(statement, plan)
+    return _of_any_noise(statement)
+
+
+def _of_columns_together(statement: Statement, plan: TogetherAt) -> NoiseWords:
+    after = NEGATIVE
+    if plan.way.kind == "rotated":
+        ends = "multiples of 1/2 are kept" if plan.halves == "keep" else "halves are rounded by a fair coin"
+        after = f"columns are read off noisy sums and differences; {ends}"
+    if plan.way.kind == "signed":
+        ends = "fractions are kept" if plan.halves == "keep" else "fractions are rounded by a coin"
+        after = f"columns are read off noisy signed sums; {ends}"
+    noises = tuple(
+        StatedNoise(
+            name,
+            listed("column", [name]) + ", in each cell",
+            plan.drawn_for(at),
+            f"{level_name(plan.level)} for the cells of one row together",
+            bars(plan.confidence, lambda sure, at=at: _together_margin(plan, sure, at)),
+        )
+        for at, name in enumerate(plan.columns)
+    )
+    changes = f"only the {plan.unit.cells} released cells of one row, each by at most {plan.unit.sensitivity}"
+    changes += ", and lowers none" * plan.unit.nonnegative
+    return NoiseWords(
+        line=promise_line(plan.level, plan.unit.neighbours),
+        per=None,
+        released=released_rows(plan.columns, statement.rows),
+        unit=f"one individual, who changes {changes}",
+        neighbours=alike(plan.unit, "released cell"),
+        noises=noises,
+        why=plan.why,
+        before=NO_CHANGE,
+        after=after,
+        composition=ROW_BUDGET,
+        on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
+        domain=table_domain(statement, "integers"),
+    )
+
+
+def _together_margin(plan: TogetherAt, sure: Fraction, at: int) -> int | float:
+    asked = plan_of_way(
+        plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
+    )
+    return asked.margins[at]
+
+
+def _of_points(statement: Statement, plan: PointsAt) -> NoiseWords:
+    law, columns = plan.law, statement.promise.columns
+    noise = StatedNoise(
+        "points",
+        f"the points ({', '.join(columns)}), in each row",
+        places_drawn(law),
+        f"{level_name(law.level)} for each {law.per} of distance",
+        bars(plan.confidence, law.margin),
+        "within {} of each point",
+    )
+    return NoiseWords(
+        line=places_line(law),
+        per=str(law.per),
+        released=released_rows(columns, statement.rows, ": one point a row"),
+        unit=f"one row's point, moved by {law.per} of distance",
+        neighbours=_metric_words(law, columns),
+        noises=(noise,),
+        why=places_theorem(law),
+        before="none",
+        after=f"noisy points are rounded to steps of {law.grid}",
+        composition="the distances of several rows of one individual add up.",
+        on_trust=PLACES_ON_TRUST,
+        domain=table_domain(statement, "points"),
+    )
+
+
+def _of_any_noise(statement: Statement) -> NoiseWords:
+    noise, level = statement.promise.noise, statement.level
+    assert isinstance(noise, Noise), "noise for one level has a plan of its own"
+    named_bars = {
+        sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.confidence})
+    }
+    noises = tuple(
+        StatedNoise(
+            name,
+            name,
+            noise.drawn(level),
+            level_name(level),
+            tuple((sure, named[place][1]) for sure, named in named_bars.items()),
+        )
+        for place, (name, _) in enumerate(named_bars[statement.confidence])
+    )
+    columns, line = statement.promise.columns, promise_line(level, noise.unit.neighbours)
+    named = f" ({statement.rows} named)" if statement.rows else ""
+    return NoiseWords(
+        line=line if noise.delta is None else f"{line[:-1]}, but for a chance of {noise.delta}.",
+        per=None,
+        released=f"{', '.join(columns)}{named}" if noise.names_rows else released_rows(columns, statement.rows),
+        unit=noise.whom,
+        neighbours=f"data sets that differ by one individual under {noise.relation}",
+        noises=noises,
+        why=noise.theorem,
+        before="none",
+        after="none",
+        composition="",
+        on_trust=(f"whom it protects: {noise.whom}", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
+        domain=f"Tables of {noise.subject}.",
+    )
+
+
+def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
+    return (
+        f"data sets that differ in one row's point ({', '.join(released)}); for points a Euclidean distance d apart "
+        f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
+        "known as geo-indistinguishability)"
+    )
