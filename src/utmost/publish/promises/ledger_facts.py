@@ -1,7 +1,7 @@
 """What a memory adds to the statement of an answer: its name, its version, and the other answers that are there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from utmost.core.exact.levels import Level
@@ -40,7 +40,7 @@ class LedgerFacts:
     def up_to(self, level: Level) -> "LedgerFacts":
         """The same for whoever may not know of larger levels than that of the answer."""
         seen = tuple(answered for answered in self.levels if not answered > level)
-        return LedgerFacts(self.name, self.data_version, seen, level)
+        return replace(self, levels=seen, together=level)
 
     @classmethod
     def of_statement(cls, statement: Mapping[str, Any], level: Level) -> "LedgerFacts | None":
