@@ -19,7 +19,7 @@ import numpy as np
 import utmost
 from utmost import local, losses, priors, releases
 from utmost.errors import UtmostError
-from utmost.noise import costs
+from utmost.noise import Law, costs
 from utmost.promises import Noise
 
 
@@ -416,7 +416,16 @@ def _class_methods(kind: type) -> list[str]:
     return [n for n in names if isinstance(inspect.getattr_static(kind, n), classmethod | staticmethod)]
 
 
+# What a law tells the library of itself, of numbers that the library has read: a new law writes these methods.
+_OF_A_LAW = {
+    *("mass", "tail", "tail_interval", "tail_intervals", "first_at_most", "last_at_least", "interval_between"),
+    *("ratio_level", "window", "mean_beyond", "log_mean_exponential", "kept", "curve", "worst_place", "on_steps"),
+}
+
+
 def _is_method(value: Any, name: str) -> bool:
+    if name in _OF_A_LAW and isinstance(value, Law):
+        return False
     return name[0] != "_" and inspect.isfunction(inspect.getattr_static(value, name, None))
 
 

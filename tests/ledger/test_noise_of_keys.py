@@ -68,7 +68,7 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
     with opened(tmp_path / "shares") as ledger:
         with pytest.raises(OutOfRange, match="shares=60"):
             ledger.publish("w", counted, Promise(noise=once), epsilon=1)
-        assert ledger.publish("w", counted, Promise(noise=noise), epsilon=1).spent == level(1)
+        assert ledger.publish("w", counted, Promise(noise=noise), epsilon=1).level == level(1)
 
 
 def test_the_margin_is_that_of_the_law_by_enumeration():

@@ -108,7 +108,7 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
                         else:
                             assert calls[0] < first, f"{name} swallowed a failure"
                     assert spent_by(ledger) in (before, level(at))
-                    made = cells(ask())
+                    made = cells(ask().table)
                     assert spent_by(ledger) == level(at)
                 assert [event.kind for event in ledger.history()] == ["opened", "published", "answered"]
                 assert ledger.verify()
