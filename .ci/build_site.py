@@ -140,8 +140,9 @@ def write_reference(papers: set[str]) -> None:
     folder = PAGES / "reference/python"
     folder.mkdir(parents=True)
     package = ROOT / "src/utmost"
-    rooms = [path for path in package.glob("*.py") if "__all__" in path.read_text(encoding="utf-8")]
-    rooms = [path for path in rooms if path.stem != "__init__"] + [package / "errors.py"]
+    modules = [*package.glob("[a-z]*.py"), *package.glob("*/__init__.py")]
+    listed = [path for path in modules if "__all__" in path.read_text(encoding="utf-8")]
+    rooms = [path.parent if path.stem == "__init__" else path for path in listed] + [package / "errors.py"]
     for room in rooms:
         module = ast.parse((room / "__init__.py" if room.is_dir() else room).read_text(encoding="utf-8"))
         names = sorted(public_names(module), key=str.casefold)
