@@ -23,7 +23,6 @@ from comparison.file_lines import COMMAND
 from comparison.lines import OURS, Line, is_installed
 
 import utmost as ut
-from counting_words import counted_with
 from utmost.design.optima.consumer_program import user_program
 from utmost.design.spaces import losses
 from utmost.programs import solve
@@ -35,7 +34,7 @@ LEAST, MOST = 0.03, 2_000
 """Seconds that a contender is timed for at least, and how often it is called for that at most."""
 TURNS = 3
 EVENTS = 100_000
-COUNTED = {"person": "user", "domain": ut.Domain(page=list(range(400)), country=["A", "B", "C"]), "at_most": 10}
+COUNTED = ut.Domain(page=list(range(400)), country=["A", "B", "C"]), ut.Counting("user", at_most=10)
 NUMPY, HIGHS, DUCKDB, ARROW, LOOP = "NumPy's floats", "HiGHS", "DuckDB", "pyarrow", "a loop of 10^5 steps"
 
 
@@ -150,24 +149,24 @@ def counting(folder: Path) -> Iterator[Ratio]:
         said = f"SELECT page, country, count(*) FROM ({each}) GROUP BY ALL"
         theirs["parquet"] = (DUCKDB, lambda: con.execute(said).fetchall(), 10)
     for ending, (who, call, limit) in theirs.items():
-        ours = lambda path=paths[ending]: counted_with(path, **COUNTED)  # noqa: E731
+        ours = lambda path=paths[ending]: ut.count_table(path, *COUNTED)  # noqa: E731
         yield Ratio(f"count_table of a {ending} file", ours, who, call, limit)
 
 
 def items(folder: Path) -> Iterator[Ratio]:
     """A table published by a ledger with noise by item, and a release of it in memory."""
     rows = {"id": [f"person-{k:012d}" for k in range(EVENTS)], "x": np.arange(EVENTS) % 100}
-    promise = {"columns": "x", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
+    one = ut.Unit(1, 1)
     insecure, numbers = np.random.default_rng(0), count()
     ledger = ut.Ledger.open(folder / "gate.db", create=True)
 
     def published() -> Any:
-        by_item = ut.Promise(drop="id", id_column="id", keyed_by_id=True, **promise)
+        by_item = ut.Promise("x", drop="id", unit=one, id_column="id", keyed_by_id=True)
         return ledger.publish(f"visits {next(numbers)}", rows, by_item, epsilon=1, independent=True).table
 
     yield Ratio("publish by item, text", published, "NumPy sorts the texts", lambda: np.sort(np.array(rows["id"])), 20)
     table = {"x": rows["x"]}
-    released = lambda: ut.release_table(table, ut.Promise(**promise), epsilon=1)  # noqa: E731
+    released = lambda: ut.release_table(table, ut.Promise("x", unit=one), epsilon=1)  # noqa: E731
     yield Ratio("release_table", released, NUMPY, lambda: insecure.laplace(size=EVENTS), 5)
     ledger.close()
 

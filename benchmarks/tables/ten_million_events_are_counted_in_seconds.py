@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from counting_words import counted_with
+from utmost import Counting, count_table
 from utmost.workloads import Domain
 
 DOMAIN = Domain(page=list(range(400)), country=["A", "B", "C"])
-SAY = {"person": "user", "domain": DOMAIN, "at_most": 10, "key": b"k" * 32}
+USERS = Counting("user", at_most=10, key=b"k" * 32)
 FRAME = 1_000_000
 EACH = 16
 
@@ -40,7 +40,7 @@ def events(count, seed=0):
 
 def timed(name, table):
     start, cpu = perf_counter(), process_time()
-    found = counted_with(table, **SAY)
+    found = count_table(table, DOMAIN, USERS)
     wall, cpu = perf_counter() - start, process_time() - cpu
     print(f"{name:<16} {wall:6.2f} s, {cpu:6.2f} s of processor; {int(found.cells.sum()):,} kept", flush=True)
 

@@ -28,8 +28,6 @@ from pathlib import Path
 
 import numpy as np
 
-from counting_words import counted_with
-
 HERE = Path(__file__).resolve()
 AGES = ["0 to 4", "5 to 9", "10 to 14", "15 to 19", "20+", "not stated"]
 DELAYS = ["under 0", "0 to 14", "15 to 59", "60+", "cancelled"]
@@ -142,8 +140,8 @@ def ours_means(columns, bound):
     import utmost as ut
 
     miles = {name: columns[name] for name in ("aircraft", "age", "miles")}
-    words = {"values": "miles", "each": (0, 3000), "most_events": bound}
-    counted = counted_with(miles, person="aircraft", domain={"age": AGES}, at_most=1, **words)
+    measure = ut.sum("miles", each=(0, 3000), most_events=bound)
+    counted = ut.count_table(miles, {"age": AGES}, ut.Counting("aircraft", at_most=1), measure=measure)
     plan = ut.workloads.Strategy(counted.domain, counted.unit, {"age miles": 1})
     both = ut.releases.SumsAndCounts(ut.release_workload(counted, plan, epsilon="4/5"))
     table = both["age"]
