@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import shlex
+from dataclasses import fields, replace
 from html import unescape
 from urllib.parse import urlencode
 
@@ -29,6 +30,7 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.interfaces.service.client import RemoteLedger
 from utmost.interfaces.service.trail import check_lines
+from utmost.ledger import PublishRequest
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.service import Grant, Settings, application, connect
@@ -86,6 +88,21 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
         reader.view("admissions", epsilon=1)
     with pytest.raises(DataChanged):
         curator.relax("admissions", frame.assign(admitted=[1, 2, 3]), epsilon=2)
+
+
+def test_every_field_of_a_request_reaches_the_ledger(opened):
+    """By a client, each with another value than its default: a new field is entered here."""
+    asked = {"dataset": "people", "version": 1, "request": "first", "independent": True}
+    assert {*asked, "name", "promise", "level"} == {field.name for field in fields(PublishRequest)}
+    service = opened(approvals=False)
+    presented = service.bearers.make(None, "c", "c", "curator", (Grant("*"),))[1]
+    curator = connect("http://localhost", presented, transport=Inside(application(service)))
+    curator.publish("admissions", TABLE, PROMISE, epsilon="1/4", **asked)
+    kept = service.ledger.release("admissions").request
+    # A ledger does not write down that data are independent, and names a request by its client, too.
+    known = replace(kept, request=None)
+    assert known == PublishRequest("admissions", PROMISE, level("1/4"), "people", 1, None, independent=False)
+    assert kept.request is not None
 
 
 def test_points_are_refused_by_name_before_anything_is_sent(connected):
