@@ -24,8 +24,9 @@ def application(service: Service, settings: Settings | None = None) -> "Guards":
         service: Service to answer for; the caller closes its ledger.
         settings: Limits, and an OpenID provider if there is one; the defaults when left out.
 
+    >>> from tempfile import mkdtemp
     >>> from utmost.ledger import Ledger
-    >>> with Ledger.open(":memory:", create=True, key=bytes(32), witness=False) as ledger:
+    >>> with Ledger.open(f"{mkdtemp()}/l.db", create=True, key=bytes(32), witness=False) as ledger:
     ...     callable(application(Service(ledger)))
     True
     """

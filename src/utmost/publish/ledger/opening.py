@@ -117,6 +117,9 @@ def store_at(place: Place, timeout: float) -> Store:
     if not isinstance(place, str) or not place:
         came = place if place is None or isinstance(place, str) else type(place).__name__  # no key, in its place
         raise OutOfRange("a ledger must have a path or an address", came=came)
+    if place == ":memory:":
+        remedy = "ut.release remembers a release in this process; a ledger is for longer: name a file."
+        raise OutOfRange("a ledger must have a file or a server", came=place, where="place", remedy=remedy)
     if place.startswith(_POSTGRES):
         return _postgres(place, timeout)
     if place.startswith("sqlite:///"):
