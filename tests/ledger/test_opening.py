@@ -31,7 +31,7 @@ TABLE = {"n": [10, 20, 30]}
 PROMISE = {"columns": "n", "unit": ut.Unit(1, 1)}
 
 
-@pytest.mark.parametrize("place", [":memory:", "", 7, None, "mysql://host/db", "http://host"])
+@pytest.mark.parametrize("place", [":memory:", "sqlite:///:memory:", "", 7, None, "mysql://host/db", "http://host"])
 def test_a_place_must_be_a_path_or_an_address(place):
     with pytest.raises((OutOfRange, WrongKind)):
         Ledger.open(place, create=True, key=KEY)

@@ -92,7 +92,7 @@ class IntegerLaw(Law):
 
     @property
     def canonical(self) -> "Profile | IntegerLaw":
-        """What stands for all laws of these probabilities: samplers, waiting draws and margins are kept by it."""
+        """The representative of all laws with these probabilities: samplers, draws and margins are kept by it."""
         return self
 
     def pmf(self, x: Any) -> Any:

@@ -242,7 +242,7 @@ class StaircaseCurve:
         return (b.complement * on_first_step + b.b * anywhere) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _place(self, j: int) -> tuple[int, Fraction | int]:
-        """Where class j begins on the broken line: whole part and part."""
+        """The place where class j begins on the broken line: whole part and part."""
         whole, theta = divmod(self.shift + 2 * (1 - self.gamma), 1)
         return ((whole + j) // 2, 0) if (whole + j) % 2 == 0 else ((whole + j - 1) // 2, theta)
 
@@ -327,7 +327,7 @@ class LatticeCurve:
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
         """Not known."""
-        raise NotImplementedError("a curve that is not rational has no exact points")
+        raise Unsupported("a curve that is not rational has no exact points", remedy="Ask for a point in floats.")
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
         """Not known exactly: None."""

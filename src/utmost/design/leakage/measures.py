@@ -50,7 +50,7 @@ class Measure(Shown, ABC):
     @property
     @abstractmethod
     def meaning(self) -> str:
-        """What it is, in a few words; empty where its name says so."""
+        """The measure in a few words; empty where its name says so."""
 
     @property
     @abstractmethod
@@ -189,7 +189,7 @@ class PaidMeasure(Measure):
         paid: (n, k) payments, or a rule that gives them for any number of secrets.
         is_gain: whether payments are gains; losses otherwise.
         title: how the measure is shown.
-        meaning: what it is, in a few words; empty where the title says so.
+        meaning: The measure in a few words; empty where the title says so.
         actions: what the actions are called, or None where they are numbers.
     """
 

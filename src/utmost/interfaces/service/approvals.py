@@ -123,7 +123,7 @@ class Proposal(Written):
 
 
 def verb_of(request: PublishRequest | AnswerRequest) -> Verb:
-    """What a request does."""
+    """The action of a request."""
     return "publish" if isinstance(request, PublishRequest) else "relax"
 
 

@@ -17,7 +17,7 @@ from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_
 from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.requests import PublishRequest
+from utmost.publish.ledger.requests import PublishRequest, publish_request
 from utmost.publish.ledger.shared_measures import shared_requests
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_kinds import noise_of_facts
@@ -198,15 +198,7 @@ class RemoteLedger:
             reason: why, for whoever decides.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
-        asked = PublishRequest(
-            name=name,
-            promise=promise,
-            level=level(epsilon, alpha),
-            dataset=name if dataset is None else dataset,
-            version=version,
-            request=None,
-            independent=independent,
-        )
+        asked = publish_request(name, promise, level(epsilon, alpha), dataset, version, None, independent)
         body = {"publication": _sent(asked), "reason": reason, "anyone": anyone}
         return self._post("/v1/proposals", request, body)
 
@@ -231,7 +223,7 @@ class RemoteLedger:
         return self._post("/v1/proposals", request, body)
 
     def proposals(self) -> list[dict[str, Any]]:
-        """What waits for a second person, and what was decided; oldest first, without the requests."""
+        """List proposals that wait for a second person, and decided ones; oldest first, without the requests."""
         return self._listed("/v1/proposals")
 
     def proposal(self, name: str) -> dict[str, Any]:
@@ -270,15 +262,7 @@ class RemoteLedger:
         Args:
             proposal: the name of the approved proposal, where the service asks for one.
         """
-        asked = PublishRequest(
-            name=name,
-            promise=promise,
-            level=level(epsilon, alpha),
-            dataset=name if dataset is None else dataset,
-            version=version,
-            request=None,
-            independent=independent,
-        )
+        asked = publish_request(name, promise, level(epsilon, alpha), dataset, version, None, independent)
         promise.check(table)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
         return self._answer(answer, table)

@@ -44,7 +44,7 @@ def outlook(
     *,
     sees_all: bool = True,
 ) -> Outlook:
-    """What a request would come to; where it cannot be carried out, why.
+    """The outcome that a request would have; where it cannot be carried out, the reason.
 
     Args:
         ledger: Ledger that the request is for.
@@ -88,7 +88,7 @@ def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[s
 def ladder(
     ledger: Ledger, request: PublishRequest, may_know: Callable[[str], bool], *, sees_all: bool = True
 ) -> tuple[tuple[Level, Outlook], ...]:
-    """What a request would come to at its level and around it: a quarter, half, twice and four times as much.
+    """The outcome of a request at its level and around it: a quarter, half, twice and four times as much.
 
     Args:
         ledger, request, may_know, sees_all: as for `outlook`.

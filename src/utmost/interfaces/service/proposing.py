@@ -401,7 +401,7 @@ def _proposal(shelf: Shelf, name: str | None) -> Proposal | None:
 
 
 def _wanted(requests: Sequence[PublishRequest | AnswerRequest]) -> Any:
-    """What a call asks for, as its key is kept for it."""
+    """The facts of a call that its key is kept for."""
     wanted = [
         [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
         for request in requests

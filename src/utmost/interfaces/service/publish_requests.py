@@ -57,7 +57,7 @@ def proposable(request: PublishRequest) -> PublishRequest:
 
 
 def approved_facts(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """What a proposal keeps of a request beside name, version and level: of a publication all of it, as JSON."""
+    """The facts of a request that a proposal keeps beside name, version and level: all of a publication, as JSON."""
     return request.facts() if isinstance(request, PublishRequest) else {}
 
 

@@ -34,7 +34,7 @@ _KINDS = "a mapping from names to ut.count(), ut.sum(...) and ut.distinct(...)"
 
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """What is counted in each cell: events, the sum of amounts, or distinct values; made by `count`, `sum`, `distinct`.
+    """The measure of each cell: events, the sum of amounts, or distinct values; made by `count`, `sum`, `distinct`.
 
     Attributes:
         values, step, each, per_cell, most_events, in_all: as for `sum`; without ``values`` as for `count`.

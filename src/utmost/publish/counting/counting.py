@@ -1,4 +1,4 @@
-"""Whose events are counted and how much of each person is kept, which proves the unit of a counted table."""
+"""The rule by which persons are counted, and how much of each is kept: it proves the unit of a counted table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """Whose events are counted, and how many cells of a table one person may change.
+    """The persons whose events are counted, and how many cells of a table one of them may change.
 
     Args:
         person: Column that says whose event each row is: text or integers, in every row.

@@ -35,7 +35,7 @@ from utmost.publish.ledger.relaxing import (
     warn_of_names,
     where_changed,
 )
-from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, publish_request
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import at_hand, check_one_dataset, shared_requests
@@ -180,15 +180,7 @@ class Ledger(Responding, Accounts, Shown):
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        asked = PublishRequest(
-            name=name,
-            promise=promise,
-            level=level(epsilon, alpha),
-            dataset=name if dataset is None else dataset,
-            version=version,
-            request=request,
-            independent=independent,
-        )
+        asked = publish_request(name, promise, level(epsilon, alpha), dataset, version, request, independent)
         rows = fitting(promise, table).rows_of(table)
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)

@@ -117,9 +117,6 @@ def store_at(place: Place, timeout: float) -> Store:
     if not isinstance(place, str) or not place:
         came = place if place is None or isinstance(place, str) else type(place).__name__  # no key, in its place
         raise OutOfRange("a ledger must have a path or an address", came=came)
-    if place == ":memory:":
-        remedy = "ut.release remembers a release in this process; a ledger is for longer: name a file."
-        raise OutOfRange("a ledger must have a file or a server", came=place, where="place", remedy=remedy)
     if place.startswith(_POSTGRES):
         return _postgres(place, timeout)
     if place.startswith("sqlite:///"):
@@ -133,6 +130,9 @@ def store_at(place: Place, timeout: float) -> Store:
 
 
 def _file(path: Path, timeout: float) -> Store:
+    if path.name == ":memory:":
+        remedy = "ut.release remembers a release in this process; a ledger is for longer: name a file."
+        raise OutOfRange("a ledger must have a file or a server", came=path.name, where="place", remedy=remedy)
     if not path.name:
         raise OutOfRange("a ledger must be a file with a name", came=str(path))
     arguments.path(path, "place")

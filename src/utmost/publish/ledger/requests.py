@@ -71,6 +71,20 @@ class PublishRequest:
         return cls(**plain | {"promise": promise, "level": level})
 
 
+def publish_request(
+    name: str,
+    promise: Promise,
+    at: Level,
+    dataset: str | None,
+    version: int | None,
+    request: str | None,
+    independent: bool,
+) -> PublishRequest:
+    """The request of a caller who may leave the dataset out: it is then the release's own."""
+    own = name if dataset is None else dataset
+    return PublishRequest(name, promise, at, own, version, request, independent)
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
     """Everything that is asked for when a release is answered at another level, except a table; checked when made.

@@ -428,7 +428,7 @@ def published_facts(
     items: ByItem | None,
     labels: Labels | None,
 ) -> dict[str, Any]:
-    """What an event says of a release at all levels; `release_of_facts` reads it.
+    """The facts of a release that an event keeps, for all levels; `release_of_facts` reads them.
 
     Args:
         request: The request, with the version and the columns as `Published.request` has them.

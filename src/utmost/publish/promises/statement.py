@@ -40,7 +40,7 @@ ON_TRUST = (
     "what depends on nobody: the public columns, and a declared list of rows",
     ON_TRUST_OF_DRAWS,
 )
-"""What no statement and no table can show."""
+"""Assumptions that no statement and no table can show."""
 
 PLACES_ON_TRUST = (
     "that the columns are coordinates in one unit of length, and distance is meant in it",
@@ -239,7 +239,7 @@ def names_of(stated: Mapping[str, Any], field: str) -> list[str]:
 
 
 def stated_field(stated: Mapping[str, Any], field: str, kind: type) -> Any:
-    """What stands in a field, of this very kind."""
+    """The value of a field, found to be of this very kind."""
     value = stated.get(field)
     if type(value) is not kind:
         raise BadTable(f"a statement must hold its {field}", came=type(value).__name__, where=field)

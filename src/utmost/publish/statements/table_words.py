@@ -102,7 +102,7 @@ def table_domain(statement: Statement, numbers: str) -> str:
 
 
 def rounded(unit: Unit, cell: str) -> str:
-    """What became of amounts before they were summed, and of values before the distinct ones were counted."""
+    """The treatment of amounts before they were summed, and of values before the distinct ones were counted."""
     if unit.amount is None:
         return ""
     if unit.amount.distinct is not None:
@@ -115,7 +115,7 @@ def rounded(unit: Unit, cell: str) -> str:
 
 
 def changes(unit: Unit, cell: str) -> str:
-    """What one individual does, in words."""
+    """The change that one individual makes, in words."""
     many = f"{unit.many(cell)},{'' if unit.cells == 1 else ' each'} by at most {unit.most_of}"
     return f"changes at most {many}{', and lowers none' if unit.nonnegative else ''}{_EVERYBODY * unit.exactly}"
 

@@ -1,4 +1,4 @@
-"""What an engine can do with a frame, in Arrow batches: the protocol of frames, and what all engines share."""
+"""The protocol of frames that an engine evaluates, in Arrow batches, and the code that all engines share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Constants = Mapping[str, int | float]
 """Columns that hold one number, by name."""
 
 UNDECLARED = b"utmost.undeclared"
-"""In the metadata of a field: its width is the engine's choice, and was not declared."""
+"""The mark in the metadata of a field whose width the engine chose, and nobody declared."""
 
 _FILE_ROWS = 10_000_000
 

@@ -16,7 +16,7 @@ Signer = Callable[[bytes], bytes]
 
 
 def signature_path(statement: Path) -> Path:
-    """Where the signature of a statement stands.
+    """The path of the signature of a statement.
 
     >>> signature_path(Path("released.csv.json")).name
     'released.csv.json.sig'

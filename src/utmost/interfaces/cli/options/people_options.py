@@ -213,7 +213,7 @@ class People(Persons):
 
     @property
     def measure(self) -> "MeasureSpec":
-        """What is counted, by the options for one measure."""
+        """The measure that the options name."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         return MeasureSpec(

@@ -92,7 +92,7 @@ LevelNumbers = str | Mapping[Any, Number] | Sequence[Number] | NDArray[Any]
 """A number for each group of a level: in order, by label, or "midpoints" of bins."""
 
 Along = Mapping[str, LevelNumbers]
-"""By the name of a level, a number for each of its groups that its cells count with."""
+"""A number for each group of a level, by the name of the level: its cells count with it."""
 
 
 def selected(domain: Domain, where: Where, along: Along | None = None) -> ProductForm:

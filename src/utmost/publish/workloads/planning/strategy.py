@@ -499,7 +499,7 @@ def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
 
 
 def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
-    """By a name, the weights of the parts that anybody would try."""
+    """The weights of the parts that anybody would try, by a name."""
     parts = workload.parts
     if len(parts) == 1:
         return {}

@@ -1,1 +1,1 @@
-"""What a strategy measures, a file for each way: its sums, charge, variances, estimates and bounds."""
+"""Ways to measure, a file each: the sums, their charge, variances, estimates and bounds."""

@@ -61,7 +61,7 @@ _EXACTLY = {
         "individual can change"
     ),
 }
-"""What stands in a theorem instead of shares that add up to 1."""
+"""The condition of a theorem in place of shares that add up to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class GroupSums:
         check_determined(even.workload, even.reduced_shares(shares))
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """By eigenspaces, at one level for each family; many tables by the spaces in them."""
+        """Reconstruct by eigenspaces, at one level for each family; many tables by the spaces in them."""
         level, shares = of_largest_share(unit, shares, level)
         if wants_marginals(workload):
             return variances_by_spaces(workload, unit, shares, level)

@@ -97,7 +97,7 @@ class IntegerRows:
         return ProductReconstruction(self.rows, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """By the rows themselves; of signed ones, by the corners of what may change."""
+        """Charge the rows themselves; signed ones by the corners of what may change."""
         return _OF_ROWS if self.together is None else _OF_SIGNED
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:

@@ -33,7 +33,7 @@ class MarginalSums(GroupSums):
             raise undetermined(workload.parts[missing].name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """By the spaces of the tables."""
+        """Reconstruct by the spaces of the tables."""
         level, shares = of_largest_share(unit, shares, level)
         return variances_by_spaces(workload, unit, shares, level)
 

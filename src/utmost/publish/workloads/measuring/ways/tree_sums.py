@@ -35,7 +35,7 @@ class TreeSums(GroupSums):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """By two passes over the tree; of ranges and prefixes along the axis of values."""
+        """Reconstruct by two passes over the tree; ranges and prefixes along the axis of values."""
         level, shares = of_largest_share(unit, shares, level)
         if axes_in_order(workload):
             return variances_along(workload, 0, unit, shares, level)

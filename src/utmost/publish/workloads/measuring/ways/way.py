@@ -23,7 +23,7 @@ Sums = Iterator[tuple[Family, NDArray[Any]]]
 
 
 class Measurement(Protocol):
-    """What is measured of a domain, and all that follows from it.
+    """The sums that are measured of a domain, and all that follows from them.
 
     Attributes:
         is_cleanable: whether clean tables can be made from its estimates.
@@ -50,7 +50,7 @@ class Measurement(Protocol):
         """The shape of what a family measures."""
 
     def words(self, family: Family) -> str:
-        """What a family measures, in words."""
+        """The sums of a family, in words."""
 
     def kind(self, family: Family) -> str:
         """The kind of a family's sums in words, where they are not of groups alone."""

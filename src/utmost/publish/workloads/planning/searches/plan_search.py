@@ -70,7 +70,7 @@ class Obstacle(NamedTuple):
 
 
 class FoundSums(NamedTuple):
-    """What a search found: the shares, and with them the axis of rotated or signed sums, and listed rows."""
+    """The result of a search: the shares, and with them the axis of rotated or signed sums, and listed rows."""
 
     shares: Shares
     together: str | None = None

@@ -49,7 +49,7 @@ class RotatedSearch:
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
-    """Of sums and of differences the coarsest family that determines all that is wanted, each by itself."""
+    """The coarsest family of sums, and that of differences, that determine all that is wanted, each by itself."""
     scale = room_of_rows(unit, pair.rows.size).scale
     sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
     return pair.joined(sums, differences)
