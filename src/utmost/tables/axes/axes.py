@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, iterable, mapping, sequence_of, text, wrong_kind
-from utmost.core.exact.arrays import frozen, rebuilding
+from utmost.core.exact.arrays import frozen, unpickler
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.shown import Shown
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.tables.axes.clock import Clock, read_time, time_at
 from utmost.tables.axes.hat_functions import (
@@ -43,7 +43,7 @@ MOST_VALUES = 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Axis(Shown):
+class Axis(Display):
     """One axis of a domain; made by `plain`, `hierarchy`, `bins`, `periods`, or a list given to `Domain`.
 
     Attributes:
@@ -227,7 +227,7 @@ class Axis(Shown):
         return replace(self, levels=tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels))
 
 
-@rebuilding
+@unpickler
 def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
     return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), *rest)
 
