@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, iterable, mapping, optional, sequence_of, text, wrong_kind
-from utmost.core.exact.arrays import frozen, rebuilding
+from utmost.core.exact.arrays import frozen, unpickler
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
@@ -263,7 +263,7 @@ def _years_before(day: date, years: int) -> date:
         return date(day.year - years, 2, 28)
 
 
-@rebuilding
+@unpickler
 def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
     return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), *rest)
 
