@@ -303,7 +303,18 @@ class Combination(Display):
 
     @cached_property
     def _step(self) -> Fraction | None:
-        return _common_step(self.coefficients)
+        # The greatest common divisor of rationals, unless it is too small a part of the largest.
+        if not self.coefficients:
+            return Fraction(1)
+        least = max(self.coefficients) * _LEAST_STEP
+        step = Fraction(0)
+        for size in self.coefficients:
+            common = math.lcm(step.denominator, size.denominator)
+            step = Fraction(math.gcd(int(step * common), int(size * common)), common)
+            # A step that small is no lattice to a float: its sums are inverted as if they were dense.
+            if step < least:
+                return None
+        return step
 
     @cached_property
     def _unit(self) -> Fraction:
@@ -443,21 +454,6 @@ def _level(value: Any) -> Level:
 
 def _count(value: Any) -> int:
     return natural(value, "counts", most=_MOST_TERMS)
-
-
-def _common_step(sizes: Sequence[Fraction]) -> Fraction | None:
-    """The greatest common divisor of rationals, unless it is too small a part of the largest."""
-    if not sizes:
-        return Fraction(1)
-    least = max(sizes) * _LEAST_STEP
-    step = Fraction(0)
-    for size in sizes:
-        common = math.lcm(step.denominator, size.denominator)
-        step = Fraction(math.gcd(int(step * common), int(size * common)), common)
-        # A step that small is no lattice to a float: its sums are inverted as if they were dense.
-        if step < least:
-            return None
-    return step
 
 
 def _variance(of: Level, bits: int) -> Interval:

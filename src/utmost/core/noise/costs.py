@@ -161,20 +161,16 @@ def cost_named(name: str | Cost) -> Cost:
         except NotANumber:
             pass
     if kind == "table":
-        return tabled(_pairs(order))
+        # Sizes and costs written as ``0=0,1=1/2``.
+        pairs: dict[Any, Number] = {}
+        for pair in order.split(","):
+            size, equals, cost = pair.partition("=")
+            if not equals or exact(size, "a size") in pairs:
+                raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
+            pairs[exact(size, "a size")] = exact(cost, "a cost")
+        return tabled(pairs)
     required = 'cost must be "absolute", "squared", "moment:" and a positive order, or "table:" and pairs SIZE=COST'
     raise OutOfRange(required, came=name)
-
-
-def _pairs(text: str) -> dict[Any, Number]:
-    """Sizes and costs written as ``0=0,1=1/2``."""
-    pairs: dict[Any, Number] = {}
-    for pair in text.split(","):
-        size, equals, cost = pair.partition("=")
-        if not equals or exact(size, "a size") in pairs:
-            raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
-        pairs[exact(size, "a size")] = exact(cost, "a cost")
-    return pairs
 
 
 # Two floats of one cost may differ by its own rounding.

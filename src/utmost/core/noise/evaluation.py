@@ -211,7 +211,13 @@ def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tupl
     inside = (p > 0) & (p < 1)
     side = np.where(inside, np.minimum(p, 1 - p), 0.5)
     doubt = side * _DOUBT + _READING * (p > 0.5)
-    near = _near(profile, side)
+    # About the i with T(i) = side.
+    powers, D = FloatPowers(profile.level), profile.period
+    epsilon = float(powers.epsilon.high)
+    depth = (math.log(D) - math.log(profile.normaliser(powers)) - np.log(side)) / epsilon
+    k = np.floor(depth)
+    i = k * D + D * -np.expm1(-epsilon * (depth - k)) / powers.complement - (D - profile.step)
+    near = np.clip(i, 0, _COUNTED).astype(np.int64)
     # Certain where a neighbour is clearly above, the next one clearly not, and none of the four in doubt.
     around = near + np.arange(-1, 3).reshape(-1, *(1,) * p.ndim)
     tails = profile.tail(FloatPowers(profile.level), np.maximum(around, 0))
@@ -220,13 +226,3 @@ def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tupl
     first = near - 1 + above.sum(axis=0)
     lower = (p >= 0.5) if mirrored else (p <= 0.5)
     return np.where(lower, 1 - first, first - 1), clear & inside & (near < _COUNTED)
-
-
-def _near(profile: Profile, side: NDArray[np.float64]) -> NDArray[np.int64]:
-    """About the i with T(i) = side."""
-    powers, D = FloatPowers(profile.level), profile.period
-    epsilon = float(powers.epsilon.high)
-    depth = (math.log(D) - math.log(profile.normaliser(powers)) - np.log(side)) / epsilon
-    k = np.floor(depth)
-    i = k * D + D * -np.expm1(-epsilon * (depth - k)) / powers.complement - (D - profile.step)
-    return np.clip(i, 0, _COUNTED).astype(np.int64)

@@ -78,7 +78,11 @@ class FewPeriods:
             return 0.5, 0.5
         last = int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
         first = first_integer(0, last, lambda bits: self._sign(_float(bits)) >= 0)
-        self._check_digits(_float(first - 1), _float(first))
+        # Refuse a cost whose floats, not the cost itself, jump where gamma was found.
+        high = _float(first)
+        least, before, after, most = (self._at(0, g) for g in (0.0, _float(first - 1), high, 1.0))
+        is_noise = _COARSE * before < after - before and is_unit(after - before, most)
+        check_digits(nearest(Fraction(high) * self.period), least, before, after, is_noise=is_noise)
         return _float(first - 1), _float(first)
 
     def expectation(self, gamma: float) -> float:
@@ -96,12 +100,6 @@ class FewPeriods:
             if rest - (k + 1) * self.epsilon <= total + NEGLIGIBLE:
                 break
         return math.exp(total - log_width + math.log1p(-math.exp(-self.epsilon)))
-
-    def _check_digits(self, low: float, high: float) -> None:
-        """Refuse a cost whose floats, not the cost itself, jump where gamma was found."""
-        least, before, after, most = (self._at(0, g) for g in (0.0, low, high, 1.0))
-        is_noise = _COARSE * before < after - before and is_unit(after - before, most)
-        check_digits(nearest(Fraction(high) * self.period), least, before, after, is_noise=is_noise)
 
     def _sign(self, g: float) -> int:
         """The sign of M(g) - V(g)."""

@@ -72,7 +72,12 @@ class Folded:
             weights = self.powers.power(k) * self.powers.complement
             return weights[:, None] * self.cost(k[:, None] * self.period + offsets[None, :])
 
-        return integer_sum(terms, self._blocks(), 1e-14).value
+        # 0..last in blocks that double, so that each sees the cost at one scale.
+        edges = [0, 64]
+        while edges[-1] <= self.last:
+            edges.append(edges[-1] * 2)
+        edges[-1] = self.last + 1
+        return integer_sum(terms, list(pairwise(edges)), 1e-14).value
 
     def is_lost(self) -> bool:
         """Whether M has lost digits to underflow, since the first error that costs is many periods away.
@@ -111,14 +116,6 @@ class Folded:
             return self(np.clip(u * self.period, first, last))
 
         return float(integral(inside, [(low, high)], scale=scale).value)
-
-    def _blocks(self) -> list[tuple[int, int]]:
-        """0..last in blocks that double, so that each sees the cost at one scale."""
-        edges = [0, 64]
-        while edges[-1] <= self.last:
-            edges.append(edges[-1] * 2)
-        edges[-1] = self.last + 1
-        return list(pairwise(edges))
 
 
 def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:

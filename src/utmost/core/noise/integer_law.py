@@ -210,7 +210,27 @@ class IntegerLaw(Law):
         Raises:
             Unsupported: where the ratio still grows at the end of that range, or it has more than 2^22 integers.
         """
-        return _worst_place(self, distance)
+        masses = self.window()
+        if masses.size <= distance:
+            raise Unsupported("values so far apart must both be possible in floats", came=distance, where="worst_place")
+        ratios = masses[: masses.size - distance] / masses[distance:]
+        tied = np.flatnonzero(ratios >= float(ratios.max()) * (1 - _TIED))
+        places = sorted(set(tied[np.linspace(0, tied.size - 1, _COMPARED).astype(int)].tolist()))
+        worst: int = places[0]
+        for place in places[1:]:
+            # Whether the ratio at one place is certainly above that at another.
+            bits = 4096
+            here, there = (self.pmf_interval(y, bits) for y in (place, worst))
+            below, far = (self.pmf_interval(y + distance, bits) for y in (place, worst))
+            if (there * below).is_below(here * far):
+                worst = place
+        if worst == ratios.size - 1 and worst:
+            raise Unsupported(
+                "the largest likelihood ratio must be attained where probabilities are at least 1e-280",
+                came=type(self).__name__,
+                remedy="Override worst_place.",
+            )
+        return worst
 
     def kept(self, distance: Fraction) -> Level | None:
         """The smallest level kept between X and X + d for all d up to the distance; None where they are equal.
@@ -264,7 +284,22 @@ class IntegerLaw(Law):
             PromiseBroken: where they are not: what is drawn, by the tails, would not be what is proved of the masses.
             Unsupported: for more than 2^22 such places.
         """
-        _check_formulas(self)
+        count = self.window().size
+        places = np.arange(count)
+        masses = np.asarray(self.mass(FloatPowers, places), np.float64)
+        tails = np.asarray(self.tail(FloatPowers, np.arange(count + 1)), np.float64)
+        grown = np.flatnonzero(masses[1:] > masses[:-1] * (1 + _TIED))
+        apart = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
+        if grown.size:
+            _refuse(self, "probabilities must never grow with |x|", int(grown[0]) + 1)
+        if apart.size:
+            _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(apart[0]))
+        for i in np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist():
+            difference = self.tail_interval(i, _CHECKED) - self.tail_interval(i + 1, _CHECKED)
+            if not _may_be_equal(difference, self.pmf_interval(i, _CHECKED)):
+                _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", i)
+        if not _may_be_equal(2 * self.tail_interval(0, _CHECKED) - 1, self.pmf_interval(0, _CHECKED)):
+            _refuse(self, "P(X >= 0) must be (1 + P(X = 0)) / 2, as noise is symmetric about 0 and all of it is 1", 0)
 
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
@@ -411,25 +446,6 @@ def _window(law: IntegerLaw, least: float) -> Floats:
     )
 
 
-def _check_formulas(law: IntegerLaw) -> None:
-    count = law.window().size
-    places = np.arange(count)
-    masses = np.asarray(law.mass(FloatPowers, places), np.float64)
-    tails = np.asarray(law.tail(FloatPowers, np.arange(count + 1)), np.float64)
-    grown = np.flatnonzero(masses[1:] > masses[:-1] * (1 + _TIED))
-    apart = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
-    if grown.size:
-        _refuse(law, "probabilities must never grow with |x|", int(grown[0]) + 1)
-    if apart.size:
-        _refuse(law, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(apart[0]))
-    for i in np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist():
-        difference = law.tail_interval(i, _CHECKED) - law.tail_interval(i + 1, _CHECKED)
-        if not _may_be_equal(difference, law.pmf_interval(i, _CHECKED)):
-            _refuse(law, "P(X >= i) - P(X >= i + 1) must be P(X = i)", i)
-    if not _may_be_equal(2 * law.tail_interval(0, _CHECKED) - 1, law.pmf_interval(0, _CHECKED)):
-        _refuse(law, "P(X >= 0) must be (1 + P(X = 0)) / 2, as noise is symmetric about 0 and all of it is 1", 0)
-
-
 def _may_be_equal(first: Interval, second: Interval) -> bool:
     return not (first.is_below(second) or second.is_below(first))
 
@@ -437,31 +453,3 @@ def _may_be_equal(first: Interval, second: Interval) -> bool:
 def _refuse(law: IntegerLaw, required: str, place: int) -> NoReturn:
     remedy = "Correct mass or tail of the class."
     raise PromiseBroken(required, came=f"another at i = {place}", where=type(law).__name__, remedy=remedy)
-
-
-def _worst_place(law: IntegerLaw, distance: int) -> int:
-    masses = law.window()
-    if masses.size <= distance:
-        raise Unsupported("values so far apart must both be possible in floats", came=distance, where="worst_place")
-    ratios = masses[: masses.size - distance] / masses[distance:]
-    tied = np.flatnonzero(ratios >= float(ratios.max()) * (1 - _TIED))
-    places = sorted(set(tied[np.linspace(0, tied.size - 1, _COMPARED).astype(int)].tolist()))
-    worst: int = places[0]
-    for place in places[1:]:
-        if _is_steeper(law, place, worst, distance):
-            worst = place
-    if worst == ratios.size - 1 and worst:
-        raise Unsupported(
-            "the largest likelihood ratio must be attained where probabilities are at least 1e-280",
-            came=type(law).__name__,
-            remedy="Override worst_place.",
-        )
-    return worst
-
-
-def _is_steeper(law: IntegerLaw, place: int, worst: int, distance: int) -> bool:
-    """Whether the ratio at one place is certainly above that at another."""
-    bits = 4096
-    here, there = (law.pmf_interval(y, bits) for y in (place, worst))
-    below, far = (law.pmf_interval(y + distance, bits) for y in (place, worst))
-    return (there * below).is_below(here * far)

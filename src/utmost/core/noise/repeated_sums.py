@@ -117,15 +117,15 @@ class RepeatedSum(Display):
     def _one(self, most: int) -> list[int]:
         """The probabilities of the bins of one copy, from -most to most, rounded down."""
         half = self._bin // 2
-        tails = self._tails([k * self._bin - half for k in range(1, most + 2)])
+        # 2^96 P(X >= first) of each, rounded down and rounded up.
+        found = [
+            interval.at(_BITS)
+            for interval in self.law.tail_intervals([k * self._bin - half for k in range(1, most + 2)], _BITS + 32)
+        ]
+        tails = [(interval.low, interval.high) for interval in found]
         halves = [(1 << _BITS) - 2 * tails[0][1]]
         halves += [max(0, low - high) for (low, _), (_, high) in pairwise(tails)]
         return halves[:0:-1] + halves
-
-    def _tails(self, firsts: list[int]) -> list[tuple[int, int]]:
-        """2^96 P(X >= first) of each, rounded down and rounded up."""
-        found = [interval.at(_BITS) for interval in self.law.tail_intervals(firsts, _BITS + 32)]
-        return [(interval.low, interval.high) for interval in found]
 
     def _by_chernoff(self, miss: Fraction) -> int:
         """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""

@@ -67,7 +67,15 @@ def optimal_gamma(
         half = level.scaled(Fraction(1, 2))
         return refined(lambda bits: half.alpha_interval(bits) / (1 + half.alpha_interval(bits)))
     if cost == squared:
-        return _squared_gamma(level)
+        # ((b(1+b)/2)^(1/3) - b)/(1-b), or with h = epsilon/2: (cosh(h)^(1/3) - exp(-h))/(2 sinh(h)).
+        powers = FloatPowers(level)
+        half = float(powers.epsilon.high) / 2
+        # Two forms of one number: near 0 the differences of the first cancel, and far out the second overflows.
+        if half > 0.5:
+            b = powers.b
+            return float(math.cbrt(b * (1 + b) / 2) - b) / powers.complement
+        root = math.expm1(math.log1p(2 * math.sinh(half / 2) ** 2) / 3)
+        return (root - math.expm1(-half)) / (2 * math.sinh(half))
     if isinstance(cost, Moment) and cost.is_integer:
         low, high = _moment_bracket(level, int(cost.order))
         return nearest((low + high) / 2)
@@ -119,18 +127,6 @@ def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | No
     return FloatPowers(law_level(epsilon, alpha, "heuristic_gamma")).b / 2
 
 
-def _squared_gamma(level: Level) -> float:
-    """((b(1+b)/2)^(1/3) - b)/(1-b), or with h = epsilon/2: (cosh(h)^(1/3) - exp(-h))/(2 sinh(h))."""
-    powers = FloatPowers(level)
-    half = float(powers.epsilon.high) / 2
-    # Two forms of one number: near 0 the differences of the first cancel, and far out the second overflows.
-    if half > 0.5:
-        b = powers.b
-        return float(math.cbrt(b * (1 + b) / 2) - b) / powers.complement
-    root = math.expm1(math.log1p(2 * math.sinh(half / 2) ** 2) / 3)
-    return (root - math.expm1(-half)) / (2 * math.sinh(half))
-
-
 def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
     """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 where floats do not determine
     it."""
@@ -138,23 +134,24 @@ def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction,
     # Halved in rationals by the sign of a polynomial in alpha: no rounding decides on which side the optimum is.
     while high - low > low / (1 << bits) and high > _LEAST_FLOAT:
         middle = (low + high) / 2 if low else high / 16
-        if _gains_nothing(level, order, middle):
+        # Whether M(g) >= V(g) for |x|^m and g = p/q: times (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1),
+        # integers in b.
+        p, q = middle.numerator, middle.denominator
+        # Cleared of every denominator: a sign of an integer polynomial, which is exact where alpha is any number.
+        terms = polynomials.times(
+            polynomials.shifted_moment_cleared(order, q, p), {0: p * (order + 1), 1: (q - p) * (order + 1)}
+        )
+        for i in range(order + 1):
+            first = p ** (order + 1 - i) * q**i
+            part = polynomials.times(
+                polynomials.geometric_moment_cleared(i, order), {0: first, 1: q ** (order + 1) - first}
+            )
+            terms = polynomials.plus(terms, polynomials.scaled(part, -math.comb(order + 1, i)))
+        if sign(level, terms) >= 0:
             high = middle
         else:
             low = middle
     return low, high
-
-
-def _gains_nothing(level: Level, m: int, g: Fraction) -> bool:
-    """Whether M(g) >= V(g) for |x|^m and g = p/q: times (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1), integers in b."""
-    p, q = g.numerator, g.denominator
-    # Cleared of every denominator: a sign of an integer polynomial, which is exact where alpha is any number.
-    terms = polynomials.times(polynomials.shifted_moment_cleared(m, q, p), {0: p * (m + 1), 1: (q - p) * (m + 1)})
-    for i in range(m + 1):
-        first = p ** (m + 1 - i) * q**i
-        part = polynomials.times(polynomials.geometric_moment_cleared(i, m), {0: first, 1: q ** (m + 1) - first})
-        terms = polynomials.plus(terms, polynomials.scaled(part, -math.comb(m + 1, i)))
-    return sign(level, terms) >= 0
 
 
 def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:

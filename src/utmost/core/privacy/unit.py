@@ -84,7 +84,19 @@ class Unit(PickledByFields):
         in_all: Number | None = None,
         exactly: bool = False,
     ) -> None:
-        object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
+        number = written_number(sensitivity, "sensitivity")
+        above, below = number.numerator, number.denominator
+        if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
+            raise OutOfRange(
+                "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
+            )
+        if number <= 0:
+            raise OutOfRange(
+                "sensitivity must be positive",
+                came=sensitivity,
+                remedy="Give the most by which one individual changes one cell: 1 for a count.",
+            )
+        object.__setattr__(self, "sensitivity", number)
         object.__setattr__(self, "cells", _cells(cells))
         object.__setattr__(self, "neighbours", _neighbours(neighbours))
         object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
@@ -351,22 +363,6 @@ def read_unit(
 def _typed(number: Fraction) -> str:
     """A number as it can be typed: 3, or '3/2'."""
     return str(number) if number.denominator == 1 else repr(str(number))
-
-
-def _sensitivity(value: Number) -> Fraction:
-    number = written_number(value, "sensitivity")
-    above, below = number.numerator, number.denominator
-    if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
-        raise OutOfRange(
-            "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
-        )
-    if number <= 0:
-        raise OutOfRange(
-            "sensitivity must be positive",
-            came=value,
-            remedy="Give the most by which one individual changes one cell: 1 for a count.",
-        )
-    return number
 
 
 def _cells(value: Number) -> int:

@@ -88,7 +88,14 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
         _run(highs)
         status = highs.getModelStatus()
         if status == highspy.HighsModelStatus.kOptimal and highs.getBasis().valid:
-            return _solution(highs)
+            solution, basis = highs.getSolution(), highs.getBasis()
+            return LinearSolution(
+                value=float(highs.getInfo().objective_function_value),
+                primal=np.array(solution.col_value, dtype=np.float64),
+                duals=np.array(solution.row_dual, dtype=np.float64),
+                reduced_costs=np.array(solution.col_dual, dtype=np.float64),
+                basis=Basis(_codes(basis.col_status), _codes(basis.row_status)),
+            )
         if status == highspy.HighsModelStatus.kInfeasible:
             raise _infeasible(highs, program)
         statuses.append(highs.modelStatusToString(status))
@@ -114,7 +121,10 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     """
     import highspy
 
-    if not _has_plain_dual(program):
+    # Whether variables are bounded by 0 below, and no row from both sides but by one number.
+    free = np.isneginf(program.lower) | np.isposinf(program.upper)
+    is_plain = bool((free | (program.lower == program.upper)).all())
+    if not (is_plain and not program.column_lower.any() and bool(np.isposinf(program.column_upper).all())):
         return solve(program)
     (m, n), rows = program.shape, first
     highs, is_in = _solver({"simplex_strategy": 4}, TOLERANCE), np.zeros(m, dtype=bool)
@@ -398,13 +408,6 @@ def _run(highs: Any, *, is_long: bool = False) -> None:
         steps.unsubscribe(leave)
 
 
-def _has_plain_dual(program: LinearProgram) -> bool:
-    """Whether variables are bounded by 0 below, and no row from both sides but by one number."""
-    free = np.isneginf(program.lower) | np.isposinf(program.upper)
-    is_plain = bool((free | (program.lower == program.upper)).all())
-    return is_plain and not program.column_lower.any() and bool(np.isposinf(program.column_upper).all())
-
-
 def _columns_of_dual(program: LinearProgram, rows: NDArray[np.intp]) -> tuple[Any, ...]:
     """Rows as columns of the dual, least -b y where A' y <= c: costs, bounds, how many entries, and these."""
     low, high = program.lower[rows], program.upper[rows]
@@ -423,17 +426,6 @@ def _basis(start: Basis) -> Any:
     basis.row_status = [highspy.HighsBasisStatus(int(code)) for code in start.rows]
     basis.valid = True
     return basis
-
-
-def _solution(highs: Any) -> LinearSolution:
-    solution, basis = highs.getSolution(), highs.getBasis()
-    return LinearSolution(
-        value=float(highs.getInfo().objective_function_value),
-        primal=np.array(solution.col_value, dtype=np.float64),
-        duals=np.array(solution.row_dual, dtype=np.float64),
-        reduced_costs=np.array(solution.col_dual, dtype=np.float64),
-        basis=Basis(_codes(basis.col_status), _codes(basis.row_status)),
-    )
 
 
 def _infeasible(highs: Any, program: LinearProgram) -> InfeasibleProgram:

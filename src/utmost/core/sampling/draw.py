@@ -190,7 +190,10 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     np.int64(2)
     """
     if not isinstance(law, Law):
-        return _of_mechanism(law, secret, shape, randomness, method)
+        # Outcomes of a mechanism, which knows how to draw them.
+        if not callable(getattr(type(law), "draw", None)):
+            raise _no_sampler(law)
+        return law.draw(secret, shape, randomness=randomness, method=method)
     shape = _only_shape(secret, shape)
     bits = SYSTEM if randomness is None else source(randomness)
     if shape is None or (isinstance(shape, tuple) and not shape):
@@ -214,13 +217,6 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     except MemoryError:
         raise Unsupported("the draws must fit the memory", where="sample", remedy="Draw fewer at once.") from None
     return whole.reshape(size)
-
-
-def _of_mechanism(mechanism: Any, secret: Any, shape: Shape, randomness: Randomness | None, method: Any) -> Any:
-    """Outcomes of a mechanism, which knows how to draw them."""
-    if not callable(getattr(type(mechanism), "draw", None)):
-        raise _no_sampler(mechanism)
-    return mechanism.draw(secret, shape, randomness=randomness, method=method)
 
 
 def _only_shape(first: Shape, second: Shape) -> Shape:

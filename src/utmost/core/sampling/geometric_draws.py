@@ -50,7 +50,14 @@ def take_apart(ratio: Real, marks: Sequence[Real], *, values: int, group_bits: i
         group_bits: the most bits in a group of digits.
         tail_bits: the top part starts as low as P(Q >= values) <= 2^-tail_bits allows.
     """
-    shift = _doublings_until_rare(ratio, values, tail_bits)
+    # The least m for which a^(2^m values) <= 2^-tail_bits is certain.
+    bits = 64 + tail_bits
+    # A level near 0 has an alpha that few bits cannot tell from 1, and powers of 1 never fall.
+    while ratio(bits).high >> bits:  # until a is certainly below 1
+        bits *= 2
+    shift, a = 0, ratio(2 * bits)
+    while (a**values).high > 1 << (2 * bits - tail_bits):
+        shift, a = shift + 1, a * a
     number = -(-shift // group_bits)
     # As even as can be: a table for each group, and the largest decides the memory.
     sizes = [shift // number + (i < shift % number) for i in range(number)]
@@ -112,18 +119,6 @@ def squared_often(ratio: Real, doublings: int) -> Real:
 def _powers(a: Interval, count: int) -> list[Interval]:
     """1, a, ..., a^(count-1)."""
     return list(accumulate([a] * (count - 1), lambda x, y: x * y, initial=Interval.of(1, a.bits)))
-
-
-def _doublings_until_rare(ratio: Real, values: int, tail_bits: int) -> int:
-    """The least m for which a^(2^m values) <= 2^-tail_bits is certain."""
-    bits = 64 + tail_bits
-    # A level near 0 has an alpha that few bits cannot tell from 1, and powers of 1 never fall.
-    while ratio(bits).high >> bits:  # until a is certainly below 1
-        bits *= 2
-    doublings, a = 0, ratio(2 * bits)
-    while (a**values).high > 1 << (2 * bits - tail_bits):
-        doublings, a = doublings + 1, a * a
-    return doublings
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,29 @@ class Identifiers:
             return _of_texts(row.tolist())
         if row.dtype.kind not in "OSuT":
             raise _no_identifier(row.dtype.name)
-        return _of_objects(row.tolist())
+        # Identifiers of one Python type.
+        identifiers = row.tolist()
+        if set(map(type, identifiers)) == {str}:
+            return _of_texts(identifiers)
+        for number, identifier in enumerate(identifiers):
+            if (
+                identifier is None
+                or (isinstance(identifier, float) and identifier != identifier)
+                or type(identifier).__name__ in ("NAType", "NaTType")
+            ):
+                raise BadTable("every item needs an identifier", came="nothing", where=f"row {number + 1}")
+        kinds = {_kind(identifier) for identifier in identifiers}
+        if len(kinds) > 1 or None in kinds:
+            came = next(
+                (type(identifier).__name__ for identifier in identifiers if _kind(identifier) is None), "a mixture"
+            )
+            raise _no_identifier(came)
+        kind = kinds.pop() if kinds else "integers"
+        if kind == "text":
+            return _of_texts(identifiers)
+        if kind == "bytes":
+            return _joined("bytes", [bytes(identifier) for identifier in identifiers])
+        return Identifiers("integers", _kept(narrowed(objects(map(int, identifiers)))), None)
 
     @classmethod
     def of_buffers(cls, offsets: Any, data: Any, kind: str = "text") -> "Identifiers":
@@ -354,7 +376,10 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
             words = windows[offsets[some] - offsets[0]].view("<u8").reshape(-1, 2 * count)
             words &= texts.take(sizes[some] - least, axis=0)
             words |= heads.take(sizes[some] - least, axis=0)
-            tags[some] = _mac(cipher, words)
+            state = cipher.encrypted(words[:, :2])
+            for at in range(2, words.shape[1], 2):
+                state = cipher.encrypted(state ^ words[:, at : at + 2])
+            tags[some] = state
     return tags
 
 
@@ -371,13 +396,6 @@ def _written(kind: str, width: int) -> tuple[int, NDArray[Any], NDArray[Any]]:
     return int(lengths[0]), texts.view("<u8"), heads.view("<u8")
 
 
-def _mac(cipher: BlockCipher, words: NDArray[Any]) -> Tags:
-    state = cipher.encrypted(words[:, :2])
-    for at in range(2, words.shape[1], 2):
-        state = cipher.encrypted(state ^ words[:, at : at + 2])
-    return state
-
-
 def _object_row(values: Any) -> NDArray[Any]:
     try:
         items = list(values)
@@ -386,29 +404,6 @@ def _object_row(values: Any) -> NDArray[Any]:
     row = np.empty(len(items), object)
     row[:] = items
     return row
-
-
-def _of_objects(identifiers: list[Any]) -> Identifiers:
-    """Identifiers of one Python type."""
-    if set(map(type, identifiers)) == {str}:
-        return _of_texts(identifiers)
-    for row, identifier in enumerate(identifiers):
-        if (
-            identifier is None
-            or (isinstance(identifier, float) and identifier != identifier)
-            or type(identifier).__name__ in ("NAType", "NaTType")
-        ):
-            raise BadTable("every item needs an identifier", came="nothing", where=f"row {row + 1}")
-    kinds = {_kind(identifier) for identifier in identifiers}
-    if len(kinds) > 1 or None in kinds:
-        came = next((type(identifier).__name__ for identifier in identifiers if _kind(identifier) is None), "a mixture")
-        raise _no_identifier(came)
-    kind = kinds.pop() if kinds else "integers"
-    if kind == "text":
-        return _of_texts(identifiers)
-    if kind == "bytes":
-        return _joined("bytes", [bytes(identifier) for identifier in identifiers])
-    return Identifiers("integers", _kept(narrowed(objects(map(int, identifiers)))), None)
 
 
 def _kind(identifier: Any) -> str | None:
