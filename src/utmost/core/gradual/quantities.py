@@ -66,7 +66,7 @@ class Quantity(Display):
             inner = bits + guard
             alphas = [Interval.of(0, inner) if level is None else level.alpha_interval(inner) for level in self.levels]
             try:
-                tight = (Interval.of(0, inner) + self.formula(*alphas)).at(bits)
+                tight: Interval | None = (Interval.of(0, inner) + self.formula(*alphas)).at(bits)
             except OutOfRange:  # a divisor is not yet distinguished from zero
                 tight = None
             if tight is not None and tight.high - tight.low <= 4:

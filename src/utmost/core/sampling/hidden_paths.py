@@ -138,7 +138,7 @@ def _tightened(uniform: Uniform, v: Any, clock: Any, place: list[Any]) -> tuple[
     return clock + more, [x + dx for x, dx in zip(place, move, strict=True)]
 
 
-Enclosure = tuple[Fraction, Fraction]
+RationalBounds = tuple[Fraction, Fraction]
 """A lower and an upper bound of a number."""
 
 
@@ -162,18 +162,18 @@ class _Target:
         stage = _START if level == anchor else _LOOSER if anchor < level else _STRICTER
         return cls(stage, level, anchor, anchor.scaled(grid))
 
-    def goal(self, bits: int) -> Enclosure:
+    def goal(self, bits: int) -> RationalBounds:
         """(e/e0)^2."""
         return _squared_ratio(self.level, self.anchor, bits)
 
-    def steps(self, bits: int) -> Enclosure:
+    def steps(self, bits: int) -> RationalBounds:
         """1/(e0 g), the number of grid steps in a unit of the path."""
         low, high = _epsilon(self.step, bits)
         return 1 / high, 1 / low
 
 
 @lru_cache(maxsize=256)
-def _squared_ratio(level: Level, anchor: Level, bits: int) -> Enclosure:
+def _squared_ratio(level: Level, anchor: Level, bits: int) -> RationalBounds:
     if level.base == anchor.base:
         ratio = (level.power / anchor.power) ** 2
         # With one base the logarithms cancel, and the ratio is rational.
@@ -183,7 +183,7 @@ def _squared_ratio(level: Level, anchor: Level, bits: int) -> Enclosure:
 
 
 @lru_cache(maxsize=256)
-def _epsilon(level: Level, bits: int) -> Enclosure:
+def _epsilon(level: Level, bits: int) -> RationalBounds:
     """epsilon, to at least so many significant bits."""
     if level.base is None:
         return level.power, level.power
