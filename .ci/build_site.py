@@ -86,9 +86,12 @@ def moved(found: re.Match[str], source: Path, target: Path) -> str:
     elif inside.parts[0] == "docs":
         there = PAGES / inside.relative_to("docs")
     else:
-        there = PAGES / "files" / inside
+        # Full proofs are read as text: among the pages they would be the first hits of most searches.
+        there = PAGES / "files" / (inside.with_suffix(".txt") if path.suffix == ".md" else inside)
         there.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, there)
+        if path.suffix == ".md":
+            return relative(there, target)
     return relative(there, target) + (found[2] or "")
 
 

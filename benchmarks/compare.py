@@ -74,7 +74,7 @@ def apart(key: str, quick: bool, folder: Path) -> dict:
 
 
 def gate(is_quoted: bool) -> int:
-    """Measure the ratios and print them, and put them into benchmarks/README.md where that is wanted; 1 where one is not within."""
+    """Measure the ratios and print them, quote them if wanted; 1 where one is not within."""
     from comparison.report import gathered, goals, quote_gate, where
 
     with tempfile.TemporaryDirectory() as folder:

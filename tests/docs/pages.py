@@ -11,14 +11,15 @@ import ast
 import contextlib
 import doctest
 import io
+import itertools
 import re
 import shlex
 import subprocess
-import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+import utmost as ut
 from running import PLAIN, called
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,7 @@ def blocks(page):
     """The blocks of code of a page."""
     text, found = page.read_text(encoding="utf-8"), []
     matches = [*BLOCK.finditer(text), None]
-    for match, after in zip(matches, matches[1:], strict=False):
+    for match, after in itertools.pairwise(matches):
         if match[2] not in ("python", "sh") or re.search(r"<!-- not run: [^\n]* -->\n$", text[: match.start()]):
             continue
         between = text[match.end() : after.start()].strip() if after else ""
@@ -69,6 +70,13 @@ def run_page(page):
             same = doctest.OutputChecker().check_output(expected, shown, FLAGS)
             assert same, f"{block.code}prints\n{printed}\nand {page.name} shows\n{block.output}"
     return names
+
+
+def close_ledgers(names):
+    """What a reader's process does by ending."""
+    for value in names.values():
+        if isinstance(value, ut.Ledger):
+            value.close()
 
 
 def run_python(code, names, page):

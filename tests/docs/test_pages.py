@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from docs.pages import ROOT, run_page
+from docs.pages import ROOT, close_ledgers, run_page
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "proofs").rglob("*.md"))]
 
@@ -14,4 +14,4 @@ def test_the_code_of_a_page_does_what_the_page_shows(page, tmp_path, monkeypatch
     """Each page in a folder of its own, which holds the examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    run_page(page)
+    close_ledgers(run_page(page))
