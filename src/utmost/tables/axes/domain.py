@@ -45,7 +45,7 @@ class Domain(Shown):
     Args:
         axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
             list of values, a type that lists them (pandas' CategoricalDtype, Polars' Enum), or what `plain`,
-            `hierarchy`, `bins` or `periods` make. Without any there is one cell, the total.
+            `hierarchy`, `bins`, `edges`, `ages` or `periods` make. Without any there is one cell, the total.
 
     Raises:
         OutOfRange: for axes that share the name of a level, and axes that are none.
@@ -88,7 +88,7 @@ class Domain(Shown):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of events: the finest level of each axis."""
+        """The names of the axes: the finest level of each."""
         return tuple(axis.levels[0] for axis in self.axes)
 
     @property
@@ -263,9 +263,9 @@ class Domain(Shown):
         """The domain that JSON values describe.
 
         Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}``,
-        ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"periods": [start, stop], "every": "month"}`` or
-        ``{"listed": [[...], ...], "names": [...]}``, with ``"other"`` and ``"missing"`` where there are such labels,
-        and with what else their makers take.
+        ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"ages": [...], "on": "2025-01-01", "column":
+        "born"}``, ``{"periods": [start, stop], "every": "month"}`` or ``{"listed": [[...], ...], "names": [...]}``,
+        with ``"other"`` and ``"missing"`` where there are such labels, and with what else their makers take.
 
         Raises:
             OutOfRange, WrongKind: for what describes none.
