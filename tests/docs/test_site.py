@@ -59,7 +59,7 @@ def test_the_menu_calls_each_page_as_it_calls_itself():
     assert len(titles) > 50
 
 
-def rewritten(text, name="docs/howto/count-cells.md"):
+def rewritten(text, name="docs/howto/count-people.md"):
     target = site["PAGES"] / name.removeprefix("docs/")
     return site["written_for_site"](text, ROOT / name, target, {"geng2012"})
 
