@@ -171,6 +171,9 @@ class VolatileStore(ProcessMemory):
         """Forget everything."""
         self._connection.close()
 
+    def __del__(self) -> None:
+        self._connection.close()  # with the last answer that it remembers, which nobody closes
+
 
 def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout: float, *, write: bool) -> T:
     """Do the work on a connection of its own, in one transaction that is durable when this returns.

@@ -22,9 +22,8 @@ from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import check_document, document_writers, with_confidence
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases.noised_workloads import counted_for
+from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.shared_release import release_shared
-from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
@@ -209,8 +208,7 @@ def _counted_tables(whole: Path, shared: SharedLevel) -> dict[str, CountedTable]
 def _rehearse(tables: dict[str, CountedTable], shared: SharedLevel) -> None:
     """Check everything that a release of the measures checks."""
     for name, level in shared.levels(shared.level).items():
-        counted, promise = counted_for(tables[name], shared.strategies[name])
-        rehearse_table(counted, promise, epsilon=level)
+        CheckedSums.of(*counted_for(tables[name], shared.strategies[name]), level)
 
 
 def _are_answered(place: Place, levels: Mapping[str, Level]) -> bool:
