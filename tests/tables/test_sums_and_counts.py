@@ -120,7 +120,7 @@ def test_the_figures_by_three_routes():
 
 def released(table, epsilon):
     return ut.releases.SumsAndCounts(
-        ut.release(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon, once=True)
+        ut.release(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon, once=True).table
     )
 
 
@@ -178,7 +178,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         Strategy(DOMAIN, table.unit, {"shop": 1})
     with pytest.raises(OutOfRange, match="must have been noised together"):
         ut.releases.SumsAndCounts(
-            ut.release(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True)
+            ut.release(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table
         )
     for words in ({"per_cell": 5}, {"each": None}, {"values": None, "step": None, "each": None}):
         with pytest.raises(OutOfRange, match="amounts between two ends"):
