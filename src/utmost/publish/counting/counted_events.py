@@ -2,7 +2,7 @@
 
 Of each person at most so many cells are kept, each changed by at most so much. What is kept is a function of the key
 and of that person's own rows, so that without the person all others stand as they stood: the proof is in
-docs/theory/counting.md.
+proofs/theory/counting.md.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -342,7 +342,7 @@ class Ledger(Responding, Accounts, Display):
             OutOfRange: for other names than those of the strategies; and all that `Ledger.publish` raises. Then nothing
                 is spent.
 
-        Source: composition; docs/theory/counting.md, "One level for several measures".
+        Source: composition; proofs/theory/counting.md, "One level for several measures".
 
         >>> from tempfile import TemporaryDirectory
         >>> from utmost.ledger import Ledger

@@ -11,7 +11,7 @@ them, each by at most R. So the second release keeps its level against the same 
 first*, and adaptive composition adds the two. ∎ The rule may be any function of noisy sums.
 
 One plan cannot do this: where it measures several breakdowns they share the level, and where it measures the finest one
-alone a coarse part has the noise of all cells in it (docs/theory/workloads.md, "Two stages").
+alone a coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
 """
 
 from collections.abc import Mapping, Sequence
@@ -382,7 +382,7 @@ def release_detailed(
     Raises:
         OutOfRange: for a share, and as `DetailRule`; Unsupported: as `DetailRule.counted`; before anything is drawn.
 
-    Source: adaptive composition; docs/theory/workloads.md, "Two stages".
+    Source: adaptive composition; proofs/theory/workloads.md, "Two stages".
 
     >>> import numpy as np
     >>> domain = Domain(county=["A", "B"], age=["young", "old"], sex=["men", "women"])

@@ -369,7 +369,7 @@ class WorkloadRelease(Display):
             NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
 
         Cost: an estimate and a bound for each group of the level.
-        Source: docs/theory/quantiles.md.
+        Source: proofs/theory/quantiles.md.
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
@@ -416,7 +416,7 @@ class WorkloadRelease(Display):
             NotDetermined, OutOfRange: as for `total`; for sums of amounts, which count nobody.
 
         Cost: that of two ratios, 0.1 s, or five times as much where the mean is hardly known.
-        Source: docs/theory/quantiles.md, "Variance and spread".
+        Source: proofs/theory/quantiles.md, "Variance and spread".
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
