@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import truth
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.counting.counted import CountedTable
@@ -73,7 +73,7 @@ def release(
 ) -> Answer[Table]: ...
 
 
-@long_work("Noising")
+@progress_bar("Noising")
 def release(
     table: Any,
     promise: Promise | Strategy,
@@ -124,13 +124,14 @@ def release(
     >>> table, promise = {"group": ["A", "B"], "n": [601, 370]}, Promise("n", public="group", unit=Unit(5, 1))
     >>> answer = release(table, promise, epsilon="1/2")
     >>> answer.release.at(2).table["n_margin"], answer.release.levels
-    ([8, 8], (level(epsilon='1/2'), level(epsilon=2)))
+    ([7, 7], (level(epsilon='1/2'), level(epsilon=2)))
     >>> release(table, promise, epsilon=8, once=True).law
     DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
 
     A counted table is released by a plan:
 
     >>> import numpy as np
+    >>> from utmost.workloads import Domain
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
     >>> plan = Strategy(domain, Unit(1, 1), {"department sex": 1})
     >>> answer = release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)

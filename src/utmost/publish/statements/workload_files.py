@@ -165,7 +165,7 @@ def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
     >>> from utmost import release
     >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> facts = json.loads(json.dumps(release(np.array([5, 7]), strategy, epsilon=1).table.facts()))
+    >>> facts = json.loads(json.dumps(release(np.array([5, 7]), strategy, epsilon=1, once=True).table.facts()))
     >>> check_workload(facts).bars()
     {'sex': 3}
     >>> check_workload(facts | {"epsilon": "1/2"})

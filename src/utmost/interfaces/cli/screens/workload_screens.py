@@ -14,7 +14,7 @@ import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange, UtmostError
@@ -158,7 +158,7 @@ def release_by_plan(
     checked = CheckedSums.of(*counted_for(counted, strategy), at, confidence)
     if dry_run:
         return _show_promise(_blank(strategy, at, confidence), as_json=as_json)
-    with long_work("Noising"):
+    with progress_bar("Noising"):
         release = checked.draw(secure(None))
     give_workload(release, out, signer, as_json=as_json)
 
