@@ -54,7 +54,7 @@ def without_rows(events):
 
 
 def by_the_list(purpose, key, person, number):
-    """The mark as docs/theory/counting.md lists it, by a block cipher at a time."""
+    """The mark as proofs/theory/counting.md lists it, by a block cipher at a time."""
 
     def derived(secret, purpose):
         info = len(purpose).to_bytes(4, "big") + purpose

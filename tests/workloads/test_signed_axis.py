@@ -108,7 +108,7 @@ def test_estimates_are_unbiased_exactly():
     ],
 )
 def test_three_columns_have_the_variance_of_signed_sums(wanted, epsilon, value, times):
-    """The table of docs/theory/cells-together.md, by a plan; and how many times the error without."""
+    """The table of proofs/theory/cells-together.md, by a plan; and how many times the error without."""
     domain = Domain(quarter=["q1", "q2", "q3"])
     chosen = strategy(Workload(domain, wanted), COUNTS, epsilon=epsilon, together="quarter")
     assert chosen.value == pytest.approx(value, rel=1e-3)

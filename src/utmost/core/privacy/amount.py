@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import text, truth, wrong_kind
-from utmost.core.exact.arrays import Rebuilt, largest_size
+from utmost.core.exact.arrays import PickledByFields, largest_size
+from utmost.core.exact.display import decimal_text
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, natural, written_number
-from utmost.core.exact.shown import decimal_text
 from utmost.errors import OutOfRange
 
 _DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
@@ -22,7 +22,7 @@ _LEFT_OUT = "left out of the sums"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Amount(Rebuilt):
+class Amount(PickledByFields):
     """What is summed: a column of amounts, and the step of which all of them are whole multiples.
 
     Sums are counted, noised and kept in steps, as integers; they are shown in the amount's own unit.

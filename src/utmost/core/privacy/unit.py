@@ -8,11 +8,11 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, one_of, text, wrong_kind
-from utmost.core.exact.arrays import Rebuilt
+from utmost.core.exact.arrays import PickledByFields
+from utmost.core.exact.display import number_words
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
-from utmost.core.exact.shown import number_words
 from utmost.core.privacy.amount import Amount
 from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 
@@ -30,7 +30,7 @@ _HIDDEN = {
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Unit(Rebuilt):
+class Unit(PickledByFields):
     """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
 
     Both numbers describe the *presence* of one individual, whichever relation is named: what adding that individual's

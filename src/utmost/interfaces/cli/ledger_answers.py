@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import read_confidence
-from utmost.core.exact.written_levels import level_facts, level_of_text, level_text, level_words
+from utmost.core.exact.progress_bar import progress_bar
+from utmost.core.exact.written_levels import level_facts, level_from_text, level_text, level_words
 from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -232,7 +232,7 @@ def publish_in_ledger(
     again = memory.request is not None
     question.check_kind(planned=planned)
     signer = question.checked(table, again=again)
-    with long_work(f"Checking {table.name}"):
+    with progress_bar(f"Checking {table.name}"):
         # Parquet in and out, with noise by item: then an engine streams it; else the table is read whole.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
         by_item = is_parquet and promise.keyed_by_id
@@ -248,7 +248,7 @@ def publish_in_ledger(
     with memory.place.opened(create=memory.create) as opened:
         if again and question.is_written and not opened.has_request(str(memory.request)):
             question.checked(table)
-        with long_work("Publishing") as progress:
+        with progress_bar("Publishing") as progress:
             answered = opened.publish(
                 question.name,
                 source,
@@ -309,4 +309,4 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
 
 def _spent_words(spent: str | float) -> str:
     """A level, or nothing, as a report has it: a float where it has been rounded."""
-    return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_of_text(spent))}"
+    return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_from_text(spent))}"

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.arguments import one_of
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.costs import Cost
 from utmost.core.noise.norm_staircase import CellCost
 from utmost.errors import OutOfRange
@@ -98,7 +98,7 @@ def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
     answer.check_free(table)
     signer, source = answer.signer, files.read(table)
     check_fits(answer, source, promise.columns, promise.public)
-    with long_work(f"Checking and noising {table.name}"):
+    with progress_bar(f"Checking and noising {table.name}"):
         release = publish(source, promise, epsilon=told.level.read(), confidence=answer.confidence)
     give(release, answer, signer)
 
@@ -147,7 +147,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     large = _streamed(table, told) if counted is None else None
     if large is None and table.is_dir():
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
-    with long_work(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
+    with progress_bar(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
         source: Any = large
         if large is None:
             source = files.read(table) if counted is None else counted

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, optional, text, truth
-from utmost.core.exact.arrays import frozen, roomy
+from utmost.core.exact.arrays import frozen, with_room_for
+from utmost.core.exact.display import Display, one_line
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown, one_line
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
@@ -36,7 +36,7 @@ _PLAIN = None, None, False  # neither parts of sums, nor distinct values, nor mi
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CountedTable(ProvedTable, Shown):
+class CountedTable(ProvedTable, Display):
     """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
 
     It holds true values: it is released and never published.
@@ -104,7 +104,7 @@ class CountedTable(ProvedTable, Shown):
         """The cells in a type that holds every sum of them."""
         if isinstance(self.cells, FewCells) or self.cells.dtype == object:
             return self.cells
-        return roomy(self.cells, max(1, self.cells.size))
+        return with_room_for(self.cells, max(1, self.cells.size))
 
     def check_fits(self, strategy: "Strategy") -> None:
         """Check that a strategy is for this domain, and for no smaller an individual than was counted.

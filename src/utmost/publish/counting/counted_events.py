@@ -2,7 +2,7 @@
 
 Of each person at most so many cells are kept, each changed by at most so much. What is kept is a function of the key
 and of that person's own rows, so that without the person all others stand as they stood: the proof is in
-docs/theory/counting.md.
+proofs/theory/counting.md.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
 from utmost.publish.counting.added_cells import AddedCells
@@ -44,7 +44,7 @@ from utmost.tables.axes.axes import Axis, Label
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import MOST_LAID, FewCells
 from utmost.tables.cells.axis_places import reader_of
-from utmost.tables.cells.event_batches import Batch, Progress, any_column, declared_spelling, read_events
+from utmost.tables.cells.event_batches import Batch, any_column, declared_spelling, read_events
 from utmost.tables.cells.event_codes import check_type
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
@@ -89,7 +89,7 @@ def count_table(
 ) -> dict[Label, CountedTable]: ...
 
 
-@long_work("Counting events")
+@progress_bar("Counting events")
 def count_table(
     events: Any,
     domain: Domain | Mapping[str, Any],
@@ -196,7 +196,7 @@ def count_measures(
 ) -> dict[Label, dict[str, CountedTable]]: ...
 
 
-@long_work("Counting events")
+@progress_bar("Counting events")
 def count_measures(
     events: Any,
     domain: Domain | Mapping[str, Any],

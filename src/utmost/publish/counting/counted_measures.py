@@ -142,7 +142,7 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
             nothing, and are told to the curator; ``other`` of an axis takes them in, as one value.
         at_most: how many values of one person count in a cell, >= 1; of rows that are persons 1.
 
-    Source: COUNT(DISTINCT) with bounded contributions, docs/theory/counting.md.
+    Source: COUNT(DISTINCT) with bounded contributions, proofs/theory/counting.md.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "A"], "product": ["tea", "milk", "tea"]}
     >>> from utmost.counting import Counting, count_table

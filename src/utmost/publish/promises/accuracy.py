@@ -15,8 +15,8 @@ from fractions import Fraction
 from functools import cache
 
 from utmost.core.exact.arguments import integer
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, first_integer
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
@@ -30,7 +30,7 @@ _MOST_DIGITS = 12
 _MOST_OVERLAPS = 10**100
 
 
-@long_work("Searching for a level")
+@progress_bar("Searching for a level")
 def epsilon_for(
     margin: Number,
     confidence: Number = "0.95",

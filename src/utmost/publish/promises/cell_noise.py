@@ -167,7 +167,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         OutOfRange, NotANumber, WrongKind: for an argument outside these ranges.
         Unsupported: for a unit that bounds all cells together, with reals or half steps.
 
-    Source: [koufogiannis2015], [geng2012]; docs/theory/gradual-release.md.
+    Source: [koufogiannis2015], [geng2012]; proofs/theory/gradual-release.md.
 
     >>> from utmost.exact import level
     >>> CellNoise(Unit(5, 1), half_step=True).plan(level(1)).law

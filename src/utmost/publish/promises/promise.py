@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.arguments import instance, truth, wrong_kind
 from utmost.core.exact.arguments import path as read_path
+from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import arguments_of, facts_of, form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
@@ -54,7 +54,7 @@ _ROWS = {
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Promise(Shown):
+class Promise(Display):
     """Everything that is decided about a table before anybody looks at the data: columns, whom it protects, noise.
 
     Args:

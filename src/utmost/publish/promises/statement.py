@@ -20,7 +20,7 @@ import numpy as np
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
-from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.codec import check_header, differing, header
@@ -161,7 +161,7 @@ class Statement:
             raise wrong_kind("statement", "a statement, as a mapping", document)
         check_header(document, STATEMENT_KIND, "a statement")
         with promise_that_holds(Unsupported):
-            level = stated_level(document)
+            level = level_from_facts(document)
             promise = Promise.of_facts(stated_field(document, "promise", dict))
             if promise.noise.needs_search:
                 raise does_not_follow("promise")

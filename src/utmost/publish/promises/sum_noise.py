@@ -67,7 +67,7 @@ class SumNoise(LatticeNoise):
     Raises:
         WrongKind: for a plan that is no Strategy. OutOfRange, NotANumber: for a bound outside its range.
 
-    Source: docs/theory/marginals.md.
+    Source: proofs/theory/marginals.md.
 
     >>> from utmost.workloads import Domain
     >>> plan = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": "3/4", "": "1/4"})

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
@@ -43,7 +43,7 @@ AnswerTable: TypeAlias = "LabelledTable | WorkloadRelease"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Answer(Shown, Generic[Table]):
+class Answer(Display, Generic[Table]):
     """Noisy values at one epsilon. They never change, whatever is answered later, here or in another process.
 
     Every verb that draws noise gives one: `release`, `release_table`, `Ledger.publish`, `relax` and `view`, and those

@@ -11,9 +11,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 from utmost.core.exact.arguments import mapping, optional, sequence, text, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.errors import OutOfRange
 from utmost.publish.promises.workload_statements import sums_digest
@@ -26,7 +26,7 @@ Release = ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Trend(Shown):
+class Trend(Display):
     """One sum in several releases.
 
     Attributes:

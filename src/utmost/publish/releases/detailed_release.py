@@ -11,7 +11,7 @@ them, each by at most R. So the second release keeps its level against the same 
 first*, and adaptive composition adds the two. ∎ The rule may be any function of noisy sums.
 
 One plan cannot do this: where it measures several breakdowns they share the level, and where it measures the finest one
-alone a coarse part has the noise of all cells in it (docs/theory/workloads.md, "Two stages").
+alone a coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, mapping, text
 from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, read_confidence
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
@@ -59,7 +59,7 @@ PART, DETAIL = "part", "detail"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DetailRule(Shown):
+class DetailRule(Display):
     """A public rule: which breakdown a group has, by its noisy sum.
 
     Args:
@@ -187,7 +187,7 @@ def detailed_unit(unit: Unit) -> Unit:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DetailedSums(Shown):
+class DetailedSums(Display):
     """A release in two stages: the sums of groups, and of each the breakdown that these chose.
 
     Attributes:
@@ -263,7 +263,7 @@ class DetailedSums(Shown):
                 lost.append(key[0])
         return rows, lost
 
-    @long_work("Making whole numbers")
+    @progress_bar("Making whole numbers")
     def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, of both stages, whose sums all agree: beside the release, never instead of it.
 
@@ -382,7 +382,7 @@ def release_detailed(
     Raises:
         OutOfRange: for a share, and as `DetailRule`; Unsupported: as `DetailRule.counted`; before anything is drawn.
 
-    Source: adaptive composition; docs/theory/workloads.md, "Two stages".
+    Source: adaptive composition; proofs/theory/workloads.md, "Two stages".
 
     >>> import numpy as np
     >>> domain = Domain(county=["A", "B"], age=["young", "old"], sex=["men", "women"])

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.promise import Promise
@@ -16,7 +16,7 @@ from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
 
 
-@long_work("Noising sums")
+@progress_bar("Noising sums")
 def release_workload(
     table: CountedTable | NDArray[Any],
     strategy: Strategy,

@@ -2,7 +2,7 @@
 
 An event of amount x between l and h adds x - l to the one part, S, and h - x to the other, S'. Together they are h - l,
 whatever x is, so one individual changes both by no more than the sum alone would be: both have the whole level, and the
-count (S + S')/(h - l) costs nothing. See docs/theory/counting.md.
+count (S + S')/(h - l) costs nothing. See proofs/theory/counting.md.
 """
 
 from dataclasses import dataclass

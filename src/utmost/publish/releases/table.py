@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import truth
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.costs import Cost
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange, Unsupported
@@ -58,7 +58,7 @@ def release_table(
 ) -> Answer[Table]: ...
 
 
-@long_work("Noising")
+@progress_bar("Noising")
 def release_table(
     table: object,
     promise: Promise,

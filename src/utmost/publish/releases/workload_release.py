@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, iterable, mapping, optional, text, truth, wrong_kind
 from utmost.core.exact.arguments import path as as_path
 from utmost.core.exact.arrays import frozen
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.privacy.unit import Unit
@@ -75,7 +75,7 @@ def _own(sums: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadRelease(Shown):
+class WorkloadRelease(Display):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
 
     Attributes:
@@ -370,7 +370,7 @@ class WorkloadRelease(Shown):
             NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
 
         Cost: an estimate and a bound for each group of the level.
-        Source: docs/theory/quantiles.md.
+        Source: proofs/theory/quantiles.md.
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
@@ -417,7 +417,7 @@ class WorkloadRelease(Shown):
             NotDetermined, OutOfRange: as for `total`; for sums of amounts, which count nobody.
 
         Cost: that of two ratios, 0.1 s, or five times as much where the mean is hardly known.
-        Source: docs/theory/quantiles.md, "Variance and spread".
+        Source: proofs/theory/quantiles.md, "Variance and spread".
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
@@ -571,7 +571,7 @@ class WorkloadRelease(Shown):
             for family, margin in self._errors.widest(laws, sure, together=together).items()
         }
 
-    @long_work("Withholding cells")
+    @progress_bar("Withholding cells")
     def withhold(
         self,
         *families: Families,
@@ -606,7 +606,7 @@ class WorkloadRelease(Shown):
             cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
         return withheld_families(self.domain, cells, self.statement, rule)
 
-    @long_work("Making whole numbers")
+    @progress_bar("Making whole numbers")
     def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, optional, truth, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
@@ -39,7 +39,7 @@ Contributions = CountedTable | Answer[Any] | ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BoundCost(Shown):
+class BoundCost(Display):
     """One bound: what it costs, and what it cuts.
 
     Attributes:
@@ -68,7 +68,7 @@ class BoundCost(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BoundCosts(Shown):
+class BoundCosts(Display):
     """The costs of several bounds; printed, a table that marks the one of the least expected error.
 
     Attributes:

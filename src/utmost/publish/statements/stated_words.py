@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import few
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.ledger_place import MemoryOfMany, Place
@@ -91,7 +91,7 @@ def share(
         raise OutOfRange("plans must have names that differ", came="two alike")
     at, highest = level.read(), None if up_to is None else level_of(up_to)
     strategies = {name: PLAN_FORM.read(path) for name, path in files.items()}
-    with long_work("Searching for shares"):
+    with progress_bar("Searching for shares"):
         shared = share_level(strategies, epsilon=at, weights=weights_of(weight), up_to=highest)
         report = report_of(shared)
     counted = publish or relax
@@ -164,7 +164,7 @@ def _publish(
             releases = {name: answer.table for name, answer in answers.items()}
         report["ledger"] = {"place": memory.ledger, "done": "published"}
     else:
-        with long_work("Noising"):
+        with progress_bar("Noising"):
             releases = dict(release_shared(tables, shared))
     sure = {name: with_confidence(release, written.confidence) for name, release in releases.items()}
     writers: dict[Path, Writer] = {}

@@ -120,7 +120,7 @@ class People(Persons):
             spelling: the marks that are declared for the cells.
             together: an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
         """
-        from utmost.core.exact.long_work import long_work
+        from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.counted_events import count_measures, count_table
         from utmost.publish.counting.counted_measures import MeasureSpec
         from utmost.publish.counting.counting import Counting
@@ -138,7 +138,7 @@ class People(Persons):
                 )
         counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
         by = None if self.by is None else split_names(self.by)
-        with long_work(f"Counting {events.name}") as progress:
+        with progress_bar(f"Counting {events.name}") as progress:
             if self.measures is None:
                 tables: Any = count_table(
                     events,
@@ -181,7 +181,7 @@ class People(Persons):
         Args:
             bounds: "at-most=1,2,5", "per-cell=10,100", or "in-all=10,100".
         """
-        from utmost.core.exact.long_work import long_work
+        from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.contributions import count_contributions
         from utmost.publish.counting.counting import Counting
 
@@ -197,7 +197,7 @@ class People(Persons):
             remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
         limits: Any = split_names([listed])
-        with long_work(f"Counting {events.name}") as progress:
+        with progress_bar(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
                 domain,

@@ -14,7 +14,7 @@ import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts
@@ -158,7 +158,7 @@ def release_by_plan(
     if dry_run:
         rehearse_table(counted, counted_for(counted, strategy)[1], epsilon=at)
         return _show_promise(_blank(strategy, at, confidence), as_json=as_json)
-    with long_work("Noising"):
+    with progress_bar("Noising"):
         release = release_workload(counted, strategy, epsilon=at, confidence=confidence)
     give_workload(release, out, signer, as_json=as_json)
 
