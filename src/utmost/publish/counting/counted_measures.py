@@ -209,7 +209,7 @@ class Measure:
         """
         values, step, each, per_cell = words.values, words.step, words.each, words.per_cell
         if words.missing not in (None, LEAVE_OUT):
-            remedy = f'Pass missing="{LEAVE_OUT}", or leave it out: then a missing amount is refused.'
+            remedy = 'Pass missing="leave out", or leave it out: then a missing amount is refused.'
             raise OutOfRange(f"missing must be {LEAVE_OUT!r}", came=repr(words.missing), where="missing", remedy=remedy)
         if words.distinct is not None or words.of is not None or words.at_most is not None:
             return cls._distinct(words, each_row=each_row, name=name)
@@ -414,7 +414,7 @@ class Measure:
                         "every event must have an amount",
                         came="a missing one",
                         where=error.where,
-                        remedy=f'Pass missing="{LEAVE_OUT}": sums and means leave it out, and the report counts it.',
+                        remedy='Pass missing="leave out": sums and means leave it out, and the report counts it.',
                     ) from None
             raise
 
