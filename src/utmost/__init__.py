@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from utmost.publish.counting.counted_events import count_table as count_table
     from utmost.publish.counting.counted_measures import count as count
     from utmost.publish.counting.counted_measures import distinct as distinct
+    from utmost.publish.counting.counted_measures import mean as mean
     from utmost.publish.counting.counted_measures import sum as sum
     from utmost.publish.counting.counting import Counting as Counting
     from utmost.publish.ledger.ledger import Ledger as Ledger
@@ -81,6 +82,7 @@ _HOMES = {
     "expected_loss": "utmost.design.optima.reading:expected_loss",
     "level": "utmost.core.exact.levels:level",
     "losses": "utmost.design.spaces.losses",
+    "mean": "utmost.publish.counting.counted_measures:mean",
     "noise": "utmost.noise",
     "optimal_mechanism": "utmost.design.optima.optimum:optimal_mechanism",
     "optimal_noise": "utmost.core.noise.optimal:optimal_noise",

@@ -41,7 +41,9 @@ def test_no_ledger_spends_for_it(tmp_path):
         release(counted, ut.Promise(noise=plan), epsilon=1)
 
 
-@pytest.mark.parametrize("name", ["count", "count_margin", "paid_margin"])
+@pytest.mark.parametrize(
+    "name", ["count", "count_margin", "paid_sum", "paid_sum_margin", "paid_count", "paid_mean", "paid_mean_lower"]
+)
 def test_sums_and_counts_add_more_columns(name):
     domain = Domain({name: ["x", "y"]})
     words = {"values": "paid", "each": (0, 9), "most_events": 2}

@@ -128,9 +128,9 @@ def test_counts_sums_and_means_are_those_of_the_events():
     both, (events, above) = released(counted(), 4000), by_hand(SALES)
     sums = [float(Fraction(s, 2) - n) for n, s in zip(events, above, strict=True)]
     shown = both["shop"]
-    assert list(shown) == ["shop", "count", "count_margin", "paid", "paid_margin"]
+    assert list(shown) == ["shop", "count", "count_margin", "paid_sum", "paid_sum_margin"]
     assert np.rint(shown["count"]).tolist() == events
-    assert shown["paid"].tolist() == sums
+    assert shown["paid_sum"].tolist() == sums
     for shop, n, s in zip("ABC", events, sums, strict=True):
         bar = both.mean({"shop": shop})
         assert bar.lower <= s / n <= bar.upper

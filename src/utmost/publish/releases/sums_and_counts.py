@@ -135,7 +135,7 @@ class SumsAndCounts:
         Cost: an interval for each row, a twentieth of a second.
         """
         release, name = self.release, self.amount.name
-        table, names = release[family], [f"{self.amount.name}_mean{end}" for end in ("", "_low", "_high")]
+        table, names = release[family], [f"{self.amount.name}_mean{end}" for end in ("", "_lower", "_upper")]
         taken = set(adapter_of(table).names(table))
         if taken & set(names):
             came = repr(min(taken & set(names)))
@@ -146,7 +146,7 @@ class SumsAndCounts:
             for listed in zip(*((bar.estimate, bar.lower, bar.upper) for bar in bars), strict=True)
         ]
         shown: LabelledTable = with_blanks(
-            table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_margin")
+            table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_sum_margin")
         )
         return shown
 
