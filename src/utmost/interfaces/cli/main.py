@@ -398,7 +398,7 @@ _CALLS = {
     ", or pass part={column: list of labels}": "",
     "up to epsilon=": "up to epsilon = ",
     "call relax with": "call utmost relax with",
-    ": with ut.release_workload, in a ledger with strategy=, on the command line with": ", with",
+    ": with ut.release(table, plan), in a ledger with noise=plan, on the command line with": ", with",
     "ut.workloads.hierarchy": '"tree"',
     "ut.workloads.bins": '"bins"',
     "ut.workloads.edges": '"edges"',
