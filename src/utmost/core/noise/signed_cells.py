@@ -21,10 +21,10 @@ import numpy as np
 
 from utmost.core.exact.arguments import sequence, truth, wrong_kind
 from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import solve_lifted
 from utmost.core.exact.numbers import Number, exact, exact_integer
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.law import law_level, law_text, positive_integer
 from utmost.errors import OutOfRange, SolverFailed
@@ -37,7 +37,7 @@ MOST_CELLS, MOST_ROWS, MOST_ENTRY, FINEST = 12, 64, 1 << 20, 1 << 64
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class SignedCells(Shown):
+class SignedCells(Display):
     """Geometric noise on signed sums of cells that one individual changes together, and none of them down.
 
     Args:

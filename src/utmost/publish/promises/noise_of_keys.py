@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import objects, plain_cells
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, first_integer, read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
@@ -317,7 +317,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     return KeyNoise(unit, named_columns(columns), read_delta(delta), divided)
 
 
-@long_work("Naming keys")
+@progress_bar("Naming keys")
 def select_keys(
     counts: Any,
     *,

@@ -212,7 +212,9 @@ def check_level_names(domain: Domain, unit: Unit) -> None:
     levels = [name for axis in domain.axes for name in axis.levels]
     added, amount = {"estimate", "margin"}, unit.amount
     if amount is not None and unit.is_shared:
-        added |= {"count", "count_margin", f"{amount.name}_margin"}
+        answers = "count", f"{amount.name}_count", f"{amount.name}_sum"
+        added |= {f"{name}{end}" for name in answers for end in ("", "_margin")}
+        added |= {f"{amount.name}_mean{end}" for end in ("", "_lower", "_upper")}
     for name in levels:
         if name in added:
             required = "no level may have the name of a column that a release adds"

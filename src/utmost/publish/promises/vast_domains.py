@@ -17,11 +17,11 @@ from math import prod
 from typing import Any, Protocol
 
 from utmost.core.exact.arguments import mapping, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, written_number
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.draw import sample
 from utmost.core.sampling.geometric_draws import OneMarked
@@ -222,7 +222,7 @@ class Tuples:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NamedCells(Shown):
+class NamedCells(Display):
     """The cells of a universe whose noisy counts exceed a threshold.
 
     Attributes:
@@ -242,7 +242,7 @@ class NamedCells(Shown):
     expected_false: Fraction
 
 
-@long_work("Naming cells")
+@progress_bar("Naming cells")
 def name_cells(
     counts: Any,
     universe: Universe,

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, iterable, mapping, optional, sequence_of, text, wrong_kind
-from utmost.core.exact.arrays import frozen, rebuilding
+from utmost.core.exact.arrays import frozen, unpickler
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.shown import Shown
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.tables.axes.clock import DAY, Clock, Period, read_time, time_at
 from utmost.tables.axes.hat_functions import (
@@ -44,7 +44,7 @@ MOST_VALUES = 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Axis(Shown):
+class Axis(Display):
     """One axis of a domain; made by `plain`, `hierarchy`, `bins`, `periods`, or a list given to `Domain`.
 
     Attributes:
@@ -263,7 +263,7 @@ def _years_before(day: date, years: int) -> date:
         return date(day.year - years, 2, 28)
 
 
-@rebuilding
+@unpickler
 def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
     return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), *rest)
 

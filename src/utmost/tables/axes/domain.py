@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.arrays import frozen, rebuilding, roomy
-from utmost.core.exact.shown import LONGEST, Shown, brief
+from utmost.core.exact.arrays import frozen, unpickler, with_room_for
+from utmost.core.exact.display import LONGEST, Display, brief
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Label, label_text, plain
 from utmost.tables.axes.axis_facts import axis_facts, axis_of_facts
@@ -39,7 +39,7 @@ _MOST_WRITTEN = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Domain(Shown):
+class Domain(Display):
     """A product of declared axes.
 
     Args:
@@ -337,10 +337,10 @@ def is_finer(finer: Family, coarser: Family) -> bool:
 
 def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
     """The values in a type that holds so many times the largest; fractions and floats as they are."""
-    return roomy(values, times) if values.dtype.kind in "iu" else values
+    return with_room_for(values, times) if values.dtype.kind in "iu" else values
 
 
-@rebuilding
+@unpickler
 def _domain(axes: tuple[Axis, ...]) -> Domain:
     return Domain({axis.levels[0]: axis for axis in axes})
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Literal
 
 from utmost.core.exact.arguments import instance, one_of, text, truth
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import absolute, squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
@@ -39,7 +39,7 @@ CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CellsTogether(Shown):
+class CellsTogether(Display):
     """One way to noise k cells.
 
     Attributes:

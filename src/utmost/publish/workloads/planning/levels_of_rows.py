@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, sequence
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.signed_cells import read_rows
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
@@ -57,7 +57,7 @@ class _ErrorOfRows:
         return np.asarray(-((across @ self.gram) * across).sum(axis=1))
 
 
-@long_work("Certifying rows")
+@progress_bar("Certifying rows")
 def certified_rows(
     rows: Sequence[Any],
     unit: Unit,

@@ -1,4 +1,4 @@
-"""How values show themselves: one line as text, and a card in a notebook."""
+"""The repr of values: one line of text, and a card in a notebook."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -16,28 +16,28 @@ LONGEST = 200
 _OF_ONE, _OF_A_NUMBER, _OF_A_LIST = 60, 24, 48
 
 
-class Shown:
-    """A value that shows itself: one line as text, and a card in a notebook.
+class Display:
+    """A value with a repr of one line, and a card in a notebook.
 
-    The text names what ``_shown`` lists, or else the fields of the dataclass. Arrays are shown by their shapes, long
-    lists by their lengths, and things from elsewhere by their types: no cell of a table stands in any of them.
+    The line has the attributes that ``_shown`` lists, or else the fields of the dataclass. Arrays are shown by their
+    shapes, long lists by their lengths, and values of other libraries by their types: no cell of a table is shown.
     """
 
     __slots__ = ()
 
     _shown: ClassVar[tuple[str, ...]] = ()
-    """The attributes that the text names; the fields of the dataclass where there are none."""
+    """The attributes in the repr; empty for the fields of the dataclass."""
 
     def __repr__(self) -> str:
         return one_line(self)
 
     def _repr_html_(self) -> str:
-        """The card of a notebook: what is public of the value, and a small picture where there is one."""
+        """The card of a notebook: the public attributes, and a small picture for some types."""
         return card_writer.write_card(self)
 
 
 def few(words: Sequence[str], most: int = 24) -> str:
-    """The words with commas between, the first of them where there are many.
+    """The words with commas between; if there are many, the first of them.
 
     >>> few(["a", "b", "c"], most=2)
     'a, b and 1 more'
@@ -47,8 +47,8 @@ def few(words: Sequence[str], most: int = 24) -> str:
 
 
 def one_line(value: Any) -> str:
-    """The name of the type and what it says, on one line of at most `LONGEST` characters."""
-    names = shown_names(value)
+    """The name of the type and its attributes, on one line of at most `LONGEST` characters."""
+    names = displayed_fields(value)
     parts = [str(bool(value))] if "__bool__" in dir(type(value)) else []
     for name in names:
         part = f"{name}={brief(getattr(value, name))}"
@@ -59,14 +59,14 @@ def one_line(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(parts)})"
 
 
-def shown_names(value: Any) -> tuple[str, ...]:
-    """The attributes that a value shows of itself: those it lists, else the fields of its dataclass."""
+def displayed_fields(value: Any) -> tuple[str, ...]:
+    """The attributes in the repr of a value: those it lists, else the fields of its dataclass."""
     listed = getattr(type(value), "_shown", ())
     return listed or tuple(field.name for field in fields(value) if field.repr) if is_dataclass(value) else listed
 
 
 def brief(value: Any) -> str:
-    """A few words for a value: itself where it is short, else its size or its type.
+    """A short text for a value: its repr if that is short, else its size or its type.
 
     >>> brief(Fraction(1, 3)), brief(10**30), brief(np.zeros((2, 3))), brief(["a"] * 40), brief({"a": 1})
     ('1/3', '~1e+30', '2 x 3 array', '40 items', "{'a': 1}")
@@ -84,21 +84,24 @@ def brief(value: Any) -> str:
     if isinstance(value, Mapping):
         items = [f"{brief(key)}: {brief(item)}" for key, item in list(value.items())[:9]]
         return _listed(items, len(value), "{}")
-    return _thing(value)
+    # An object of ours has a short repr of its own; any other is shown by its type, for it may hold data.
+    name = type(value).__name__
+    if not type(value).__module__.startswith("utmost.") or (callable(value) and not is_dataclass(value)):
+        return getattr(value, "__name__", name)
+    text = repr(value)
+    return text if len(text) <= _OF_ONE and "\n" not in text else f"{name}(...)"
 
 
 def _number(value: Any) -> str:
-    # Of more digits than Python writes no text is asked for.
+    # Python refuses to print very long integers: the length is tested first.
     text = str(value) if max(abs(value.numerator), value.denominator) < 10**_OF_A_NUMBER else ""
-    if text and len(text) <= _OF_A_NUMBER:
-        return text
-    return f"~{_near(value)}"
+    return text if text and len(text) <= _OF_A_NUMBER else f"~{_near(value)}"
 
 
 def _near(value: Any) -> str:
     try:
         return f"{float(value):.6g}"
-    except OverflowError:  # the value of a fraction that has none among floats is a power of two away from it
+    except OverflowError:  # a fraction beyond all floats: the power of two below it
         return f"{'-' if value < 0 else ''}2^{abs(int(value)).bit_length() - 1}"
 
 
@@ -107,17 +110,8 @@ def _listed(items: list[str], length: int, ends: str) -> str:
     return text if len(items) == length and len(text) <= _OF_A_LIST else f"{length} items"
 
 
-def _thing(value: Any) -> str:
-    """One of ours in its own words where these are few; anything else by its type, for it may hold anything."""
-    name = type(value).__name__
-    if not type(value).__module__.startswith("utmost.") or (callable(value) and not is_dataclass(value)):
-        return getattr(value, "__name__", name)
-    text = repr(value)
-    return text if len(text) <= _OF_ONE and "\n" not in text else f"{name}(...)"
-
-
 def decimal_text(value: int | Fraction) -> str:
-    """A number as a decimal where it has one that ends, else as a fraction.
+    """A number as a decimal if that is finite, else as a fraction.
 
     >>> decimal_text(Fraction(-5, 4)), decimal_text(12), decimal_text(Fraction(1, 3))
     ('-1.25', '12', '1/3')
@@ -137,7 +131,7 @@ def decimal_text(value: int | Fraction) -> str:
 
 
 def number_words(value: int | Fraction) -> str:
-    """A number for people: the decimal that it is; where it has none that is short, the fraction and about how much.
+    """A number for people: a short decimal if it has one, else the fraction with its approximate value.
 
     >>> number_words(Fraction(903723, 50)), number_words(Fraction(2, 3)), number_words(Fraction(3**70, 7))
     ('18074.46', '2/3 (about 0.666667)', 'about 3.57594e+32')

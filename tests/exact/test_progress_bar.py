@@ -10,8 +10,8 @@ import pytest
 import utmost as ut
 
 # The arithmetic that every room stands on is proved by itself.
-from utmost.core.exact import long_work as module
-from utmost.core.exact.long_work import Watch, is_watched, long_work, watched_by
+from utmost.core.exact import progress_bar as module
+from utmost.core.exact.progress_bar import ProgressLine, progress_bar, progress_on, shows_progress
 from utmost.core.sampling import draw
 from utmost.design.optima import evidence
 from utmost.testing import SeededRandomness
@@ -42,40 +42,40 @@ class Clock:
 
 @pytest.fixture
 def seen():
-    """A screen, a clock and the watch of both."""
+    """A screen, a clock and the line of both."""
     lines, clock = Lines(), Clock()
-    watch = Watch(lines, clock, ticks=False)
-    with watched_by(watch):
-        yield lines, clock, watch
+    line = ProgressLine(lines, clock, ticks=False)
+    with progress_on(line):
+        yield lines, clock, line
 
 
 def at(seen, now):
     """What is shown at a moment."""
-    lines, clock, watch = seen
+    lines, clock, line = seen
     clock.now, before = now, len(lines)
-    watch.draw()
+    line.draw()
     return lines[before:]
 
 
 def test_a_line_comes_after_a_second_and_says_how_long_the_rest_takes(seen):
-    with long_work("Counting [a]") as told:
+    with progress_bar("Counting [a]") as report:
         assert at(seen, 0.9) == []
         assert at(seen, 1.0) == ["Counting [a], 1 s"]
-        told(1, 4)
+        report(1, 4)
         assert at(seen, 30) == ["Counting [a]  [######------------------]  25 %, 90 s left"]
-        told(3, 4, "flights")
+        report(3, 4, "flights")
         assert at(seen, 900) == ["Counting [a]  [##################------]  75 %, flights, 5 m"]  # 60 characters
-        told(5, 4)
+        report(5, 4)
         assert "100 %, 1 s left" in at(seen, 901)[0]
-        told(0, 0)
+        report(0, 0)
         assert at(seen, 20_000) == ["Counting [a], 6 h"]
     assert seen[0][-1] == ""
 
 
 def test_work_within_work_takes_its_place_and_gives_it_back(seen):
-    with long_work("Designing"):
+    with progress_bar("Designing"):
         at(seen, 5)
-        with long_work("Compiling"):
+        with progress_bar("Compiling"):
             assert at(seen, 7) == ["Compiling, 2 s"]
         assert at(seen, 8) == ["Designing, 8 s"]
         assert "" not in seen[0]
@@ -84,11 +84,11 @@ def test_work_within_work_takes_its_place_and_gives_it_back(seen):
 
 
 def test_no_name_acts_as_a_control_sequence(seen):
-    with long_work("Counting \x1b[2Jx\r"):
+    with progress_bar("Counting \x1b[2Jx\r"):
         assert at(seen, 2) == ["Counting ?[2Jx?, 2 s"]
 
 
-@long_work("Cleaning")
+@progress_bar("Cleaning")
 def interrupted(terminal):
     """Work that somebody ends as soon as it is seen."""
     while "Cleaning" not in terminal.getvalue():
@@ -115,9 +115,9 @@ def test_an_interruption_leaves_no_trace(monkeypatch):
 def test_nobody_looks_on_at_a_pipe(monkeypatch, stream):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(module, "Thread", None)
-    assert not is_watched()
-    with long_work("Cleaning") as told:
-        told(1, 2)
+    assert not shows_progress()
+    with progress_bar("Cleaning") as report:
+        report(1, 2)
     assert stream is None or stream.getvalue() == ""
 
 
@@ -131,25 +131,25 @@ def test_where_no_thread_can_be_started_work_is_done_without_a_line(monkeypatch)
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(module.Thread, "start", start)
     for _ in range(2):
-        with long_work("Cleaning") as told:
-            told(1, 2)
+        with progress_bar("Cleaning") as report:
+            report(1, 2)
     assert terminal.getvalue() == ""
 
 
 def test_a_notebook_looks_on(monkeypatch):
     monkeypatch.setattr(sys, "stderr", type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})())
-    assert is_watched()
+    assert shows_progress()
 
 
 def test_of_two_threads_one_has_the_line(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(module, "_drawing", [object()])
-    with long_work("Cleaning") as told:
-        assert told is module._nobody
+    with progress_bar("Cleaning") as report:
+        assert report is module._ignore
 
 
 def test_many_draws_and_certificates_tell_what_they_do(seen, monkeypatch):
-    lines, clock, watch = seen
+    lines, clock, line = seen
     shown = []
     monkeypatch.setattr(draw, "_SHOWN", draw.CHUNK)
 
@@ -158,12 +158,12 @@ def test_many_draws_and_certificates_tell_what_they_do(seen, monkeypatch):
 
         def words(self, count, bits):
             clock.now += 2
-            watch.draw()
+            line.draw()
             return super().words(count, bits)
 
     ut.sample(ut.noise.Geometric(epsilon=1), 4 * draw.CHUNK, randomness=Slow(1))
     assert [line for line in lines if line.startswith("Drawing  [#")]
-    monkeypatch.setattr(evidence, "certified_bounds", lambda *a, **kw: shown.extend(work.name for work in watch.works))
+    monkeypatch.setattr(evidence, "certified_bounds", lambda *a, **kw: shown.extend(task.name for task in line.tasks))
     space = ut.spaces.counts(2)
     consumer = ut.Consumer(ut.priors.uniform(3), ut.losses.distance(space))
     ut.optimal_mechanism(ut.PrivacyType(space, epsilon=1), consumer).certificate.check()
