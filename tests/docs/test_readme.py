@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from running import COMMANDS, called, utmost_command
+from running import called, utmost_command
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -116,8 +116,3 @@ def test_every_file_that_a_page_names_is_there():
     for page in sorted((ROOT / "docs").rglob("*.md")):
         for path in named.findall(page.read_text(encoding="utf-8")):
             assert any((tree / path).exists() for tree in trees), (page.name, path)
-
-
-def test_every_command_is_named():
-    """Whoever looks for a command finds it in the README's table."""
-    assert [name for name in COMMANDS if f"`utmost {name}`" not in README] == []
