@@ -12,7 +12,7 @@ from utmost.core.exact.arguments import instance, mapping, truth
 from utmost.core.exact.field_forms import arguments_of, facts_of, form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.events import check_name
 from utmost.publish.promises.promise import Promise
@@ -22,7 +22,7 @@ MOST_VERSIONS = 10**9
 
 
 def _read_level(fact: Any, name: str) -> Level:
-    return level_of_text(fact)
+    return level_from_text(fact)
 
 
 def _read_promise(fact: Any, name: str) -> Promise:

@@ -45,7 +45,7 @@ def shared_requests(
     Raises:
         OutOfRange, WrongKind: for other names than those of the strategies, and for an argument of another kind.
 
-    Source: composition; docs/theory/counting.md, "One level for several measures".
+    Source: composition; proofs/theory/counting.md, "One level for several measures".
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.ledger import Ledger
