@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import utmost as ut
+from utmost.ledger import PublishRequest
 
 _UNIT = ("sensitivity", "cells", "neighbours", "amount")
 _CELLS = ("numbers", "grid", "largest", "half_step")
-_OF_A_PROMISE = {*inspect.signature(ut.Promise).parameters, *_UNIT, *_CELLS}
+_ONCE = ("cost", "relaxable")
+_OF_A_PROMISE = {*inspect.signature(ut.Promise).parameters, *_UNIT, *_CELLS, *_ONCE}
 
 
 def promised(**words: Any) -> ut.Promise:
@@ -19,13 +21,14 @@ def promised(**words: Any) -> ut.Promise:
     """
     unit = {name: words.pop(name) for name in _UNIT if name in words}
     noise = {name: words.pop(name) for name in _CELLS if name in words}
+    once = {name: words.pop(name) for name in _ONCE if name in words}
     if unit:
         words["unit"] = replace(words["unit"], **unit) if "unit" in words else ut.Unit(**unit)
     if noise and isinstance(words.get("noise"), ut.CellNoise):
         words["noise"] = replace(words["noise"], **noise)
     elif noise:
         words["noise"] = ut.CellNoise(words.pop("unit", None), **noise)
-    return ut.Promise(**words)
+    return ut.Promise(**words).once(**once) if once else ut.Promise(**words)
 
 
 def asked(**words: Any) -> dict[str, Any]:
@@ -36,3 +39,19 @@ def asked(**words: Any) -> dict[str, Any]:
     """
     of_promise = {name: word for name, word in words.items() if name in _OF_A_PROMISE}
     return {"promise": promised(**of_promise), **{name: word for name, word in words.items() if name not in of_promise}}
+
+
+def publish_items(
+    ledger: ut.Ledger,
+    name: str,
+    commitment: Any,
+    promise: ut.Promise,
+    *,
+    epsilon: Any = None,
+    dataset: str | None = None,
+    **rest: Any,
+) -> Any:
+    """A table that workers have committed to, published in its own dataset unless the test says another."""
+    own = name if dataset is None else dataset
+    request = PublishRequest(name=name, promise=promise, level=ut.level(epsilon), dataset=own, **rest)
+    return ledger.items.publish(request, commitment)

@@ -63,7 +63,7 @@ class Combination(Display):
         NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
 
     Cost: 1 ms to 1 s to prepare, by the number of groups; memory some MB.
-    Source: the laws of docs/theory/error-bars.md.
+    Source: the laws of proofs/theory/error-bars.md.
 
     >>> total = Combination([1], 1, counts=[24])
     >>> total.margin(0.95), total.coverage(13) > 0.95 > total.coverage(12)

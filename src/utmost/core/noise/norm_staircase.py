@@ -202,7 +202,7 @@ class NormStaircase(BallMixture):
     Promise: epsilon-DP for k integers that one individual changes together, each by at most s, and with "range" none of
         them down; attained. Not to be relaxed.
     Source:  staircases of a norm [kulesza2025], [melbourne2026]; on the lattice no optimality is claimed, see
-        docs/theory/cells-together.md.
+        proofs/theory/cells-together.md.
 
     >>> law = NormStaircase(alpha="1/2", cells=2, norm="range")
     >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")

@@ -157,7 +157,7 @@ class StaircaseCurve:
         shift: Distance of the two hypotheses, at least 0.
 
     Source: [geng2012] has the law, its equations (3) to (11) the test; the curve at every shift is derived in
-    docs/theory/trade-off.md.
+    proofs/theory/trade-off.md.
 
     >>> curve = StaircaseCurve(Level.of_alpha("1/2"), Fraction(1, 2), Fraction(1))
     >>> curve.missed_exactly(Fraction(1, 3)), curve.excess_exactly(None)

@@ -53,7 +53,7 @@ class SignedCells(Display):
 
     Promise: epsilon-DP for k integers of which one individual changes each by 0 to the sensitivity, attained where
         ``charge`` is 1; lossless to relax.
-    Source:  docs/theory/cells-together.md.
+    Source:  proofs/theory/cells-together.md.
 
     >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
     >>> law.charge, round(law.variance, 3), law.margins("0.95")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import text, wrong_kind
+from utmost.core.exact.arguments import text, truth, wrong_kind
 from utmost.core.exact.arrays import PickledByFields, largest_size
 from utmost.core.exact.display import decimal_text
 from utmost.core.exact.intervals import round_up
@@ -18,6 +18,7 @@ from utmost.errors import OutOfRange
 
 _DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
 _FITS = 1 << 62
+_LEFT_OUT = "left out of the sums"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,10 +33,12 @@ class Amount(PickledByFields):
         between: Ends of each event's amount, if sums and counts are noised together: an axis of this name then has the
             sums of the parts above the low end, and below the high one.
         distinct: Number of declared values, if a cell holds how many of them occur in it instead of a sum.
+        missing: Whether events without an amount are left out of the sums. With ``between`` such events are counted, in
+            a third place along the axis.
 
     Raises:
         OutOfRange: for a step that is no positive decimal, an empty name, ends that are no multiples of the step, and a
-            step or ends together with ``distinct``.
+            step, ends or missing amounts together with ``distinct``.
 
     >>> euros = Amount("spent", "0.05")
     >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)
@@ -46,9 +49,15 @@ class Amount(PickledByFields):
     step: Fraction
     between: tuple[Fraction, Fraction] | None
     distinct: int | None
+    missing: bool
 
     def __init__(
-        self, name: str, step: Number = 1, between: Sequence[Number] | None = None, distinct: int | None = None
+        self,
+        name: str,
+        step: Number = 1,
+        between: Sequence[Number] | None = None,
+        distinct: int | None = None,
+        missing: bool = False,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
@@ -60,8 +69,10 @@ class Amount(PickledByFields):
         object.__setattr__(self, "step", width)
         object.__setattr__(self, "between", None)
         object.__setattr__(self, "distinct", None if distinct is None else natural(distinct, "distinct", least=1))
-        if distinct is not None and not (width == 1 and between is None):
-            raise OutOfRange("distinct values are counted one by one", came="a step" if width != 1 else "two ends")
+        object.__setattr__(self, "missing", truth(missing, "missing"))
+        if distinct is not None and not (width == 1 and between is None and not self.missing):
+            came = "a step" if width != 1 else "missing amounts" if between is None else "two ends"
+            raise OutOfRange("distinct values are counted one by one", came=came)
         if between is not None:
             if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
                 raise wrong_kind("between", "the pair of two ends", between)
@@ -73,7 +84,8 @@ class Amount(PickledByFields):
     def __repr__(self) -> str:
         between = "" if self.between is None else f", between={tuple(map(decimal_text, self.between))!r}"
         distinct = "" if self.distinct is None else f", distinct={self.distinct}"
-        return f"Amount({self.name!r}, step={decimal_text(self.step)!r}{between}{distinct})"
+        missing = ", missing=True" if self.missing else ""
+        return f"Amount({self.name!r}, step={decimal_text(self.step)!r}{between}{distinct}{missing})"
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -83,20 +95,24 @@ class Amount(PickledByFields):
         return low, high
 
     @property
-    def labels(self) -> tuple[str, str]:
+    def labels(self) -> tuple[str, ...]:
         """The labels of the axis of sums and counts that are noised together."""
         assert self.between is not None, "only shared sums have labels"
         low, high = map(decimal_text, self.between)
-        return f"above {low}", f"below {high}"
+        return (f"above {low}", f"below {high}", *(("missing",) if self.missing else ()))
 
     @classmethod
     def of(cls, value: Any) -> "Amount":
         """An amount as it is, or the one from the fields that `facts` wrote."""
         if isinstance(value, cls):
             return value
-        if not isinstance(value, Mapping) or set(value) - {"between", "distinct"} != {"name", "step"}:
+        others = {"between", "distinct", "missing"}
+        if not isinstance(value, Mapping) or set(value) - others != {"name", "step"}:
             raise wrong_kind("amount", 'an Amount, or a mapping with "name" and "step"', value)
-        return cls(value["name"], value["step"], value.get("between"), value.get("distinct"))
+        if value.get("missing", _LEFT_OUT) != _LEFT_OUT:
+            raise OutOfRange(f"missing amounts must be {_LEFT_OUT!r}", came=repr(value["missing"]), where="amount")
+        is_open = "missing" in value
+        return cls(value["name"], value["step"], value.get("between"), value.get("distinct"), is_open)
 
     def steps(self, value: Number, where: str = "value") -> int:
         """The number of steps in an amount; one that is no multiple of the step raises `OutOfRange`."""
@@ -136,7 +152,8 @@ class Amount(PickledByFields):
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
 
     def facts(self) -> dict[str, Any]:
-        """Name, step, ends and number of distinct values, as JSON values."""
+        """Name, step, ends, number of distinct values and the rule for missing ones, as JSON values."""
         ends = {} if self.between is None else {"between": list(map(decimal_text, self.between))}
         distinct = {} if self.distinct is None else {"distinct": self.distinct}
-        return {"name": self.name, "step": self.text(1), **ends, **distinct}
+        missing = {"missing": _LEFT_OUT} if self.missing else {}
+        return {"name": self.name, "step": self.text(1), **ends, **distinct, **missing}

@@ -13,7 +13,7 @@ while v has not passed (e/e0)^2; E = -log U. These formulas are written once and
 floats with proven bounds (`Balls`), from the first 52 bits; and for points where these do not decide a comparison or
 the floor, in intervals of Arb, from 64 bits, 128, 256, ... until they do. Both ways give the same cell.
 
-Source: docs/theory/planar.md.
+Source: proofs/theory/planar.md.
 """
 
 from collections.abc import Callable, Iterator

@@ -239,7 +239,7 @@ def best_of_corners(
         corners: (n,) each, Fractions.
         payments: of the measure, kept in the certificate.
 
-    Source: corners as in docs/theory/leakage.md. Cost: a leakage for each corner.
+    Source: corners as in proofs/theory/leakage.md. Cost: a leakage for each corner.
     """
     leak = measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage
     tried = corners if C.is_exact else map(to_floats, corners)

@@ -6,7 +6,7 @@ are together in a block of weight
 .. math:: \sum_{B \ni x, y} w_B = \frac{d (d-1)}{k (k-1)}.
 
 Then every category is in blocks of weight d/k. All sets of d are such a family; what reports of them tell, those of any
-balanced family tell, since estimates and their variances ask for pairs alone: docs/theory/local-protocols.md.
+balanced family tell, since estimates and their variances ask for pairs alone: proofs/theory/local-protocols.md.
 
 **A short one.** Categories are the residues modulo k, and a family is made of a few *bases* A_i, each multiplied by
 some units u and shifted by every residue. Such a family is balanced where for each difference the weighted number of

@@ -180,7 +180,7 @@ def short_report(
 
     Cost: that of `balanced_family`. Clients and collector must have one family: save it.
 
-    Source: [pan2026], [park2023]; docs/theory/local-protocols.md has the proof.
+    Source: [pan2026], [park2023]; proofs/theory/local-protocols.md has the proof.
 
     >>> from utmost.local import best_report
     >>> how, sets = short_report(10, alpha="1/3"), best_report(10, alpha="1/3")

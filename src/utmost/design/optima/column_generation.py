@@ -56,7 +56,7 @@ def certificate_of_rays(
         places take from 5 to 60 seconds. Memory: O(n (n + k)) floats for k actions.
 
     Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
-        `docs/theory/large-designs.md`.
+        `proofs/theory/large-designs.md`.
 
     >>> from utmost.spaces import grid
 

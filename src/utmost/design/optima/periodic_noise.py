@@ -2,7 +2,7 @@
 
 The hypothesis is that the family of noise laws is periodic in the query's output (and, on the reals, constant on the
 cells of a grid): then finitely many translates of it exhaust all translates, and their average no longer depends on
-the output. The period may be anything; on the integers, docs/theory/independent-noise.md removes the hypothesis by a
+the output. The period may be anything; on the integers, proofs/theory/independent-noise.md removes the hypothesis by a
 limit.
 """
 

@@ -4,7 +4,7 @@
 
 Source: [ghosh2009], section 5. Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved there for every optimal vertex of
 a consumer with full-support prior and strictly increasing loss. For other consumers some optimal vertex has the
-pattern, and others may not (`docs/theory/ghosh.md`).
+pattern, and others may not (`proofs/theory/ghosh.md`).
 
 **Which channels on counts are remaps of the geometric mechanism: X = G Y with Y row-stochastic.**
 

@@ -140,7 +140,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     Raises:
         OutOfRange: for the shift 0, where there is nothing to distinguish and every level is kept.
 
-    Source: [geng2012], (24) and (76); shifts beyond the sensitivity: docs/theory/trade-off.md.
+    Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Geometric
     >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]

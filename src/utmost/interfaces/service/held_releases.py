@@ -19,14 +19,13 @@ from utmost.interfaces.service.publish_requests import proposable, served
 from utmost.interfaces.service.records import Shelf
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
-from utmost.publish.ledger.shared_measures import check_one_dataset
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.answer import Answer, AnswerTable
-from utmost.publish.releases.table import checked_table
+from utmost.publish.releases.once import checked_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 
 _DAY, _FAILED_A_DAY = 86_400, 5

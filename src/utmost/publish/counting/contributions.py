@@ -1,7 +1,7 @@
 """How many persons each bound would leave whole: what `at_most` and `per_cell` are chosen by, counted like any table.
 
 Each person falls into one cell, that of the least bound which cuts nothing of that person. The cell is a function of
-the person's own rows, so one person changes one cell by 1: docs/theory/counting.md.
+the person's own rows, so one person changes one cell by 1: proofs/theory/counting.md.
 """
 
 from collections.abc import Mapping, Sequence

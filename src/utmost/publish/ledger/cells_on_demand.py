@@ -75,7 +75,7 @@ class AnsweredCells:
             OutOfRange: for what is no key of the universe. WrongKind: for a key by itself, and what is no list.
 
         Cost: some microseconds a cell; of the level nothing, however many are asked for.
-        Source: docs/theory/unknown-keys.md.
+        Source: proofs/theory/unknown-keys.md.
         """
         if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
             raise wrong_kind("keys", "keys of the universe in a list", keys)
@@ -127,11 +127,13 @@ class LedgerCells:
         alpha: Number | None = None,
         dataset: str | None = None,
         version: int | None = None,
+        request: str | None = None,
+        independent: bool = False,
     ) -> AnsweredCells:
         """Commit to a table of a universe at a first level; made again, it gives the same answers.
 
         Args:
-            name, dataset, version: of the release, as for `Ledger.publish`.
+            name, dataset, version, request, independent: as for `Ledger.publish`.
             counts: of the cells that somebody holds, as for `select_keys`.
             universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
             most: how many cells may be held, declared beforehand: the ledger knows this number alone; 10^8 at most.
@@ -144,7 +146,7 @@ class LedgerCells:
 
         Promise: epsilon for one individual added or removed, whichever cells are asked for, however many.
         Cost: a microsecond for each of the ``most`` cells, once a call.
-        Source: docs/theory/unknown-keys.md.
+        Source: proofs/theory/unknown-keys.md.
         """
         room, places = natural(most, "most", most=_MOST), _places(counts, universe)
         promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
@@ -154,12 +156,12 @@ class LedgerCells:
             level=level(epsilon, alpha),
             dataset=name if dataset is None else dataset,
             version=version,
-            request=None,
-            independent=False,
+            request=request,
+            independent=independent,
         )
-        request = request_by_item(asked)
-        commitment = _padded(self._items.key_of_request(request), places, room)
-        release = self._items.published(request, commitment, universe_facts(universe))
+        read = request_by_item(asked)
+        commitment = _padded(self._items.key_of_request(read), places, room)
+        release = self._items.published(read, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)
 
     def relax(
@@ -184,7 +186,7 @@ class LedgerCells:
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
 
         Cost: as of `publish`.
-        Source: docs/theory/unknown-keys.md.
+        Source: proofs/theory/unknown-keys.md.
         """
         places, commitment = self._committed(name, counts, universe, version)
         release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)

@@ -305,7 +305,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
         OutOfRange, NotANumber: for what is no such thing, and for fewer shares than keys.
 
     Cost: of a release some 50 microseconds a key, most of it to know the table again.
-    Source: [desfontaines2022]; docs/theory/unknown-keys.md.
+    Source: [desfontaines2022]; proofs/theory/unknown-keys.md.
 
     >>> from utmost.exact import level
     >>> key_noise(["word", "n"], delta="1e-9").margin(level(1), "0.95")
@@ -355,7 +355,7 @@ def select_keys(
     Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
         change: pass keys=2*k, and twice the shares.
     Cost: two microseconds a key; a millisecond each where epsilon/keys, or epsilon/shares, is below 1/200 or so.
-    Source: [desfontaines2022]; the noisy count: docs/theory/unknown-keys.md.
+    Source: [desfontaines2022]; the noisy count: proofs/theory/unknown-keys.md.
 
     >>> found = select_keys({"flu": 800, "measles": 650, "plague": 1}, epsilon=1, delta="1e-9")
     >>> found.keys, found.threshold, found.chance(1)

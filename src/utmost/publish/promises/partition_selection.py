@@ -1,7 +1,7 @@
 """Which keys to name where nobody can list them beforehand: the best (epsilon, delta) choice, and its noisy counts.
 
 A key is named when its count reaches a random threshold T with P(T <= n) = pi(n), where pi is the largest chance that
-any (epsilon, delta)-private choice on one key has: see docs/theory/unknown-keys.md. This is the one use of a delta.
+any (epsilon, delta)-private choice on one key has: see proofs/theory/unknown-keys.md. This is the one use of a delta.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 Every cell of the universe gets noise of its own, and those above a threshold are published. Nothing of the size of the
 universe is made: of the cells that nobody holds, only those that the noise names are drawn. The law is exactly that of
-the long way: docs/theory/unknown-keys.md has the proof.
+the long way: proofs/theory/unknown-keys.md has the proof.
 """
 
 import json
@@ -273,7 +273,7 @@ def name_cells(
 
     Promise: epsilon for one individual added or removed. Where one is replaced by another: pass keys=2*k.
     Cost: linear in the keys that are there and the names; it grows with log(size), never with the size.
-    Source: the law of [cormode2012]; the proof is in docs/theory/unknown-keys.md.
+    Source: the law of [cormode2012]; the proof is in proofs/theory/unknown-keys.md.
 
     >>> cells = name_cells({"influenza": 900, "plague": 1}, Texts("abcdefghijklmnopqrstuvwxyz", most=20),
     ...     epsilon=1, false_names="1e-9")

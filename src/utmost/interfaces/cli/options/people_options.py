@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from utmost.tables.cells.spelling import Spelling
 
 
+LeftOut = Annotated[
+    list[str] | None,
+    option(
+        "WHAT",
+        "What is meant to go: outside (events outside the domain, or without a value there), amounts (missing ones).",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Persons:
     """Whose the events are, over which domain they are counted, and how many cells one person may change."""
@@ -63,9 +72,7 @@ class People(Persons):
         str | None,
         option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
     ] = None
-    leave_out: Annotated[
-        bool, flag("Events outside the domain, or without a value there, are meant to go: say nothing of them.")
-    ] = False
+    leave_out: LeftOut = None
     measures: Annotated[
         Path | None,
         option(
@@ -209,7 +216,21 @@ class People(Persons):
     @property
     def outside(self) -> str | None:
         """What is to become of events outside the domain, where it is said."""
-        return "leave out" if self.leave_out else None
+        return "leave out" if "outside" in self._left_out else None
+
+    @property
+    def _left_out(self) -> list[str]:
+        """What is meant to go.
+
+        Raises:
+            OutOfRange: for other words than outside and amounts.
+        """
+        words = split_names(self.leave_out or [])
+        for word in words:
+            if word not in ("outside", "amounts"):
+                remedy = "Write --leave-out outside, --leave-out amounts, or both."
+                raise OutOfRange("--leave-out is of outside and amounts", came=repr(word), remedy=remedy)
+        return words
 
     @property
     def measure(self) -> "MeasureSpec":
@@ -223,6 +244,7 @@ class People(Persons):
             per_cell=_ends(self.per_cell),
             most_events=self.most_events,
             in_all=self.in_all,
+            missing="leave out" if "amounts" in self._left_out else None,
         )
 
     @property

@@ -8,7 +8,7 @@
     these families         the same on the families given
 
 Only certificates are searched here, in floats; the bounds themselves are what `workload_evidence` proves from them.
-Source: docs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
+Source: proofs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
 """
 
 from collections.abc import Iterable, Sequence

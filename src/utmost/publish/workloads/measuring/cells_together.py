@@ -112,7 +112,7 @@ def ways_together(
     Raises:
         OutOfRange: for a sensitivity that is no integer, and another cost.
 
-    Source: docs/theory/cells-together.md.
+    Source: proofs/theory/cells-together.md.
 
     >>> from utmost.exact import level
     >>> [(way.kind, f"{way.mean_size:.3f}") for way in ways_together(level(1), Unit(1, 2))]

@@ -6,7 +6,7 @@ commutes between families, so least squares splits into the eigenspaces T, one f
     lambda_T = sum of m_S p_S over the families S that are nowhere coarser than T,
     the variance of the best unbiased linear estimate of w.x is the sum over T of |Q_T w|^2 / lambda_T.
 
-However many cells there are, only these few numbers are touched. See docs/theory/workloads.md.
+However many cells there are, only these few numbers are touched. See proofs/theory/workloads.md.
 """
 
 from collections.abc import Iterable, Sequence

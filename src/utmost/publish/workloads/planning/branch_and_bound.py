@@ -181,7 +181,7 @@ def certified_shares(
         OutOfRange: for a tolerance or families that are none, and families that do not determine a wanted answer.
         Unsupported: where the groups of a level differ in size, and where totals are public.
 
-    Source: docs/theory/workload-bounds.md.
+    Source: proofs/theory/workload-bounds.md.
 
     >>> from utmost.workloads import Domain
     >>> wanted = Workload(Domain(a=[*range(20)], b=[*range(50)]), {"a": 1, "b": 1}, per_answer=True)

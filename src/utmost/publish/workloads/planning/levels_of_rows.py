@@ -91,7 +91,7 @@ def certified_rows(
 
     Cost: a second for all 13 rows of entries up to 1 over three cells, 45 for all 40 over four: the boxes grow
         exponentially with the rows.
-    Source: docs/theory/workload-bounds.md.
+    Source: proofs/theory/workload-bounds.md.
 
     >>> counts = Unit(1, 3, nonnegative=True)
     >>> found = certified_rows([[0, 0, 1], [1, -1, 0], [1, 1, -1]], counts, 1)

@@ -137,7 +137,7 @@ def share_level(
         NotALevel: for a level that is none, up_to below it, and one at which errors are no floats.
 
     Cost: 200 errors of each strategy, a tenth of a second each.
-    Source: composition; docs/theory/counting.md, "One level for several measures".
+    Source: composition; proofs/theory/counting.md, "One level for several measures".
 
     >>> from utmost.privacy import Unit
     >>> from utmost.workloads import Domain, Workload, strategy
