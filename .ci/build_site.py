@@ -52,7 +52,7 @@ def lay_out() -> None:
 
 
 def written_for_site(text: str, source: Path, target: Path, papers: set[str]) -> str:
-    """The page with links to where files are now, sessions and options marked, and a blank line before each list."""
+    """The page with links to where files are now, options marked, and a blank line before each list."""
     lines: list[str] = []
     fence = None
     for line in text.splitlines():
@@ -68,7 +68,7 @@ def written_for_site(text: str, source: Path, target: Path, papers: set[str]) ->
             if LISTED.match(line) and before.strip() and not LISTED.match(before) and not before.startswith("  "):
                 lines.append("")
         lines.append(line)
-    return re.sub(r"^```python\n(?=>>>)", "```pycon\n", "\n".join(lines) + "\n", flags=re.MULTILINE)
+    return "\n".join(lines) + "\n"
 
 
 def moved(found: re.Match[str], source: Path, target: Path) -> str:
@@ -86,9 +86,12 @@ def moved(found: re.Match[str], source: Path, target: Path) -> str:
     elif inside.parts[0] == "docs":
         there = PAGES / inside.relative_to("docs")
     else:
-        there = PAGES / "files" / inside
+        # Full proofs are read as text: among the pages they would be the first hits of most searches.
+        there = PAGES / "files" / (inside.with_suffix(".txt") if path.suffix == ".md" else inside)
         there.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, there)
+        if path.suffix == ".md":
+            return relative(there, target)
     return relative(there, target) + (found[2] or "")
 
 

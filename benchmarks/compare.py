@@ -6,7 +6,7 @@ Run: PYTHONPATH=src python benchmarks/compare.py --out DIR [--small] [--only KEY
 Each line runs in a process of its own, so that its peak of memory is its own. Times are seconds of processor; figures
 of one line are taken in one run, in turn where they are short, so that ratios hold on a busy machine. A neighbour that
 is not installed is named as such. Results are checked, not only timed. `--small` does all at small sizes, in which no
-goal is judged. docs/reference/benchmarks.md explains every line; `--quote` puts what DIR holds into it.
+goal is judged. benchmarks/README.md explains every line; `--quote` puts what DIR holds into it.
 
 `--quick` is the gate: within a minute public calls beside neighbours, as ratios; it ends with 1 where one is beyond its
 limit.
@@ -74,7 +74,7 @@ def apart(key: str, quick: bool, folder: Path) -> dict:
 
 
 def gate(is_quoted: bool) -> int:
-    """Measure the ratios and print them, and put them into docs/ where that is wanted; 1 where one is not within."""
+    """Measure the ratios and print them, quote them if wanted; 1 where one is not within."""
     from comparison.report import gathered, goals, quote_gate, where
 
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +92,11 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="the gate alone: ratios, each within its limit or not")
     parser.add_argument("--small", action="store_true", help="small sizes, in which no goal is judged")
     parser.add_argument("--only", metavar="KEYS", help=f"some of {', '.join(LINES)}")
-    parser.add_argument("--quote", action="store_true", help="put DIR's goals and picture into docs/, or the gate's")
+    parser.add_argument(
+        "--quote",
+        action="store_true",
+        help="put DIR's goals into benchmarks/README.md and its picture into docs/, or the gate's goals",
+    )
     parser.add_argument("--line", choices=[*LINES, *GATE], help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.line:

@@ -1,7 +1,7 @@
 (** A ledger that answers each person once from the rows of a channel, and repeats what it has answered.
 
     Requests come in any order, for any persons, each chosen from all answers before it; a person's secret may be another
-    one at each request. docs/theory/ledger.md, "Each person once"; the code is `Ledger.respond`. *)
+    one at each request. proofs/theory/ledger.md, "Each person once"; the code is `Ledger.respond`. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.TTheory.

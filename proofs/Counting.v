@@ -1,4 +1,4 @@
-(** Counting people: what one person changes in a counted table, as docs/theory/counting.md says it.
+(** Counting people: what one person changes in a counted table, as proofs/theory/counting.md says it.
 
     For any key and any hash, adding or removing one person changes at most min(k, n) of the n cells, each by at most
     s = max(|l|, |h|), and the table by at most s min(k, n) in the sum of absolute changes. *)

@@ -1,7 +1,7 @@
 (** Two-sided geometric noise, and the tightening step that leads from a looser level to a stricter one.
 
     A level is written as its alpha = exp(-epsilon), in [0, 1). Alpha 0 stands for epsilon = infinity: no noise at all.
-    This is docs/theory/gradual-release.md; the code is src/utmost/core/gradual/steps.py. *)
+    This is proofs/theory/gradual-release.md; the code is src/utmost/core/gradual/steps.py. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From Utmost Require Import Sums.

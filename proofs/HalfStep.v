@@ -1,7 +1,7 @@
 (** Half-step noise: a uniform place within a block of D = 2h + 1 integers, and D times geometric noise.
 
     The place of a cell is drawn once and kept; its multiple of the block goes from level to level as geometric noise
-    does. So a response is value + place + D multiple. docs/theory/gradual-release.md; the code is `Lattice`. *)
+    does. So a response is value + place + D multiple. proofs/theory/gradual-release.md; the code is `Lattice`. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From Utmost Require Import Sums Geometric Staircase Release.

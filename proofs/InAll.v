@@ -1,4 +1,4 @@
-(** A bound on all that one person does: the comb of docs/theory/counting.md, "A bound in all".
+(** A bound on all that one person does: the comb of proofs/theory/counting.md, "A bound in all".
 
     The sizes of a person's kept cells stand in a row in the order of the cells. Where they add up to more than P, a comb
     of P teeth at equal distances is laid on them, its beginning drawn by a mark of the person, and each cell keeps what

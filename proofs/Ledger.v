@@ -1,4 +1,4 @@
-(** The protocol of docs/theory/ledger.md, "A store that lies", as a machine of states.
+(** The protocol of proofs/theory/ledger.md, "A store that lies", as a machine of states.
 
     Any number of processes write to one ledger before one witness. The store is the adversary: whoever reads is shown any
     beginning of what the store was ever given, whoever writes is told that it was written, truly or not. (Macs keep it

@@ -3,7 +3,7 @@
     What has been answered for one cell is a list of pairs (alpha, response), the loosest level first, so that alphas rise.
     The true value stands in front of the list as the response at alpha 0. This leaves two cases for a new level: behind
     the last response it is a tightening step, and between two neighbours it is the bridge. A first draw is a tightening
-    from the value; relaxing is a bridge whose loose end is the value. The proof on paper: docs/theory/promise.md. *)
+    from the value; relaxing is a bridge whose loose end is the value. The proof on paper: proofs/theory/promise.md. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From Utmost Require Import Sums Geometric.

@@ -1,4 +1,4 @@
-(** Signed sums of cells that one individual raises together: docs/theory/cells-together.md.
+(** Signed sums of cells that one individual raises together: proofs/theory/cells-together.md.
 
     One individual changes each of n cells by 0 to s. What integer rows with geometric noise lose to such a change is
     largest at a corner, where each cell changes by 0 or by s: so 2^n charges, which a statement lists, are all. *)

@@ -1,7 +1,7 @@
 (** The discrete staircase: its mass, and its level at every shift up to its period.
 
     Period D >= 1, step r in 1..D, ratio b = exp(-epsilon): the mass at k is one of two values within a period, falls by b
-    from one period to the next, and does so r away from each multiple of D. docs/theory/staircase.md, Theorem 12 of
+    from one period to the next, and does so r away from each multiple of D. proofs/theory/staircase.md, Theorem 12 of
     [geng2012]; the code is `DiscreteStaircase`. With r = D = 1 it is geometric noise. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.

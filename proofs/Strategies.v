@@ -3,7 +3,7 @@
     Rows are vectors w_i of integers over n cells, alpha_i = exp(-epsilon_i) is the level of row i, and a contribution d
     is what one individual adds to the cells. The release divides no chance by more than the product of
     alpha_i^-|w_i d|, and some chance by exactly that. So for any set of contributions the level that is kept is the
-    largest sum of epsilon_i |w_i d| over the set, and no smaller one. docs/theory/workloads.md, "The model". *)
+    largest sum of epsilon_i |w_i d| over the set, and no smaller one. proofs/theory/workloads.md, "The model". *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From Utmost Require Import Sums Geometric Release.

@@ -1,4 +1,4 @@
-(** What a strategy of families is charged for one individual: the closed forms of docs/theory/workloads.md.
+(** What a strategy of families is charged for one individual: the closed forms of proofs/theory/workloads.md.
 
     A family puts every cell into one group; a total is a family of one group. Each sum of a group has independent
     geometric noise at the level of its family. One individual is counted in at most k of n cells, in each with at most s,

@@ -28,9 +28,11 @@ ROOT = Path(__file__).parents[1]
 ORDER = 2009
 """The seed of the order of the tests, and of what they draw from numpy without a seed of their own."""
 
+PAGE = "tests/docs/test_pages.py::test_the_code_of_a_page_does_what_the_page_shows"
+TUTORIALS = sorted(page.name for page in (ROOT / "docs/tutorial").glob("*.md"))
 QUICK = [
-    "README.md",
-    "docs/tutorial",
+    f"{PAGE}[README.md]",
+    *(f"{PAGE}[docs/tutorial/{name}]" for name in TUTORIALS),
     "src/utmost",
     "tests/docs/test_readme.py",
     "tests/release/test_table.py",
@@ -40,7 +42,7 @@ QUICK = [
 """What `pytest --quick` runs: every public function once, by its own example; the draws; and the README as written."""
 
 DEPENDENCIES = [
-    "README.md",
+    f"{PAGE}[README.md]",
     "tests/test_import.py",
     "tests/programs",
     "tests/geometry/test_kernels.py",

@@ -134,7 +134,7 @@ def quote_gate(told: dict[str, Any]) -> None:
 
 
 def _put(told: dict[str, Any], first: str, last: str) -> None:
-    page = ROOT / "docs/reference/benchmarks.md"
+    page = ROOT / "benchmarks/README.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(first)
     _, _, after = rest.partition(last)
     page.write_text(before + "\n".join([first, "", where(told), "", *goals(told), "", last]) + after, encoding="utf-8")

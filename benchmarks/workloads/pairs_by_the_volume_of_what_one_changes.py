@@ -4,7 +4,7 @@ Run: PYTHONPATH=src python benchmarks/workloads/pairs_by_the_volume_of_what_one_
 
 As epsilon goes to 0, epsilon^2 times the error of any mechanism is at least m (m + 1) r^2, for m the rank of the
 answers and r the radius of the ball that has the volume of what one individual may change
-(docs/theory/workload-bounds.md). And r is at least 1 over the mean gauge of a random direction. For each seed a
+(proofs/theory/workload-bounds.md). And r is at least 1 over the mean gauge of a random direction. For each seed a
 direction is drawn, and its gauge enclosed by a linear program: the upper end by an explicit sum of changes, the lower
 by a function whose largest value is known.
 

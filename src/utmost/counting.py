@@ -4,7 +4,7 @@ from utmost.publish.counting.cell_tables import cells_table
 from utmost.publish.counting.contributions import count_contributions
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import count_measures, count_table
-from utmost.publish.counting.counted_measures import MeasureSpec, count, distinct, sum
+from utmost.publish.counting.counted_measures import MeasureSpec, count, distinct, mean, sum
 from utmost.publish.counting.counting import Counting
 from utmost.publish.counting.key_counts import count_keys
 from utmost.publish.statements.counted_files import read_counted
@@ -22,6 +22,7 @@ __all__ = [
     "count_measures",
     "count_table",
     "distinct",
+    "mean",
     "read_counted",
     "sum",
 ]

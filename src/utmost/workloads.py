@@ -17,6 +17,7 @@ from utmost.publish.workloads.planning.shared_level import SharedLevel, share_le
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.public_facts import between
 from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.ages import ages
 from utmost.tables.axes.axes import Axis, hierarchy, plain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.listed_keys import listed
@@ -32,6 +33,7 @@ __all__ = [
     "SignedAxis",
     "Strategy",
     "Workload",
+    "ages",
     "between",
     "bins",
     "bounds_of",

@@ -382,13 +382,13 @@ class Lines(list):
 
 def test_the_bar_of_a_large_table(run, monkeypatch):
     """Whoever looks on sees how far long work is; the work tells it by itself."""
-    from utmost.core.exact import long_work
+    from utmost.core.exact import progress_bar
 
-    monkeypatch.setattr(long_work, "_PATIENCE", 0)
-    monkeypatch.setattr(long_work, "_EVERY", 0.0005)
+    monkeypatch.setattr(progress_bar, "_PATIENCE", 0)
+    monkeypatch.setattr(progress_bar, "_EVERY", 0.0005)
     np.savetxt("big.csv", np.arange(200_000), fmt="%d", header="n", comments="")
     where = ["--ledger", "r.db", "--name", "big", "--out", "o.csv"]
-    with long_work.watched_by(long_work.Watch(lines := Lines())):
+    with progress_bar.progress_on(progress_bar.ProgressLine(lines := Lines())):
         assert run("release", "big.csv", "--columns", "n", *UNIT, "--epsilon", "1", *where, "--create")[0] == 0
     assert any(line.startswith("Publishing  [") for line in lines)
     assert lines[-1] == ""

@@ -34,7 +34,7 @@ def test_the_mechanism_keeps_the_policy_and_the_bound(run, policy, tmp_path):
 
 
 def test_a_directed_policy_binds_one_way(run, policy):
-    """[docs/theory/policies]: "positive" is hidden among "negative" and not the reverse; the loss is 1/4."""
+    """[proofs/theory/policies]: "positive" is hidden among "negative" and not the reverse; the loss is 1/4."""
     code, out, err = run("research", "policy", policy("positive,negative\n"), "--directed", "--alpha", "1/2", "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")

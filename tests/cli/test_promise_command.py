@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from running import every_command
-from utmost import CellNoise, PointNoise, read_promise
+from utmost import CellNoise, PointNoise, level, read_promise
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 
 # Screens and options have no public name.
@@ -20,7 +20,8 @@ from utmost.interfaces.cli.options.shared_options import told
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, named_cell_noise
-from utmost.releases import Texts, rehearse_table
+from utmost.publish.releases.once import checked_table
+from utmost.releases import Texts
 from utmost.tables.files import files
 
 COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]
@@ -135,9 +136,8 @@ def test_a_file_releases_what_it_promises(run, file, table, name, more):
     path, at = file(*say), ["--epsilon", "1/2", "--dry-run", "--json"]
     said = json.loads(run("release", table, "--promise", path, *at)[1])
     promise = read_promise(path)
-    assert said == json.loads(
-        json.dumps(rehearse_table(files.read(table), promise, epsilon="1/2", cost=None).statement)
-    )
+    rehearsed = checked_table(files.read(table), promise, level("1/2")).released(None)
+    assert said == json.loads(json.dumps(rehearsed.statement))
     assert max(said["margins"].values()) == promise.margin("1/2")
     if name == "columns":
         code, by_options, err = run("release", table, *say, *at)

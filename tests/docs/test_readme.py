@@ -60,7 +60,7 @@ def test_every_page_leads_to_the_glossary():
 def test_the_tutorial_says_what_two_cells_cost():
     """The table of three ways to noise an applicant's two cells holds the figures that its command prints."""
     program = "benchmarks/release/per_cell_noise_is_not_the_least_for_two_cells.py"
-    tutorial = (ROOT / "docs/theory/cells-together.md").read_text(encoding="utf-8")
+    tutorial = (ROOT / "proofs/theory/cells-together.md").read_text(encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     ended = subprocess.run([sys.executable, program], cwd=ROOT, env=environment, capture_output=True, text=True)
     printed = re.findall(r"([\d.]+), ± (\d+) +([\d.]+), ± (\d+)", ended.stdout)
@@ -71,7 +71,7 @@ def test_the_tutorial_says_what_two_cells_cost():
 
 def test_every_claim_names_tests_and_benchmarks_that_are_there():
     """`tests/...py::name` and `benchmarks/...py` in the table of claims exist, each test by its name."""
-    claims = (ROOT / "docs/reference/claims.md").read_text(encoding="utf-8")
+    claims = (ROOT / "docs/trust/claims.md").read_text(encoding="utf-8")
     named = re.findall(r"\b((?:tests|benchmarks|docs)/[\w/.-]+\.(?:py|md))(?:::(\w+))?", claims)
     assert len(named) > 20
     for path, test in named:
@@ -81,7 +81,7 @@ def test_every_claim_names_tests_and_benchmarks_that_are_there():
 
 def _shown_by_commands():
     """The commands of the table of claims, without those that take many seconds."""
-    claims = (ROOT / "docs/reference/claims.md").read_text(encoding="utf-8")
+    claims = (ROOT / "docs/trust/claims.md").read_text(encoding="utf-8")
     return sorted(set(re.findall(r"`utmost ((?!research reproduce)\w[^`]* [^`]*)`", claims)))
 
 

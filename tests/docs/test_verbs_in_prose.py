@@ -2,13 +2,14 @@
 
 import ast
 import builtins
-import doctest
 import re
+import shutil
 import warnings
 from pathlib import Path
 
 import pytest
 
+from docs.pages import close_ledgers, run_page
 from running import called
 from utmost.errors import Unsupported
 
@@ -36,16 +37,6 @@ def root_of(node):
     return node.id if isinstance(node, ast.Name) else None
 
 
-def made_by(page, path):
-    """The objects that the code of a page makes."""
-    namespace = {}
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
-    test = doctest.DocTestParser().get_doctest(page, namespace, path.name, str(path), 0)
-    failed = doctest.DocTestRunner(verbose=False, optionflags=flags).run(test, clear_globs=False)
-    assert failed.failed == 0
-    return test.globs
-
-
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_calls_named_in_the_text_work_on_the_pages_own_objects(path, monkeypatch, tmp_path):
     """`clean()` and `spread("age")` of the busy statistician's page failed on the release that the page makes."""
@@ -53,11 +44,11 @@ def test_calls_named_in_the_text_work_on_the_pages_own_objects(path, monkeypatch
     calls = list(calls_named(page))
     if not any(f"{root_of(call)} = " in page or f"import {root_of(call)}" in page for _, call in calls):
         pytest.skip("it names no call of what its code made")
-    monkeypatch.chdir(ROOT)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        namespace = made_by(page, path)
-        monkeypatch.chdir(tmp_path)
+        namespace = run_page(path)
         for span, call in calls:
             if root_of(call) in namespace and not hasattr(builtins, root_of(call)):
                 try:
@@ -65,6 +56,7 @@ def test_calls_named_in_the_text_work_on_the_pages_own_objects(path, monkeypatch
                 except Unsupported as error:  # a package that is not installed here
                     if "pip install" not in str(error):
                         raise
+        close_ledgers(namespace)
 
 
 def commands_named():

@@ -7,7 +7,7 @@ import pytest
 from running import PLAIN, python
 
 # The arithmetic that every room stands on is proved by itself.
-from utmost.core.exact.compilation import compilation_told, in_machine_code, is_compiled_already
+from utmost.core.exact.compilation import in_machine_code, is_compiled_already, on_compilation
 
 numba = pytest.importorskip("numba")
 
@@ -22,10 +22,10 @@ def test_a_compilation_is_said_once_and_before_it_ends():
     outer = numba.njit(lambda x: inner(x) + 1)
     in_machine_code(doubled)  # listens from now on
     said = []
-    with compilation_told(lambda: said.append("a")):
+    with on_compilation(lambda: said.append("a")):
         assert outer(3) == 7
     assert said == ["a"]
-    with compilation_told(lambda: said.append("b")):
+    with on_compilation(lambda: said.append("b")):
         assert outer(4) == 9
     assert said == ["a"]
     numba.njit(lambda x: x)(1)  # nobody waits: nothing is said

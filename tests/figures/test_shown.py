@@ -17,7 +17,7 @@ from asking import asked
 from utmost import losses, priors
 
 # The arithmetic that every room stands on is proved by itself.
-from utmost.core.exact.shown import LONGEST, Shown, brief
+from utmost.core.exact.display import LONGEST, Display, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card
 from utmost.interfaces.figures.plots import DRAWN
@@ -98,14 +98,15 @@ def planted(tmp_path):
         ledger.publish("r", columns, **asked(**promise))
         ledger.budget("r", 5)
         yield [
-            ut.release_table(columns, **asked(**promise)),
-            ut.publish.releases.table.rehearse_table(columns, **asked(**promise)),
-            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000"),
-            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000").clean(),
-            ut.release_table(
+            ut.release(columns, **asked(**promise), once=True),
+            asked(**promise)["promise"].at("1/1000000000000"),
+            ut.release(np.array([TRUE]), strategy, epsilon="1/1000000000000", once=True).table,
+            ut.release(np.array([TRUE]), strategy, epsilon="1/1000000000000", once=True).clean(),
+            ut.release(
                 {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]},
                 ut.Promise(["x", "y"], noise=ut.PointNoise(10**9)),
                 epsilon="1/1000",
+                once=True,
             ),
             strategy,
             workload,
@@ -114,11 +115,7 @@ def planted(tmp_path):
             ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
             GradualTogether({"n": TRUE, "m": TRUE}, unit=ut.Unit(1, 2)),
-            ut.release_table(
-                {"n": TRUE, "m": TRUE},
-                TOGETHER,
-                epsilon="1/1000000000000",
-            ),
+            ut.release({"n": TRUE, "m": TRUE}, TOGETHER, epsilon="1/1000000000000", once=True),
             counted,
             path,
             path.steps,
@@ -206,7 +203,7 @@ def test_pictures_and_cards_are_of_classes_that_there_are():
     above = {
         name: set(re.findall(r"\w+", kinds)) for path in files for name, kinds in written.findall(path.read_text())
     }
-    names = {"Shown"}
+    names = {"Display"}
     while more := {name for name, kinds in above.items() if kinds & names} - names:
         names |= more
     assert set(CARDS) | set(DRAWN) <= names
@@ -258,7 +255,7 @@ def test_a_released_table_shows_its_error_bars(planted):
 def test_a_card_says_more_than_a_line(planted):
     """What releases and the ledger's verbs return; of a release the promise and its bar, whatever comes later."""
     for value in planted:
-        words_itself = type(value).__repr__ is not Shown.__repr__ and type(value).__name__ not in CARDS
+        words_itself = type(value).__repr__ is not Display.__repr__ and type(value).__name__ not in CARDS
         assert "<table>" in value._repr_html_() or words_itself, type(value).__name__
     made = next(value for value in planted if isinstance(value, ut.ledger.Answer) and value.ledger_facts is not None)
     page = made._repr_html_()
@@ -348,7 +345,7 @@ def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
 
 
 def test_public_classes_that_hold_arrays_do_not_print_them():
-    """Of every public dataclass: a text of its own, or `Shown`, where a field may be long."""
+    """Of every public dataclass: a text of its own, or `Display`, where a field may be long."""
     plain = re.compile(r"Array|NDArray|tuple\[|Mapping|Channel|Certificate")
     for room in sorted(path.parent.name for path in Path(ut.__file__).parent.glob("*/__init__.py")):
         for name in getattr(importlib.import_module(f"utmost.{room}"), "__all__", ()):
@@ -375,4 +372,4 @@ def test_brief_words():
     assert brief("x" * 100).endswith("...'")
     assert brief(object) == "object"
     assert brief({"a": np.zeros(3)}) == "{'a': 3 array}"
-    assert issubclass(ut.noise.Law, Shown)
+    assert issubclass(ut.noise.Law, Display)

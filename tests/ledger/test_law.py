@@ -9,7 +9,7 @@ from scipy import stats
 
 import utmost as ut
 from asking import asked
-from utmost.core.exact.written_levels import level_of_text
+from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import NotPublished, Unsupported
 from utmost.exact import level
 from utmost.gradual import joint_pmf
@@ -55,7 +55,7 @@ def test_every_order_has_the_joint_law_in_rationals(tmp_path, order):
         answered(ledger, asked, [5, 7])
         known, steps = [], []
         for event in ledger.history("r"):
-            to = level_of_text(event.facts["level"])
+            to = level_from_text(event.facts["level"])
             steps.append(Step.from_known(known, to))
             assert steps[-1].how == event.facts["how"]
             known.append(to)

@@ -88,7 +88,7 @@ def test_one_cell_is_the_geometric_law():
     ],
 )
 def test_mean_error_and_variance_of_two_cells(epsilon, joint, rotated, independent):
-    """The table of docs/theory/cells-together.md."""
+    """The table of proofs/theory/cells-together.md."""
     alone = Geometric(Fraction(epsilon) / 2)
     found = [
         (JointCells(epsilon, 2).mean_size, JointCells(epsilon, 2).variance),

@@ -119,7 +119,7 @@ TABLE = [  # k, epsilon, s, mean size over s: range, and max with its step
 
 @pytest.mark.parametrize(("k", "epsilon", "s", "of_range", "of_largest"), TABLE)
 def test_the_table_of_mean_errors(k, epsilon, s, of_range, of_largest):
-    """docs/theory/cells-together.md; with the best step, found among all by closed forms."""
+    """proofs/theory/cells-together.md; with the best step, found among all by closed forms."""
     for norm, expected in (("range", of_range), ("max", of_largest)):
         law = NormStaircase.optimal(level(epsilon), k, s, norm)
         assert float(law.mean_size) / s == pytest.approx(expected, abs=6e-4)

@@ -307,7 +307,7 @@ def test_amounts_and_parts_and_texts(tmp_path):
 
 
 def test_what_cannot_be_detailed_is_refused_before_anything_is_drawn(monkeypatch):
-    monkeypatch.setattr("utmost.publish.releases.detailed_release.release_workload", None)
+    monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", None)
     distinct = CountedTable(DOMAIN, CELLS, Unit(1, 1, amount=Amount("shop", 1, distinct=3)))
     clash = CountedTable(Domain(g=["a / x", "a"], x=["b", "x / b"]), np.zeros((2, 2), dtype=int), Unit(1, 1))
     for table, group, details, words, message in (

@@ -64,7 +64,7 @@ def test_rows_that_come_again_are_not_told_apart():
 
 @pytest.mark.parametrize("first", [(1, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0), (1, 1, 1, 1)])
 def test_another_table_has_the_same_sum_for_one_digest_in_all(first):
-    """The theorem of docs/theory/item-noise.md, enumerated: digests of 3 bits, every table of as many rows.
+    """The theorem of proofs/theory/item-noise.md, enumerated: digests of 3 bits, every table of as many rows.
 
     The rows of the first are distinct; the other may have any of them any number of times. A first table with a row
     twice would have one that agrees more often, which shows what the hypothesis is for.

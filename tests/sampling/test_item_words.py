@@ -40,7 +40,7 @@ def cbc_mac(key, text):
 
 
 def written(identifier):
-    """An identifier as blocks of 16 bytes, by the rule in docs/theory/item-noise.md."""
+    """An identifier as blocks of 16 bytes, by the rule in proofs/theory/item-noise.md."""
     if isinstance(identifier, int) and -(1 << 63) <= identifier < 1 << 63:
         return b"\x01" + bytes(7) + identifier.to_bytes(8, "little", signed=True)
     if isinstance(identifier, int):

@@ -70,7 +70,7 @@ def a_level_drawn_twice(plant):
             release,
             responses={
                 **release.responses,
-                state.level_of_text(facts["level"]): state._response(facts, number, 0),
+                state.level_from_text(facts["level"]): state._response(facts, number, 0),
             },
         ),
     )

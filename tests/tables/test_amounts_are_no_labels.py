@@ -39,7 +39,7 @@ def counted(each=(0, 200), paid=30, **words):
 def released(table, wanted, epsilon=NO_NOISE):
     plan = ut.strategy(Workload(table.domain, wanted), table.unit, epsilon=epsilon)
     with pytest.warns(LittleProtection) if epsilon == NO_NOISE else pytest.MonkeyPatch.context():
-        return ut.release_workload(table, plan, epsilon=epsilon)
+        return ut.release(table, plan, epsilon=epsilon, once=True).table
 
 
 @pytest.mark.parametrize("name", ["shop", "shop paid", ["shop"], ["shop", "paid"]])
@@ -48,10 +48,10 @@ def test_a_table_has_the_amounts_and_the_counts(name, each, paid):
     """It had the count times the width: 120 281 where 18 000 is true."""
     release = released(counted(each, paid), {"shop": 1})
     table = release[name]
-    assert list(table) == ["shop", "count", "count_margin", "paid", "paid_margin"]
+    assert list(table) == ["shop", "count", "count_margin", "paid_sum", "paid_sum_margin"]
     assert table["shop"].tolist() == SHOPS
     assert np.rint(table["count"]).tolist() == [600, 400, 0]
-    assert np.rint(table["paid"]).tolist() == [600 * paid, 400 * paid, 0]
+    assert np.rint(table["paid_sum"]).tolist() == [600 * paid, 400 * paid, 0]
     assert release.total({"shop": "A"}).value == pytest.approx(600 * paid, abs=0.5)
     assert release.difference({"shop": "A"}, {"shop": "B"}).value == pytest.approx(200 * paid, abs=0.5)
     assert release.ratio({"shop": "B"}, {}).estimate == pytest.approx(0.4, abs=1e-3)
@@ -88,7 +88,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
     wanted = Workload(domain, {"shop region": 1, "shop": 1, "region": 1, "": 1})
     shares = {"shop region": "1/2", "region": "1/4", "": "1/4"}
     plan = Strategy(domain, unit, shares, wanted, ut.level(1))
-    release = ut.release_workload(table, plan, epsilon=1)
+    release = ut.release(table, plan, epsilon=1, once=True).table
     rows, precisions = [], []
     for family, of in plan.levels(ut.level(1)).items():
         matrix = np.array([domain.sums(cell.reshape(domain.shape), family).ravel() for cell in np.eye(domain.size)]).T
@@ -99,7 +99,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
     covariance = np.linalg.inv(measured.T @ (np.array(precisions)[:, None] * measured))
     low, high = (float(Fraction(end) / Fraction(step)) for end in each)
     answers = {
-        "paid": np.array([high, low]) / (high - low) * float(Fraction(step)),
+        "paid_sum": np.array([high, low]) / (high - low) * float(Fraction(step)),
         "count": np.array([1, 1]) / (high - low),
     }
     both = ut.releases.SumsAndCounts(release)
@@ -108,13 +108,13 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
         for column, weights in answers.items():
             one = weights @ cells[:2]
             variance = one @ covariance @ one
-            stated = plan.variances_at(ut.level(1)) if column == "paid" else plan.count_variances_at(ut.level(1))
+            stated = plan.variances_at(ut.level(1)) if column == "paid_sum" else plan.count_variances_at(ut.level(1))
             assert stated[name] == pytest.approx(variance, rel=2e-3)
             where = {level: domain.axes[domain.level_named(level)[0]].labels[0][0] for level in name.split()}
-            answer = both.total(where) if column == "paid" else both.count(where)
+            answer = both.total(where) if column == "paid_sum" else both.count(where)
             assert answer.variance == pytest.approx(variance, rel=2e-3)
             shown = release[name][f"{column}_margin"][0]
-            bars = release.bars(name) if column == "paid" else both.bars(name)
+            bars = release.bars(name) if column == "paid_sum" else both.bars(name)
             assert shown == pytest.approx(bars[name])
             # geometric noise, and sums of it, lie between the normal law and Laplace's
             assert 1.8 * variance**0.5 < shown < 2.3 * variance**0.5 + 3 * float(Fraction(step))
@@ -125,17 +125,17 @@ def test_files_are_what_they_say_and_other_tables_are_refused(tmp_path):
     release = released(counted(), {"shop": 1}, epsilon=1)
     release.save(tmp_path / "t.csv", family="shop")
     with open(tmp_path / "t.csv", encoding="utf-8") as file:
-        assert next(csv.reader(file)) == ["shop", "count", "count_margin", "paid", "paid_margin"]
+        assert next(csv.reader(file)) == ["shop", "count", "count_margin", "paid_sum", "paid_sum_margin"]
     assert called("verify", tmp_path / "t.csv").returncode == 0
     said = called("total", tmp_path / "t.csv", "--where", "shop=A", "--json").stdout
-    assert json.loads(said)["value"] == release.total({"shop": "A"}).value == release["shop"]["paid"][0]
+    assert json.loads(said)["value"] == release.total({"shop": "A"}).value == release["shop"]["paid_sum"][0]
     assert ut.read_release(tmp_path / "t.csv").total({"shop": "A"}) == release.total({"shop": "A"})
     statement = json.loads((tmp_path / "t.csv.json").read_text(encoding="utf-8"))
     columns = {name: column.tolist() for name, column in release["shop"].items()}
-    assert check_workload_table(statement, columns)["shop"]["paid"].tolist() == columns["paid"]
+    assert check_workload_table(statement, columns)["shop"]["paid_sum"].tolist() == columns["paid_sum"]
     width = {"shop": SHOPS, "estimate": [200 * count for count in columns["count"]], "margin": [823] * 3}
     parts = {"shop": SHOPS * 2, "paid": ["above 0"] * 3 + ["below 200"] * 3, "estimate": [0] * 6, "margin": [1] * 6}
-    edited = dict(columns, paid=[paid + 1 for paid in columns["paid"]])
+    edited = dict(columns, paid_sum=[paid + 1 for paid in columns["paid_sum"]])
     for table, family in ((width, "shop"), (parts, "shop paid"), (edited, "shop"), (columns, "")):
         with pytest.raises(BadTable):
             check_workload_table({**statement, "family": family}, table)
@@ -156,7 +156,16 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     both.save(tmp_path / "m.csv", family="shop")
     with open(tmp_path / "m.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    names = ["shop", "count", "count_margin", "paid", "paid_margin", "paid_mean", "paid_mean_low", "paid_mean_high"]
+    names = [
+        "shop",
+        "count",
+        "count_margin",
+        "paid_sum",
+        "paid_sum_margin",
+        "paid_mean",
+        "paid_mean_lower",
+        "paid_mean_upper",
+    ]
     assert list(rows[0]) == names
     mean = both.mean({"shop": "A"})
     assert [float(rows[0][name]) for name in names[-3:]] == [mean.estimate, mean.lower, mean.upper]
@@ -166,7 +175,7 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     statement = json.loads((tmp_path / "m.csv.json").read_text(encoding="utf-8"))
     assert statement["means"] is True
     edited = {name: [row[name] for row in rows] for name in names}
-    edited["paid_mean_low"][0] = "29.9"
+    edited["paid_mean_lower"][0] = "29.9"
     with pytest.raises(BadTable, match="another cell"):
         check_workload_table(statement, edited)
     del statement["means"]
@@ -205,12 +214,12 @@ def test_counts_weigh_means_and_quantiles_and_amounts_weigh_sums():
     assert release.mean("age").estimate == pytest.approx((60 * 9.5 + 30 * 29.5) / 90, abs=0.01)
     assert release.median("age").estimate == "0 to 19"
     other = counted_with(sales, per_cell=(0, 200), **words)
-    sums = ut.release_workload(other, Strategy(other.domain, other.unit, {"age": 1}), epsilon=4000)
+    sums = ut.release(other, Strategy(other.domain, other.unit, {"age": 1}), epsilon=4000, once=True).table
     assert release.mean(sums=sums).estimate == pytest.approx(70, abs=0.1)
     steps = release.cumulative("age")
-    assert list(steps) == ["age", "count", "count_margin", "paid", "paid_margin"]
+    assert list(steps) == ["age", "count", "count_margin", "paid_sum", "paid_sum_margin"]
     assert np.rint(steps["count"]).tolist() == [60, 90]
-    assert np.rint(steps["paid"]).tolist() == [6000, 6300]
+    assert np.rint(steps["paid_sum"]).tolist() == [6000, 6300]
 
 
 def test_a_change_is_of_amounts():
@@ -228,9 +237,9 @@ def test_the_true_table_has_both_too():
     assert {name: np.asarray(column).tolist() for name, column in table.table("shop").items()} == {
         "shop": SHOPS,
         "count": [600, 400, 0],
-        "paid": [-12_000, -8_000, 0],
+        "paid_sum": [-12_000, -8_000, 0],
     }
-    assert table.table()["paid"][0] == -20_000
+    assert table.table()["paid_sum"][0] == -20_000
 
 
 def test_by_commands(tmp_path):
@@ -262,11 +271,13 @@ def test_by_commands(tmp_path):
         rows = {row["shop"]: row for row in csv.DictReader(file)}
     release = ut.read_release(tmp_path / "r.json")
     for shop, (events, paid) in TRULY.items():
-        assert abs(float(rows[shop]["paid"]) - paid) < 40 * float(rows[shop]["paid_margin"]) / 3
+        assert abs(float(rows[shop]["paid_sum"]) - paid) < 40 * float(rows[shop]["paid_sum_margin"]) / 3
         assert abs(float(rows[shop]["count"]) - events) < 40 * float(rows[shop]["count_margin"]) / 3
         for ask in ("total", "read"):
             said = called(ask, "r.json", "--where", f"shop={shop}", "--json", cwd=tmp_path)
-            assert json.loads(said.stdout)["value"] == release.total({"shop": shop}).value == float(rows[shop]["paid"])
+            assert (
+                json.loads(said.stdout)["value"] == release.total({"shop": shop}).value == float(rows[shop]["paid_sum"])
+            )
     assert called("verify", "tabs/shop.csv", cwd=tmp_path).returncode == 0
     alone = called("plan", "c.json", "--want", "shop", "--epsilon", "1", "--json", cwd=tmp_path)
     (wanted,) = json.loads(alone.stdout)["wanted"]
@@ -288,7 +299,10 @@ def test_cards_pictures_and_pages_show_both():
     assert "above 0" not in html
     assert all(word in html for word in ("by shop:", "count", "paid"))
     shown = sums_shown(release, release.level, rule_asked("100"))
-    assert [(family["name"], family["unit"]) for family in shown["families"]] == [("shop", "count"), ("shop", "paid")]
+    assert [(family["name"], family["unit"]) for family in shown["families"]] == [
+        ("shop", "count"),
+        ("shop", "paid_sum"),
+    ]
     # shop C has no events but for the noise, and is left out of both
     assert [[row[1] is None for row in family["rows"]] for family in shown["families"]] == [[False, False, True]] * 2
 
@@ -296,7 +310,7 @@ def test_cards_pictures_and_pages_show_both():
 def test_a_picture_is_of_the_amounts_or_of_the_counts():
     pytest.importorskip("matplotlib")
     release = released(counted(), {"shop": 1}, epsilon=1)
-    for column, name in ((None, "paid"), ("count", "count")):
+    for column, name in ((None, "paid_sum"), ("count", "count")):
         axes = ut.plot(release, column=column).axes[0]
         assert [label.get_text() for label in axes.get_xticklabels()] == SHOPS
         assert axes.get_title("left").startswith(name)

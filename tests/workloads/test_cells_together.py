@@ -21,7 +21,7 @@ from utmost.workloads import pair_noise, ways_together
     ],
 )
 def test_three_cells_as_a_pair_and_one(epsilon, expected):
-    """The table of docs/theory/cells-together.md: seven parts of the level to the pair and four to the third."""
+    """The table of proofs/theory/cells-together.md: seven parts of the level to the pair and four to the third."""
     ways = ways_together(level(epsilon), Unit(1, 3))
     assert [way.kind for way in ways] == ["joint", "rotated", "independent"]
     assert {way.kind: way.mean_size for way in ways} == pytest.approx(expected, rel=2e-3)

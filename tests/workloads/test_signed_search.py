@@ -27,7 +27,7 @@ from utmost.workloads import Domain, Workload, strategy, ways_together
     ],
 )
 def test_the_variance_of_a_cell_at_three_levels(cells, expected):
-    """The table of docs/theory/cells-together.md; for five cells 15.87, where two groups have 20.5."""
+    """The table of proofs/theory/cells-together.md; for five cells 15.87, where two groups have 20.5."""
     for epsilon, variance in expected.items():
         rows, shares = signed_rows(cells, float(Fraction(epsilon)))
         assert charge_of_rows(rows, shares, nonnegative=True) == 1

@@ -1,7 +1,7 @@
-"""The readers of arguments that public functions share: an integer, a truth value, a path, one of our nouns.
+"""Readers of arguments for public functions: an integer, a truth value, a path, an instance of a class.
 
-Each takes what came and the name of its parameter, and returns it as what it must be, or raises an error that names the
-parameter and the kind that is wanted. Numbers are read by `exact`, levels by `level_of`, arrays by `arrays`.
+Each takes a value and the name of its parameter, and returns the value in the required type, or raises an error that
+names the parameter and that type. Numbers are read by `exact`, levels by `level`, arrays by `as_array`.
 """
 
 import os
@@ -21,27 +21,27 @@ _Reader = Callable[[Any, str], Any]
 MOST_ELEMENTS = 10**8
 """How many elements a list may have: each costs a Python object."""
 
-# What is shorter than a page is a path; a system refuses longer ones with an error of its own.
+# Linux takes no longer ones, and refuses them with an error of its own.
 _LONGEST_PATH = 4096
 
 
-def wrong_kind(name: str, wanted: str, value: object) -> WrongKind:
-    """The error for an argument of another kind; it says the type that came, never the value."""
-    return WrongKind(f"{name} must be {wanted}", came="None" if value is None else type(value).__name__)
+def wrong_kind(name: str, required: str, value: object) -> WrongKind:
+    """The error for an argument of another type; it names the type found, never the value."""
+    return WrongKind(f"{name} must be {required}", came="None" if value is None else type(value).__name__)
 
 
 def is_integer(value: object) -> typing.TypeGuard[int | np.integer[Any]]:
-    """Whether a value is an integer, Python's or NumPy's; a truth value is none.
+    """Whether a value is an integer, Python's or NumPy's, and no truth value.
 
     >>> [is_integer(value) for value in (5, np.int64(5), True, np.True_, 5.0, "5")]
     [True, True, False, False, False, False]
     """
-    # The kind that most have is asked for first, which is quicker.
+    # Most are Python's: the quickest test comes first.
     return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool))
 
 
 def integer(value: Any, name: str) -> int:
-    """Whatever denotes an integer, as an int.
+    """Read an integer: a number or text that denotes one.
 
     >>> integer("3", "n"), integer(3.0, "n")
     (3, 3)
@@ -50,7 +50,7 @@ def integer(value: Any, name: str) -> int:
 
 
 def real(value: Any, name: str) -> float:
-    """Whatever denotes a finite number, as a float."""
+    """Read a finite number, as a float."""
     if type(value) is float and value - value == 0:
         return value
     try:
@@ -60,30 +60,30 @@ def real(value: Any, name: str) -> float:
 
 
 def truth(value: Any, name: str) -> bool:
-    """True or False, Python's or NumPy's."""
+    """Read a truth value, Python's or NumPy's."""
     if not isinstance(value, bool | np.bool_):
         raise wrong_kind(name, "True or False", value)
     return bool(value)
 
 
 def text(value: Any, name: str) -> str:
-    """Text, as it came."""
+    """Check that a value is text."""
     if not isinstance(value, str):
         raise wrong_kind(name, "text", value)
     return value
 
 
 def label(value: Any, name: str) -> Any:
-    """Anything that can be a label, which is what can be hashed."""
+    """Check that a value can be a label: it can be hashed."""
     try:
         hash(value)
-    except Exception:  # what is hashed is the user's, and so is what it raises
+    except Exception:  # a user's own class may raise anything
         raise wrong_kind(name, "a label: a number or text, say", value) from None
     return value
 
 
 def instance(value: Any, kind: type[T] | tuple[type[T], ...], name: str) -> T:
-    """A value of a class, or of one of several.
+    """Check that a value is an instance of a class, or of one of several.
 
     >>> instance(3, str, "name")
     Traceback (most recent call last):
@@ -91,33 +91,33 @@ def instance(value: Any, kind: type[T] | tuple[type[T], ...], name: str) -> T:
     """
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        wanted = " or ".join(f"{'an' if k.__name__[0] in 'AEIOU' else 'a'} {k.__name__}" for k in kinds)
-        raise wrong_kind(name, wanted, value)
+        required = " or ".join(f"{'an' if k.__name__[0] in 'AEIOU' else 'a'} {k.__name__}" for k in kinds)
+        raise wrong_kind(name, required, value)
     return value
 
 
 def sequence(value: Any, name: str, *, or_text: bool = False) -> Any:
-    """Something with a length and elements by their place, as it came; text is none unless that is said."""
+    """Check that a value has a length and elements by index; text is refused unless ``or_text``."""
     return _having(value, ("__len__", "__getitem__"), name, "a sequence", or_text=or_text)
 
 
 def collection(value: Any, name: str, *, or_text: bool = False) -> Any:
-    """Something with a length whose elements can be gone through, as it came."""
+    """Check that a value has a length and can be iterated."""
     return _having(value, ("__len__", "__iter__"), name, "a collection", or_text=or_text)
 
 
 def iterable(value: Any, name: str, *, or_text: bool = False) -> Any:
-    """Something whose elements can be gone through, as it came."""
+    """Check that a value can be iterated."""
     return _having(value, ("__iter__",), name, "iterable", or_text=or_text)
 
 
 def mapping(value: Any, name: str) -> Any:
-    """A dict, or whatever else has items and values by key, as it came."""
+    """Check that a value is a mapping."""
     return _having(value, ("items", "__getitem__"), name, "a mapping", or_text=False)
 
 
 def sequence_of(values: Any, reader: _Reader | type, name: str) -> Any:
-    """A sequence, each element of which a reader accepts, or is of a class; as it came.
+    """Check that a value is a sequence whose elements a reader accepts, or are instances of a class.
 
     >>> sequence_of([1, "x"], integer, "sizes")
     Traceback (most recent call last):
@@ -138,11 +138,7 @@ def sequence_of(values: Any, reader: _Reader | type, name: str) -> Any:
 
 
 def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: str | None = None) -> Any:
-    """The value, which must be one of the words of a literal type.
-
-    Raises:
-        WrongKind: for what is no text.
-        OutOfRange: for another word.
+    """Check that a value is one of the words of a literal type.
 
     >>> from typing import Literal
     >>> one_of("max", Literal["sum", "max"], "norm")
@@ -157,11 +153,7 @@ def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: 
 
 
 def path(value: Any, name: str) -> Any:
-    """A path that a file system can be asked for, left as it came.
-
-    Raises:
-        WrongKind: for what is no path.
-        OutOfRange: for a NUL, for text that is no Unicode, and for more than 4096 characters.
+    """Check that a value can be a path: no NUL, no lone surrogate, at most 4096 bytes.
 
     >>> path("a/b.csv", "path")
     'a/b.csv'
@@ -182,7 +174,7 @@ def path(value: Any, name: str) -> Any:
 
 
 def size_of(value: Any, name: str) -> int:
-    """The length of what has one; more than the machine counts is as many as it counts."""
+    """The length of a value, at most `sys.maxsize`."""
     try:
         return len(value)
     except OverflowError:
@@ -191,17 +183,17 @@ def size_of(value: Any, name: str) -> int:
         raise wrong_kind(name, "a sequence", value) from None
 
 
-def _having(value: Any, methods: tuple[str, ...], name: str, wanted: str, *, or_text: bool) -> Any:
+def _having(value: Any, methods: tuple[str, ...], name: str, required: str, *, or_text: bool) -> Any:
     if or_text and isinstance(value, str):
         return value
     is_scalar = isinstance(value, type | str | bytes) or (isinstance(value, np.ndarray) and value.ndim == 0)
     if is_scalar or not all(hasattr(value, method) for method in methods):
-        raise wrong_kind(name, wanted, value)
+        raise wrong_kind(name, required, value)
     return value
 
 
 def optional(value: T | None, reader: Callable[[Any, str], T], name: str) -> T | None:
-    """None, or what a reader makes of the value.
+    """None, or the value that a reader returns.
 
     >>> optional(None, integer, "seed"), optional("7", integer, "seed")
     (None, 7)

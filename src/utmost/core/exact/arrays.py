@@ -46,7 +46,13 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
     >>> as_array([1, "1/2"]).tolist(), as_array([1, 0.5]).tolist()
     ([Fraction(1, 1), Fraction(1, 2)], [1.0, 0.5])
     """
-    raw = _raw(values, name)
+    raw = plain_array(values, name)
+    if raw.dtype.kind in "bfU" and not isinstance(values, np.ndarray):
+        raw = np.asarray(values, dtype=object)  # NumPy reads [True, 0.5] as floats and [0.5, "1/2"] as text
+    if raw.dtype == object and not _holds_only_fractions(raw):
+        for x in raw.flat:
+            if isinstance(x, Iterable) and not isinstance(x, str):
+                raise NotANumber(f"the {name} must be a rectangular array of numbers", came=values)
     if ndim is not None and raw.ndim != ndim:
         raise NotANumber(f"the {name} must have {ndim} dimension{'s' * (ndim > 1)}", came=f"shape {raw.shape}")
     if raw.size == 0:
@@ -60,12 +66,14 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
     else:
         raise NotANumber(f"the {name} must hold numbers", came=f"dtype {raw.dtype}")
     if not is_exact(array):
-        _check_finite(array, name)
+        for bad in np.argwhere(~np.isfinite(array))[:1]:
+            position = tuple(bad.tolist())
+            raise NotANumber(_at(name, position), came=float(array[position]))
     return frozen(array)
 
 
 def plain_array(values: object, name: str = "array") -> NDArray[Any]:
-    """What NumPy makes of the values, whatever they are.
+    """The values as an array of NumPy's, of any dtype.
 
     Raises:
         NotANumber: for a ragged list, a nest too deep, more than 10^8 entries in a list, and what cannot be converted.
@@ -98,7 +106,7 @@ def check_array(value: object, name: str, ndim: int) -> None:
 
 
 def check_numbers(value: object, name: str) -> None:
-    """Check that a formula can be asked for a value: a number, or an array of nothing else.
+    """Check that a formula can be evaluated at a value: a number, or an array of numbers.
 
     Raises:
         NotANumber: for anything else.
@@ -112,10 +120,10 @@ def check_numbers(value: object, name: str) -> None:
 
 
 def indices(values: object, size: int, name: str) -> NDArray[Any]:
-    """Places in 0..size-1, as an array of integers of the shape they came in.
+    """Indices in 0..size-1, as an array of integers of the same shape.
 
     Raises:
-        OutOfRange: for what is no integer, and for a place that there is not.
+        OutOfRange: for a number that is no integer, or outside 0..size-1.
 
     >>> indices([2, 0], 3, "rows")
     array([2, 0])
@@ -134,7 +142,7 @@ def is_exact(array: Array) -> bool:
 
 
 def to_floats(array: Array) -> NDArray[np.float64]:
-    """The nearest float64 of every entry: the named way out of the exact numbers, where no direction is promised.
+    """The nearest float64 of every entry. Leaving exactness is always a call by name; this one rounds to nearest.
 
     >>> to_floats(as_array(["1/3"])).tolist()
     [0.3333333333333333]
@@ -151,18 +159,18 @@ def fractions(integers: Array) -> Array:
 
 
 def objects(values: Iterable[Any], shape: int | tuple[int, ...] = -1) -> Array:
-    """An object array of these values, one by one; NumPy alone would look inside them, or make integers int64.
+    """An object array that holds each value as it is; `np.array` would unpack lists and turn integers into int64.
 
     Args:
-        values: in row-major order.
-        shape: of the array; one dimension if left out.
+        values: Entries in row-major order.
+        shape: Shape of the array; one dimension if left out.
 
     >>> objects([1 << 70, Fraction(1, 2)]).dtype, objects([1, 2, 3, 4], (2, 2)).tolist()
     (dtype('O'), [[1, 2], [3, 4]])
     """
-    held = list(values)
-    array = np.empty(len(held), dtype=object)
-    array[:] = held
+    entries = list(values)
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
     return array.reshape(shape)
 
 
@@ -210,22 +218,18 @@ def largest_size(integers: Array) -> int:
     return max(int(integers.max(initial=0)), -int(integers.min(initial=0)))
 
 
-def roomy(integers: Array, times: int) -> Array:
-    """The integers as int64 where that holds so many times the largest of them, with one bit to spare; else Python's.
+def with_room_for(integers: Array, times: int) -> Array:
+    """The integers as int64 if ``times`` times the largest fits that, with one bit to spare; else as Python's.
 
-    >>> roomy(np.array([3, -4]), 2).dtype.name, roomy(np.array([1 << 61]), 2).dtype.name
+    >>> with_room_for(np.array([3, -4]), 2).dtype.name, with_room_for(np.array([1 << 61]), 2).dtype.name
     ('int64', 'object')
     """
     return integers.astype(np.int64 if largest_size(integers) * times < 1 << 62 else object, copy=False)
 
 
-def rebuilding(function: Callable[P, R]) -> Callable[P, R]:
-    """The function that makes a value of its pickled parts, which refuses parts of another kind: pickles are made by
-    hand, too.
-
-    Raises:
-        WrongKind: for parts that are no such thing.
-    """
+def unpickler(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorates a function that rebuilds a value from a pickle: parts of another kind, as in a pickle made by hand,
+    raise `WrongKind`."""
 
     @wraps(function)
     def rebuilt(*parts: P.args, **named: P.kwargs) -> R:
@@ -240,8 +244,8 @@ def rebuilding(function: Callable[P, R]) -> Callable[P, R]:
     return rebuilt
 
 
-class Rebuilt:
-    """A dataclass whose copies and pickles go through its constructor, which checks and freezes its arrays again."""
+class PickledByFields:
+    """A dataclass that is copied and unpickled by its constructor, which checks and freezes its arrays again."""
 
     __slots__ = ()
 
@@ -252,8 +256,7 @@ class Rebuilt:
 
 
 def same_numbers(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays as numbers of one kind: exact if all of them are, else all float64 (a float cannot become exact
-    again)."""
+    """The arrays in one kind of numbers: exact if all are, else all float64 (a rounded number is exact no more)."""
     if all(is_exact(array) for array in arrays):
         return arrays
     return tuple(to_floats(array) if is_exact(array) else array for array in arrays)
@@ -263,17 +266,6 @@ def frozen(array: Array) -> Array:
     """The same array, made read-only."""
     array.setflags(write=False)
     return array
-
-
-def _raw(values: object, name: str) -> Array:
-    raw = plain_array(values, name)
-    if raw.dtype.kind in "bfU" and not isinstance(values, np.ndarray):
-        raw = np.asarray(values, dtype=object)  # NumPy reads [True, 0.5] as floats and [0.5, "1/2"] as text
-    if raw.dtype == object and not _holds_only_fractions(raw):
-        for x in raw.flat:
-            if isinstance(x, Iterable) and not isinstance(x, str):
-                raise NotANumber(f"the {name} must be a rectangular array of numbers", came=values)
-    return raw
 
 
 def _holds_only_fractions(raw: Array) -> bool:
@@ -298,12 +290,6 @@ def _from_objects(raw: Array, name: str) -> Array:
                 f"the {name} must hold numbers that a float can hold", came="a larger one", remedy=remedy
             ) from None
     return numbers.reshape(raw.shape)
-
-
-def _check_finite(array: Array, name: str) -> None:
-    for bad in np.argwhere(~np.isfinite(array))[:1]:
-        position = tuple(bad.tolist())
-        raise NotANumber(_at(name, position), came=float(array[position]))
 
 
 def _at(name: str, position: tuple[int, ...]) -> str:

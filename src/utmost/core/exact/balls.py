@@ -1,13 +1,13 @@
 """Arrays of floats with proven bounds: each entry is a float and a radius, and the true number lies within it.
 
-Arithmetic on many numbers at once that can say when it is not sure. A ball is a float m and a float r >= 0, and stands
-for every real within r of m. Each operation returns a ball that contains every result; where it cannot, its radius is
-infinite or NaN, so that no comparison with it is certain.
+This is interval arithmetic on many numbers at once. A ball is a float m and a float r >= 0, and stands for every real
+within r of m. Each operation returns a ball that contains every result; where it cannot, its radius is infinite or NaN,
+so that no comparison with it is certain.
 
-What is assumed of the machine: that + - * / and sqrt of float64 are those of IEEE 754, rounded to one of the two floats
-next to the true result (in any direction), except that results below 2^-1022 may be flushed to zero. Nothing is assumed
-of the logarithm, cosine and exponential of the machine: these are computed here, from those five operations and from
-the exact scaling by powers of two, by Taylor series whose remainders and roundings are bounded below.
+The machine's + - * / and sqrt of float64 are assumed to be those of IEEE 754, rounded to one of the two floats next to
+the true result (in any direction), except that results below 2^-1022 may be flushed to zero. Nothing is assumed of its
+logarithm, cosine and exponential: they are computed here, from those five operations and exact scaling by powers of
+two, by Taylor series whose remainders and roundings are bounded below.
 """
 
 import math
@@ -25,17 +25,17 @@ Reals = NDArray[np.float64]
 ROUNDING = 2.0**-52
 """u: |computed - true| <= u |computed| for each operation, in whatever direction the machine rounds."""
 TINY = 1e-300
-"""More than underflow can lose, in a few operations."""
+"""A bound of the loss by underflow in a few operations."""
 # A radius is a sum of at most eight products of numbers >= 0, each rounded by a factor of at least 1 - u.
 _WIDER = 1 + 32 * ROUNDING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Balls:
-    """Reals known to a radius.
+    """An array of balls.
 
     Attributes:
-        middle, radius: arrays of one shape, or a number each.
+        middle, radius: Arrays of one shape, or a number each.
 
     >>> third = Balls.of(1.0) / 3
     >>> abs(float(Fraction(float(third.middle)) - Fraction(1, 3))) <= third.radius < 1e-15
@@ -142,12 +142,12 @@ class Balls:
         return low, (low == high) & (np.abs(low) < _MOST_WHOLE)
 
 
-# Integers up to here are floats, and so are their neighbours.
+# Integers up to this one are floats, and so are their neighbours.
 _MOST_WHOLE = 2.0**52
 
 
 def _lift(value: Balls | int) -> Balls:
-    """Integers below 2^53 are floats themselves."""
+    # Integers below 2^53 are floats themselves: their radius is 0.
     return value if isinstance(value, Balls) else Balls(np.float64(value), np.float64(0.0))
 
 

@@ -1,7 +1,4 @@
-"""Who writes the cards that notebooks show: a writer that knows every noun, and so stands above all of them.
-
-`utmost/__init__.py` sets it, once.
-"""
+"""The function that writes the cards of notebooks. It needs every class, so `utmost/__init__.py` sets it from above."""
 
 from collections.abc import Callable
 from html import escape

@@ -1,7 +1,7 @@
-"""Machine code: compiled at first use, kept on the disk where that can be, and said aloud while somebody waits for it.
+"""Functions compiled by numba at first use, with a progress bar meanwhile.
 
-Numba keeps what it compiles beside the file that it compiles, or, where that folder cannot be written, in the user's
-own cache; `NUMBA_CACHE_DIR` names another place. Where there is none, each process compiles anew.
+Numba stores machine code beside the source file, or in the user's cache folder if that one is read-only;
+`NUMBA_CACHE_DIR` names another folder. Without any writable folder each process compiles anew.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,35 +11,32 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 
 F = TypeVar("F", bound=Callable[..., Any])
-_said: ContextVar[Callable[[], object] | None] = ContextVar("said", default=None)
+_announce: ContextVar[Callable[[], object] | None] = ContextVar("announce", default=None)
 
 
 @contextmanager
-def compilation_told(say: Callable[[], object]) -> Iterator[None]:
-    """Call ``say`` once if anything is compiled within, before it is: seconds in which nothing else is seen.
-
-    What is read from the disk is not said. In this thread alone.
-    """
-    before = _said.set(say)
+def on_compilation(announce: Callable[[], object]) -> Iterator[None]:
+    """Call ``announce`` before the first compilation within, in this thread; reading stored machine code is none."""
+    before = _announce.set(announce)
     try:
         yield
     finally:
-        _said.reset(before)
+        _announce.reset(before)
 
 
 def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
     """The function compiled by numba, which must be installed, at its first call.
 
     Args:
-        inside: whether other compiled functions alone call it: a way in from Python takes a fifth of a compilation.
-        options: of `numba.njit`, beside ``cache``.
+        inside: Whether only compiled functions call it. A wrapper for Python takes a fifth of a compilation.
+        options: Options of `numba.njit`, besides ``cache``.
     """
     from numba import njit
 
-    _listen()
+    _show_compilations()
     chosen: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inside, **options}
     compiler: Callable[..., Any] = njit
     try:
@@ -49,7 +46,7 @@ def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
 
 
 def is_compiled_already(function: Any) -> bool:
-    """Whether some process has left machine code of a function of `in_machine_code` on this disk, since it was written.
+    """Whether machine code of a function of `in_machine_code`, newer than its source, is stored on this disk.
 
     >>> is_compiled_already(print)
     False
@@ -62,27 +59,26 @@ def is_compiled_already(function: Any) -> bool:
     return any(entry.stat().st_mtime >= source.stat().st_mtime for entry in entries)
 
 
-@cache
-def _listen() -> None:
-    """Hear of each compilation, once for all."""
+@cache  # one listener for the process
+def _show_compilations() -> None:
     from numba.core import event
 
-    class Said(event.Listener):
-        """Says the first one, and shows that something is compiled for as long as it is."""
+    class Compilations(event.Listener):
+        """Announces the first compilation, and shows a progress bar during each."""
 
         def __init__(self) -> None:
-            self._shown: list[Any] = []
+            self._bars: list[Any] = []
 
         def on_start(self, event: Any) -> None:
-            say = _said.get()
-            if say is not None:
-                _said.set(None)
-                say()
-            self._shown.append(long_work("Compiling, once on this machine"))
-            self._shown[-1].__enter__()
+            announce = _announce.get()
+            if announce is not None:
+                _announce.set(None)
+                announce()
+            self._bars.append(progress_bar("Compiling, once on this machine"))
+            self._bars[-1].__enter__()
 
         def on_end(self, event: Any) -> None:
-            self._shown.pop().__exit__(None, None, None)
+            self._bars.pop().__exit__(None, None, None)
 
     register: Callable[[str, event.Listener], None] = event.register
-    register("numba:compile", Said())
+    register("numba:compile", Compilations())

@@ -1,10 +1,7 @@
-"""Intervals that certainly contain a real number; exp and log of rationals in them; and the named ways out, to floats.
+"""Intervals that certainly contain a real number; exp, log and sine in them; and conversion to floats.
 
-**exp and log of rationals, enclosed in intervals.**
-
-Both are computed on the balls of python-flint (Arb), whose radius bounds every error; the ends of the ball are carried
-over to fixed point as integers, rounded outward. A ball is right whatever its precision, so precision is only a matter
-of width.
+The functions are computed on the balls of python-flint (Arb), whose radius bounds every error; the ends of a ball are
+converted to fixed-point integers, rounded outward. A ball is right at any precision: more of it makes it narrower.
 """
 
 import math
@@ -25,8 +22,8 @@ class Interval:
     """All reals between ``low / 2**bits`` and ``high / 2**bits``.
 
     The four operations take an Interval of the same ``bits``, an int or a Fraction, and return an Interval that
-    contains every result. A product or quotient loses a unit of ``2**-bits`` or two besides the width that goes in, so
-    a caller asks for as many bits as it needs and some to spare.
+    contains every result. A product or quotient adds a unit of ``2**-bits`` or two to the width, so a caller asks for
+    some bits more than it needs.
 
     >>> third = Interval.of(Fraction(1, 3), 8)
     >>> third, (third * 3).low, (third * 3).high
@@ -45,7 +42,7 @@ class Interval:
         """The narrowest interval of this precision around a rational."""
         value = Fraction(value)
         scaled = value.numerator << bits
-        # Floor below, ceiling above: -(-a // b) rounds up, which integers have no other sign for.
+        # Floor below, ceiling above: -(-a // b) rounds up.
         return cls(scaled // value.denominator, -(-scaled // value.denominator), bits)
 
     @property
@@ -94,7 +91,7 @@ class Interval:
 
     def __mul__(self, other: "Interval | Fraction | int") -> "Interval":
         if isinstance(other, int):
-            # An integer loses no digits: nothing is shifted, and nothing rounded.
+            # A product with an integer is exact: nothing is shifted or rounded.
             ends = (self.low * other, self.high * other)
             return Interval(min(ends), max(ends), self.bits)
         that = self._lift(other)
@@ -110,7 +107,7 @@ class Interval:
         that = self._lift(other)
         if that.low <= 0 <= that.high:
             raise OutOfRange("the divisor must not contain zero", came=that, remedy="Ask for more bits.")
-        # Of a quotient the extremes are at the ends, too, as long as the divisor keeps its sign.
+        # The extremes of a quotient are at the ends, too, as long as the divisor keeps its sign.
         quotients = [(x << self.bits, y) for x in (self.low, self.high) for y in (that.low, that.high)]
         return Interval(min(x // y for x, y in quotients), max(-(-x // y) for x, y in quotients), self.bits)
 
@@ -120,7 +117,7 @@ class Interval:
     def __pow__(self, exponent: int) -> "Interval":
         if exponent < 0:
             return 1 / self**-exponent
-        # By squares: a product widens the interval, and so there are as few of them as there are bits.
+        # Repeated squares need the fewest products, and each product widens the interval.
         result, square = Interval.of(1, self.bits), self
         while exponent:
             if exponent & 1:
@@ -135,7 +132,7 @@ class Interval:
         shift = bits - self.bits
         if shift >= 0:
             return Interval(self.low << shift, self.high << shift, bits)
-        # A shift to the right rounds down, of negative numbers as well: outward below, and by two signs above.
+        # A shift to the right rounds down, also for negative numbers; with two signs it rounds up.
         return Interval(self.low >> -shift, -((-self.high) >> -shift), bits)
 
     def _lift(self, other: "Interval | Fraction | int") -> "Interval":
@@ -151,15 +148,15 @@ class Interval:
 def is_lower(
     first: Callable[[int], Interval], second: Callable[[int], Interval], most_bits: int | None = None
 ) -> bool | None:
-    """Whether one number is below another, by intervals of growing precision; None where so many bits do not tell.
+    """Whether one number is below another, by intervals of growing precision; None if ``most_bits`` do not decide.
 
-    Without a limit the caller knows that the two differ: else it would not end.
+    A caller that sets no limit knows that the two differ; for equal numbers the search would not end.
 
     >>> is_lower(lambda bits: exp_interval(Fraction(1), bits), lambda bits: Interval.of(Fraction(271829, 10**5), bits))
     True
     """
     bits = 128
-    # Bits double: the number of digits that a difference needs is found with twice the work of the last round.
+    # Bits double, so that all rounds together take at most twice as long as the last one.
     while most_bits is None or bits <= most_bits:
         lower, upper = first(bits), second(bits)
         if lower.is_below(upper) or upper.is_below(lower):
@@ -168,7 +165,7 @@ def is_lower(
     return None
 
 
-# e^x for x beyond this has more than four hundred thousand digits, and is no probability.
+# e^x for larger x has more than four hundred thousand digits, and is no probability.
 _LARGEST_ARGUMENT = 1_000_000
 # Bits that the roundings of the argument and of the function itself may use up.
 _GUARD = 10
@@ -178,11 +175,11 @@ def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
     """An interval around e^x, for a rational x or for every x of an interval.
 
     Args:
-        x: the exponent, at most 10^6.
-        bits: precision of the result; for a rational x the interval is a few units of ``2**-bits`` wide.
+        x: Exponent, at most 10^6.
+        bits: Precision of the result; for a rational x the interval is a few units of ``2**-bits`` wide.
 
     Raises:
-        OutOfRange: when x is above 10^6.
+        OutOfRange: x is above 10^6.
 
     >>> exp_interval(Fraction(-1), 20).low / 2**20
     0.3678...
@@ -196,9 +193,9 @@ def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
 
 
 def exp_floats(exponents: Iterable[fmpq]) -> list[tuple[float, float] | None]:
-    """For rationals x other than 0 the neighbouring floats between which e^x lies; None where 128 bits do not tell.
+    """The neighbouring floats around each e^x, for rationals x other than 0; None if 128 bits do not decide.
 
-    Many at once, since the precision is set once. Arb's comparisons hold for every number of a ball.
+    The precision is set once for all of them. Arb's comparisons hold for every number of a ball.
 
     >>> [(low, high)] = exp_floats([fmpq(-1)])
     >>> low < Fraction(3678794411714423215955237701614608674458111310, 10**46) < high, high - low < 1e-16
@@ -227,7 +224,7 @@ def log_interval(x: Fraction, bits: int) -> Interval:
         raise OutOfRange("the logarithm needs a positive number", came=x)
     if x == 1:
         return Interval(0, 0, bits)
-    # As many bits more as stand before the point of the logarithm.
+    # More bits by as many as the logarithm has before the point.
     size = max(x.numerator.bit_length(), x.denominator.bit_length())  # |log x| is below it
     around = _at(bits + size.bit_length() + _GUARD, arb.log, _ratio(x))
     return Interval(*_ends(around, bits), bits)
@@ -242,20 +239,20 @@ def sin_interval(x: Interval, bits: int) -> Interval:
     ball = arb(_dyadic(x.low + x.high, x.bits + 1), _dyadic(x.high - x.low, x.bits + 1))
     size = max(abs(x.low), abs(x.high)) >> x.bits
     low, high = _ends(_at(bits + size.bit_length() + _GUARD, arb.sin, ball), bits)
-    # Rounded outward the ball may leave [-1, 1], which no sine does.
+    # The ball, rounded outward, may reach beyond [-1, 1].
     return Interval(max(low, -1 << bits), min(high, 1 << bits), bits)
 
 
-def _exp(x: fmpq | arb, whole: int, bits: int) -> tuple[int, int]:
-    """The ends of e^x in units of 2^-bits; ``whole`` is x rounded down."""
-    if whole >= _LARGEST_ARGUMENT and x > _LARGEST_ARGUMENT:
+def _exp(x: fmpq | arb, floor: int, bits: int) -> tuple[int, int]:
+    """The ends of e^x in units of 2^-bits; ``floor`` is x rounded down."""
+    if floor >= _LARGEST_ARGUMENT and x > _LARGEST_ARGUMENT:
         raise OutOfRange(f"the exponent must be at most {_LARGEST_ARGUMENT}", came=x)
-    if whole < -bits:  # e^x < 2^x < 2^-bits: no need to compute what rounds to one unit at most
+    if floor < -bits:  # e^x < 2^x < 2^-bits: the result is between 0 and one unit
         return 0, 1
-    leading = whole * 14427 // 10000  # e^x is about 2^leading: that many more digits stand before the point
-    around = _at(max(0, bits + leading) + whole.bit_length() + _GUARD, arb.exp, x)
+    leading = floor * 14427 // 10000  # e^x is about 2^leading: so many bits stand before the point
+    around = _at(max(0, bits + leading) + floor.bit_length() + _GUARD, arb.exp, x)
     low, high = _ends(around, bits)
-    return max(low, 0), min(high, 1 << bits) if whole < 0 else high
+    return max(low, 0), min(high, 1 << bits) if floor < 0 else high
 
 
 def _ratio(x: Fraction) -> fmpq:
@@ -276,13 +273,13 @@ def _ends(ball: arb, bits: int) -> tuple[int, int]:
     return (centre - reach) >> -least, -((-centre - reach) >> -least)
 
 
-# The precision of balls is one setting for the whole process: it is changed by one thread at a time and put back.
+# Arb has one precision for the whole process: one thread at a time changes it, and puts it back.
 _setting = Lock()
 
 
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Let Arb compute with so many bits, in this thread alone; nothing else here may be computed meanwhile."""
+    """Let Arb compute with so many bits within; other threads that enter wait."""
     with _setting:
         before, ctx.prec = ctx.prec, bits
         try:
@@ -292,7 +289,6 @@ def working_precision(bits: int) -> Iterator[None]:
 
 
 def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
-    """The function of x, computed with so many bits."""
     with working_precision(bits):
         return function(arb(x))
 
@@ -323,14 +319,14 @@ def round_up(x: Fraction | Interval | int) -> float:
     >>> Fraction(round_up(Fraction(1, 10))) >= Fraction(1, 10)
     True
     """
-    if isinstance(x, Interval):  # without a fraction, for which a common divisor would be looked for
+    if isinstance(x, Interval):  # a Fraction would look for a common divisor
         top, below = x.high, 1 << x.bits
         near = _quotient(top, x.bits)
     else:
         (top, below), near = Fraction(x).as_integer_ratio(), _nearest(Fraction(x))
     if math.isinf(near):
         return near if near > 0 else math.nextafter(near, 0)
-    # Compared as integers: a float is a rational, so that no rounding decides whether it is above.
+    # A float is a rational: whether it is above x is decided in integers, without rounding.
     above, scale = near.as_integer_ratio()
     return near if above * below >= top * scale else math.nextafter(near, math.inf)
 
@@ -349,18 +345,18 @@ def nearest(x: Fraction | Interval | int) -> float:
     return _quotient(x.low + x.high, x.bits + 1) if isinstance(x, Interval) else _nearest(Fraction(x))
 
 
-# The smallest positive float is 2^-1074; 54 more bits place even that one, and the rest takes in a sum of many.
+# The smallest positive float is 2^-1074; 54 more bits round even that one, and the rest leaves room for sums.
 _BITS_OF_ANY_FLOAT = 1200
 
 
 def settled(around: Callable[[int], Interval]) -> Interval:
-    """An interval around a number that settles the floats next to it: with 128 bits, and more only where these do not.
+    """An interval around a number, so narrow that it decides the floats next to it: 128 bits, or more if these do not.
 
-    `round_up`, `round_down` and `nearest` of it are those of the number, unless that is within 2^-1200 of a place where
-    they change. Then they are still on the right side.
+    `round_up`, `round_down` and `nearest` of the interval are those of the number, unless it is within 2^-1200 of a
+    place where they change. Then they are still on the right side.
 
     Args:
-        around: gives an interval around the number, a few units of 2^-bits wide.
+        around: Function from a precision to an interval around the number, a few units of 2^-bits wide.
 
     >>> nearest(settled(lambda bits: exp_interval(Fraction(-600), bits))) == math.exp(-600)
     True
@@ -370,7 +366,7 @@ def settled(around: Callable[[int], Interval]) -> Interval:
         interval = around(bits)
         near = _quotient(interval.low, interval.bits)
         agree = near == _quotient(interval.high, interval.bits) and math.isfinite(near)
-        # Both ends next to one float, and the number surely on one side of it: only then is the float above it known.
+        # The float above is known only if both ends round to one float, and the number is surely on one side of it.
         if agree and (interval.low == interval.high or not interval.contains(Fraction(near))):
             return interval
         bits *= 2

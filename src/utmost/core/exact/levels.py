@@ -1,7 +1,7 @@
-"""Privacy levels: epsilon and alpha = exp(-epsilon), kept exactly whichever of the two was given."""
+"""Privacy levels: epsilon and alpha = exp(-epsilon), stored exactly whichever of the two the user passes."""
 
+import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, total_ordering
@@ -10,7 +10,7 @@ from utmost.core.exact.intervals import Interval, exp_interval, is_lower, log_in
 from utmost.core.exact.numbers import Number, exact, precision
 from utmost.errors import NotALevel, NotANumber
 
-# Python prints integers of up to 4300 digits, and a level must be printed wherever it is stated.
+# Python prints integers of up to 4300 digits, and statements must print the level.
 _DIGITS = 4000
 _TOO_LONG = 10**_DIGITS
 _BY_NAME = "Call level(epsilon), or level(alpha=...)."
@@ -21,13 +21,13 @@ _BY_NAME = "Call level(epsilon), or level(alpha=...)."
 class Level:
     """The level ``alpha = base ** power``, with ``base`` a rational in (0, 1), or 1/e where ``base`` is None.
 
-    Made by `level`, `Level.of_epsilon` or `Level.of_alpha`, which keep it canonical: ``base`` is no perfect power. Two
-    levels are therefore equal exactly when their fields are, and alpha is rational exactly when ``base`` is given and
+    `level`, `Level.of_epsilon` and `Level.of_alpha` make the canonical one: ``base`` is no perfect power. Therefore two
+    levels are equal exactly when their fields are, and alpha is rational exactly when ``base`` is not None and
     ``power`` is an integer (a power of e is transcendental).
 
     Attributes:
-        base: the rational base of alpha, or None for 1/e.
-        power: how often it counts; with base None this is epsilon itself.
+        base: Rational base of alpha, or None for 1/e.
+        power: Exponent of the base; if the base is None, epsilon itself.
     """
 
     base: Fraction | None
@@ -56,7 +56,7 @@ class Level:
         value = _number(alpha, "alpha")
         if not 0 < value < 1:
             raise NotALevel("alpha must lie strictly between 0 and 1", came=alpha)
-        # 1/4 is (1/2)^2: of one base, levels add, scale and compare as rationals, and equal ones are equal.
+        # 1/4 is (1/2)^2: levels of one base add, scale and compare as rationals.
         base, power = primitive_root(value)
         return cls(base, Fraction(power))
 
@@ -76,10 +76,10 @@ class Level:
         return self.alpha_fraction() if self.is_rational else nearest(settled(self.alpha_interval))
 
     def alpha_fraction(self) -> Fraction:
-        """alpha, where it is rational.
+        """alpha as a Fraction.
 
         Raises:
-            NotALevel: where alpha is irrational.
+            NotALevel: alpha is irrational.
         """
         if self.base is None or self.power.denominator != 1:
             raise NotALevel("alpha must be rational", came=self, remedy='Give the level as alpha="1/2", say.')
@@ -103,14 +103,14 @@ class Level:
         return nearest(self.power) if self.base is None else nearest(self.epsilon_interval(self._bits()))
 
     def scaled(self, factor: Number) -> "Level":
-        """The level whose epsilon is ``factor`` times this one's: 1/2 for two cells, 1/s for one unit of s."""
-        by = exact(factor, "factor")
-        if by <= 0:
+        """The level whose epsilon is ``factor`` times this one's."""
+        multiple = exact(factor, "factor")
+        if multiple <= 0:
             raise NotALevel("a level can be scaled by a positive factor only", came=factor)
-        return Level(self.base, self.power * by)
+        return Level(self.base, self.power * multiple)
 
     def __lt__(self, other: "Level") -> bool:
-        """Whether this epsilon is the smaller one (the stricter level); decided exactly."""
+        """Whether this epsilon is smaller; decided exactly."""
         if self == other:
             return False
         if self.base == other.base:
@@ -118,21 +118,22 @@ class Level:
         # Two short fractions are compared in nanoseconds, where logarithms take microseconds.
         if self._is_short and other._is_short:
             return self.alpha_fraction() > other.alpha_fraction()
-        # It ends: unequal canonical levels are unequal numbers.
+        # The loop ends: unequal canonical levels are unequal numbers.
         return bool(is_lower(self.epsilon_interval, other.epsilon_interval))
 
     def __str__(self) -> str:
         try:
             if self.base is None:
                 return f"epsilon={self.power}"
-            return f"alpha={self.base}" if self.power == 1 else f"alpha={self.base}^{_exponent(self.power)}"
+            power = str(self.power) if self.power.denominator == 1 else f"({self.power})"
+            return f"alpha={self.base}" if self.power == 1 else f"alpha={self.base}^{power}"
         except ValueError:  # Python prints no integer of more than 4300 digits
             return "of too many digits to print"
 
     def __repr__(self) -> str:
         try:
             argument = level_argument(self)
-        except ValueError:  # as for its text
+        except ValueError:  # as in __str__
             return f"level({self})"
         return argument.removeprefix("epsilon=") if "level" in argument else f"level({argument})"
 
@@ -142,33 +143,31 @@ class Level:
         return self.base is not None and self.is_rational and self.power * self.base.denominator.bit_length() < 1024
 
     def _bits(self) -> int:
-        """Enough bits that 53 remain of epsilon: as many zeros may lead as its denominators are long."""
-        return (
-            128 + self.power.denominator.bit_length() + (0 if self.base is None else self.base.denominator.bit_length())
-        )
+        """Bits enough for 53 significant ones of epsilon, which may be as small as its denominators are long."""
+        base_bits = 0 if self.base is None else self.base.denominator.bit_length()
+        return 128 + self.power.denominator.bit_length() + base_bits
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)  # a release asks for the same interval a dozen times
 def _alpha_interval(level: Level, bits: int) -> Interval:
-    """The interval around alpha, kept: a release asks for the same one a dozen times."""
     if level.base is None:
         return exp_interval(-level.power, bits)
     if level.power == 1:
         return Interval.of(level.base, bits)
-    # The logarithm is multiplied by the power: as many bits more as the power is long.
+    # The logarithm's error is multiplied by the power.
     guard = bits + 8 + max(0, math.ceil(level.power)).bit_length()
     return exp_interval(log_interval(level.base, guard) * level.power, bits)
 
 
 def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:
-    """The level given by exactly one of ``epsilon`` and ``alpha``.
+    """The level of exactly one of ``epsilon`` and ``alpha``.
 
     Args:
-        epsilon: a positive number (a `Level` passes through).
-        alpha: a number strictly between 0 and 1; alpha = exp(-epsilon).
+        epsilon: Positive number, or a `Level`, which is returned.
+        alpha: Number strictly between 0 and 1; alpha = exp(-epsilon).
 
     Raises:
-        NotALevel: for none or both of them, and for NaN, infinity, zero, negatives and booleans.
+        NotALevel: for neither or both of them, and for NaN, infinity, zero, negatives and booleans.
 
     >>> level(epsilon="1/2"), level(alpha=0.25).alpha
     (level(epsilon='1/2'), Fraction(1, 4))
@@ -195,7 +194,7 @@ def _number(value: Number, name: str) -> Fraction:
 
 
 def level_argument(level: Level) -> str:
-    """The level as the argument that gives it: epsilon=1, alpha='1/2'.
+    """The level as an argument of a call: epsilon=1, alpha='1/2'.
 
     >>> level_argument(level(alpha="1/4")), level_argument(level(alpha="1/4").scaled("1/6"))
     ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
@@ -210,10 +209,6 @@ def level_argument(level: Level) -> str:
 def fraction_text(value: Fraction) -> str:
     """A fraction as it is typed: 3, or '1/3' in quotes."""
     return str(value) if value.denominator == 1 else f"'{value}'"
-
-
-def _exponent(power: Fraction) -> str:
-    return str(power) if power.denominator == 1 else f"({power})"
 
 
 def integer_root(n: int, k: int) -> int:
@@ -239,20 +234,12 @@ def primitive_root(x: Fraction) -> tuple[Fraction, int]:
     >>> primitive_root(Fraction(1, 16)), primitive_root(Fraction(8, 27)), primitive_root(Fraction(2, 3))
     ((Fraction(1, 2), 4), (Fraction(2, 3), 3), (Fraction(2, 3), 1))
     """
-    power = 1
+    power, prime = 1, 2
     # A k-th power has 2^k at least in numerator or denominator: no prime above their length divides k.
-    for prime in _primes(max(x.numerator.bit_length(), x.denominator.bit_length())):
-        while (root := _rational_root(x, prime)) is not None:
-            x, power = root, power * prime
+    while prime <= max(x.numerator.bit_length(), x.denominator.bit_length()):
+        above, below = integer_root(x.numerator, prime), integer_root(x.denominator, prime)
+        if above**prime == x.numerator and below**prime == x.denominator:
+            x, power = Fraction(above, below), power * prime
+        else:
+            prime = next(n for n in itertools.count(prime + 1) if all(n % d for d in range(2, math.isqrt(n) + 1)))
     return x, power
-
-
-def _rational_root(x: Fraction, k: int) -> Fraction | None:
-    above, below = integer_root(x.numerator, k), integer_root(x.denominator, k)
-    return Fraction(above, below) if above**k == x.numerator and below**k == x.denominator else None
-
-
-def _primes(largest: int) -> Iterator[int]:
-    for n in range(2, largest + 1):
-        if all(n % d for d in range(2, int(n**0.5) + 1)):
-            yield n

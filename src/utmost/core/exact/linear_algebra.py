@@ -1,4 +1,4 @@
-"""Exact linear algebra: matrix products by integers over common denominators; rational systems, dense and sparse."""
+"""Exact linear algebra: matrix products, ranks, and rational systems, dense and sparse."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -21,7 +21,7 @@ MOST_TERMS = 1 << 13
 def by_integers(rows: Array) -> tuple[Array, Array]:
     """Each row times the least common denominator of its entries, as Python integers, and these denominators (n, 1).
 
-    Floats are the rationals that they are.
+    A float counts as the rational it is.
 
     >>> from utmost.exact import as_array
     >>> by_integers(as_array([["1/2", "1/3"]]))[0].tolist(), by_integers(np.array([[0.5, 0.25]]))[1].tolist()
@@ -79,21 +79,16 @@ def matrix_product(left: Array, right: Array) -> Array:
     if not is_exact(left):
         return frozen(np.asarray(left @ right))
     columns = right if right.ndim == 2 else right[:, None]
-    return frozen(_exact_product(left, columns).reshape(left.shape[:1] + right.shape[1:]))
-
-
-def _exact_product(left: Array, right: Array) -> Array:
-    """Rows of the left and columns of the right factor are scaled to integers, multiplied, and scaled back."""
-    answer = np.full((left.shape[0], right.shape[1]), Fraction(0), dtype=object)
-    if left.size == 0 or right.size == 0:
-        return answer
-    row_scale = [lcm(*(x.denominator for x in row)) for row in left]
-    column_scale = [lcm(*(x.denominator for x in column)) for column in right.T]
-    # One product of integer matrices by python-flint, in place of a product of Fractions for each entry.
-    integers = fmpz_mat(_scaled(left, row_scale)) * fmpz_mat(_scaled(right.T, column_scale)).transpose()
-    for i, row in enumerate(integers.tolist()):
-        answer[i] = [Fraction(int(x), row_scale[i] * column_scale[j]) for j, x in enumerate(row)]
-    return answer
+    product = np.full((left.shape[0], columns.shape[1]), Fraction(0), dtype=object)
+    if left.size and columns.size:
+        # One product of integer matrices by python-flint, in place of a product of Fractions for each entry: rows of
+        # the left and columns of the right factor are scaled to integers, and the products scaled back.
+        row_scale = [lcm(*(x.denominator for x in row)) for row in left]
+        column_scale = [lcm(*(x.denominator for x in column)) for column in columns.T]
+        integers = fmpz_mat(_scaled(left, row_scale)) * fmpz_mat(_scaled(columns.T, column_scale)).transpose()
+        for i, row in enumerate(integers.tolist()):
+            product[i] = [Fraction(int(x), row_scale[i] * column_scale[j]) for j, x in enumerate(row)]
+    return frozen(product.reshape(left.shape[:1] + right.shape[1:]))
 
 
 def _scaled(rows: Array, scale: list[int]) -> list[list[int]]:
@@ -121,38 +116,31 @@ def table_product(table: Array, places: NDArray[np.int32], weights: Array) -> li
     """
     n, m = places.shape
     totals = [0] * n
-    for start in range(0, m, MOST_TERMS):
-        part = slice(start, start + MOST_TERMS)
+    for first in range(0, m, MOST_TERMS):
+        part = slice(first, first + MOST_TERMS)
         columns = np.array(limbs(weights[part]))
+        width = min(MOST_TERMS, m - first)
+        step = max(1, _BLOCK // width)
+        entries = np.empty((min(n, step), width))
         for power, limb in enumerate(limbs(table)):
-            _add_up(totals, limb, places[:, part], columns, LIMB_BITS * power)
+            for start in range(0, n, step):
+                block = places[start : start + step, part]
+                # One buffer, as large as the cache: np.take fills it, and the product reads it once.
+                np.take(limb, block, out=entries[: len(block)], mode="clip")
+                sums = (columns @ entries[: len(block)].T).astype(np.int64).T.tolist()
+                for x, row in enumerate(sums, start):
+                    totals[x] += sum(value << LIMB_BITS * k for k, value in enumerate(row)) << LIMB_BITS * power
     return totals
-
-
-def _add_up(
-    totals: list[int], limb: NDArray[np.float64], places: NDArray[np.int32], columns: NDArray[np.float64], shift: int
-) -> None:
-    """Add the sums of one limb of the table to the totals."""
-    n, m = places.shape
-    step = max(1, _BLOCK // max(1, m))
-    entries = np.empty((min(n, step), m))
-    for start in range(0, n, step):
-        block = places[start : start + step]
-        # Into room that is there: of a block as large as the cache, which the product then reads once.
-        np.take(limb, block, out=entries[: len(block)], mode="clip")
-        sums = (columns @ entries[: len(block)].T).astype(np.int64).T.tolist()
-        for x, row in enumerate(sums, start):
-            totals[x] += sum(value << LIMB_BITS * place for place, value in enumerate(row)) << shift
 
 
 _PRIME = (1 << 61) - 1
 
 
 def independent(matrix: Array) -> tuple[list[int], list[int]]:
-    """Rows and columns, equally many, whose square submatrix is invertible, and as large as can be modulo a prime.
+    """Rows and columns of the largest square submatrix that is invertible modulo 2^61 - 1: the first such ones.
 
-    Both are the first ones that are independent modulo 2^61 - 1. What is invertible there is invertible over the
-    rationals; the rank over the rationals is at least as large, and equal but for a few primes.
+    A matrix that is invertible modulo a prime is invertible over the rationals. The rank over the rationals is at least
+    as large, and larger for a few primes only.
 
     Args:
         matrix: (n, m) Fractions.
@@ -163,7 +151,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
     """
     if matrix.size == 0:
         return [], []
-    # Modulo a prime rank can only fall, so that what is independent here is independent.
+    # Modulo a prime the rank can only fall: rows that are independent here are independent.
     residues = nmod_mat(fmpz_mat(by_integers(matrix)[0].tolist()), _PRIME)
     return _pivots(residues.transpose()), _pivots(residues)
 
@@ -188,7 +176,7 @@ def solve_lifted(matrix: Array, right: Array) -> Array:
     Raises:
         SolverFailed: where the matrix is singular.
 
-    Cost: O(n^3 + n^2 k) operations for each digit of X, not of those that X might have.
+    Cost: O(n^3 + n^2 k) operations for each digit that X has, not for those of a bound.
 
     >>> from utmost.exact import as_array
     >>> solve_lifted(as_array([[2, 1], [1, 1]]), as_array([["1/2"], ["1/3"]])).tolist()
@@ -197,7 +185,7 @@ def solve_lifted(matrix: Array, right: Array) -> Array:
     if right.size == 0:
         return frozen(np.empty(right.shape, dtype=object))
     try:
-        # Dixon's lifting: entries as long as the answer's, where elimination makes them longer at each step.
+        # Dixon's lifting works with numbers as long as those of X; in elimination they grow at each step.
         solution = _flint(matrix).solve(_flint(right), "dixon")
     except ZeroDivisionError:
         raise SolverFailed("a linear system must be nonsingular", came=f"{len(matrix)} dependent equations") from None
@@ -226,16 +214,6 @@ def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fractio
     """
     work: list[_Row] = [{j: _fmpq(value) for j, value in row.items() if value} for row in rows]
     sides = [_fmpq(value) for value in right]
-    order = _eliminate(work, sides)
-    solution: dict[int, fmpq] = {}
-    for i, j in reversed(order):
-        known = sum((value * solution[k] for k, value in work[i].items() if k != j), fmpq())
-        solution[j] = (sides[i] - known) / work[i][j]
-    return [Fraction(int(solution[j].p), int(solution[j].q)) for j in range(len(rows))]
-
-
-def _eliminate(work: list[_Row], sides: list[fmpq]) -> list[tuple[int, int]]:
-    """Bring the rows to a permuted triangular form in place; the pivots in order."""
     holders: dict[int, set[int]] = {j: set() for j in range(len(work))}
     for i, row in enumerate(work):
         for j in row:
@@ -243,33 +221,33 @@ def _eliminate(work: list[_Row], sides: list[fmpq]) -> list[tuple[int, int]]:
     unused = _Shortest(work)
     order = []
     for _ in range(len(work)):
-        i = unused.taken()
-        j = min(work[i], key=lambda column: (len(holders[column]), column))
-        for k in work[i]:
+        i = unused.pop()
+        pivot = work[i]
+        j = min(pivot, key=lambda column: (len(holders[column]), column))
+        for k in pivot:
             holders[k].discard(i)
         for other in sorted(holders[j]):
-            _subtract(work, sides, holders, other, i, j)
-            unused.moved(other)
+            target, factor = work[other], work[other][j] / pivot[j]
+            for k, value in pivot.items():
+                left = target[k] - factor * value if k in target else -factor * value
+                if k == j or left == 0:
+                    target.pop(k, None)
+                    holders[k].discard(other)
+                else:
+                    target[k] = left
+                    holders[k].add(other)
+            sides[other] -= factor * sides[i]
+            unused.changed(other)
         order.append((i, j))
-    return order
-
-
-def _subtract(work: list[_Row], sides: list[fmpq], holders: dict[int, set[int]], other: int, i: int, j: int) -> None:
-    """Clear column j of row ``other`` with row i."""
-    target, factor = work[other], work[other][j] / work[i][j]
-    for k, value in work[i].items():
-        left = target[k] - factor * value if k in target else -factor * value
-        if k == j or left == 0:
-            target.pop(k, None)
-            holders[k].discard(other)
-        else:
-            target[k] = left
-            holders[k].add(other)
-    sides[other] -= factor * sides[i]
+    solution: dict[int, fmpq] = {}
+    for i, j in reversed(order):
+        known = sum((value * solution[k] for k, value in work[i].items() if k != j), fmpq())
+        solution[j] = (sides[i] - known) / work[i][j]
+    return [Fraction(int(solution[j].p), int(solution[j].q)) for j in range(len(rows))]
 
 
 class _Shortest:
-    """Rows not yet used, the shortest first, and of these the first; where a row has changed, it stands there anew."""
+    """A queue of the rows not yet used: the shortest first, and the first one of these."""
 
     def __init__(self, work: list[_Row]) -> None:
         self.work = work
@@ -277,9 +255,10 @@ class _Shortest:
         self.heap = [(len(row), i) for i, row in enumerate(work)]
         heapify(self.heap)
 
-    def taken(self) -> int:
-        """Take the row with the fewest entries (the first of them) out, for use as a pivot row."""
+    def pop(self) -> int:
+        """Take out the next pivot row."""
         size, i = heappop(self.heap)
+        # Entries of a length that the row no longer has are skipped.
         while self.lengths[i] != size:
             size, i = heappop(self.heap)
         if size == 0:
@@ -287,8 +266,8 @@ class _Shortest:
         self.lengths[i] = None
         return i
 
-    def moved(self, i: int) -> None:
-        """Note that row i has changed its length."""
+    def changed(self, i: int) -> None:
+        """Queue row i anew if its length has changed."""
         size = len(self.work[i])
         if size != self.lengths[i]:
             self.lengths[i] = size

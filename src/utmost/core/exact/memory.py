@@ -1,4 +1,4 @@
-"""What does not fit the memory is too large an argument, and said to be one."""
+"""A `MemoryError` becomes an error about the argument that was too large."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +8,7 @@ from utmost.errors import Unsupported
 
 @contextmanager
 def fitting_memory(where: str) -> Iterator[None]:
-    """Around what makes an array as large as its arguments ask for; it decorates functions, too.
-
-    Raises:
-        Unsupported: where the memory does not suffice.
+    """A context, or a decorator, for code whose arrays grow with its arguments: too large raises `Unsupported`.
 
     >>> with fitting_memory("table"):
     ...     raise MemoryError

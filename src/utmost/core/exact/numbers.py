@@ -1,4 +1,4 @@
-"""Reading a number exactly: what the user wrote is what is computed with."""
+"""Numbers as the user wrote them, read exactly."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,15 +12,15 @@ import numpy as np
 from utmost.errors import NotANumber, OutOfRange, UtmostError
 
 Number = int | Fraction | Decimal | str | float
-"""What a user may pass where a number is wanted: a float is read as the decimal it prints."""
+"""The types that a user may pass as a number. A float is read as the decimal it prints."""
 
 _SPELLED = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-# 1e9999 is nobody's parameter; a larger exponent would only let a short string fill the memory.
+# A larger exponent is nobody's parameter, and would let a short string fill the memory.
 _LARGEST_EXPONENT = 9_999
 _MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes and reads integers of 4 300
 _MOST_BITS = 1 << 18
-# What is counted has a place in memory each.
+# Counts are of things that each take memory.
 _MOST = 10**9
 
 
@@ -28,9 +28,9 @@ def exact(value: object, name: str = "value") -> Fraction:
     """The rational that ``value`` denotes.
 
     Args:
-        value: int, Fraction, Decimal, str ("1/2", "0.5", "1e-3"), float or NumPy scalar. A float is read as the
+        value: An int, Fraction, Decimal, str ("1/2", "0.5", "1e-3"), float or NumPy scalar. A float is read as the
             decimal it prints, so ``0.1`` is one tenth.
-        name: the parameter's name, for the message.
+        name: Name of the parameter, for the message.
 
     Raises:
         NotANumber: for booleans, NaN, infinities, text that is no number, and every other type.
@@ -55,10 +55,10 @@ def exact(value: object, name: str = "value") -> Fraction:
 
 
 def spelled(text: str) -> Decimal | None:
-    """The number that text spells, as every door reads it: digits 0 to 9 with a sign, a point or an exponent.
+    """The number that text spells, by the one rule for all files and options: digits 0 to 9, sign, point, exponent.
 
-    Blanks around it do not count. Python reads more than people write, "1_0" and digits of other scripts; what one door
-    took for ten, another would take for a name, and a third refuse.
+    Blanks around it do not count. Python's own rule accepts more, "1_0" and digits of other scripts, which other
+    readers take for names or refuse.
 
     >>> spelled(" +5"), spelled("1e-3"), [spelled(text) for text in ("1_0", "１２", "0x10", "nan", "1/2", "")]
     (Decimal('5'), Decimal('0.001'), [None, None, None, None, None, None])
@@ -83,11 +83,11 @@ def exact_integer(value: object, name: str = "value") -> int:
 
 
 def natural(value: object, name: str, least: int = 0, most: int = _MOST) -> int:
-    """The integer that ``value`` denotes, which must lie in ``least`` to ``most``: how many of something there are.
+    """The integer that ``value`` denotes, which must lie in ``least`` to ``most``: a count.
 
     Raises:
-        NotANumber: see `exact_integer`.
-        OutOfRange: below ``least`` and above ``most``.
+        NotANumber: for what `exact_integer` refuses.
+        OutOfRange: for a number below ``least`` or above ``most``.
 
     >>> natural("12", "n")
     12
@@ -101,12 +101,7 @@ def natural(value: object, name: str, least: int = 0, most: int = _MOST) -> int:
 
 
 def written_number(value: object, name: str) -> Fraction:
-    """The rational that ``value`` denotes, of no more digits than Python writes: it will stand in a statement.
-
-    Raises:
-        NotANumber: see `exact`.
-        OutOfRange: for one of more digits.
-    """
+    """The rational that ``value`` denotes, of at most 4200 digits, so that a statement can print it."""
     number = exact(value, name)
     if max(abs(number.numerator), number.denominator).bit_length() > _MOST_WRITTEN:
         raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
@@ -114,7 +109,7 @@ def written_number(value: object, name: str) -> Fraction:
 
 
 def first_integer(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The least k in low+1..high at which a condition holds that, once it holds, holds on; high where none below does.
+    """The least k in low+1..high at which a monotone condition holds; high if it holds at none below.
 
     >>> first_integer(0, 10**30, lambda k: k * k >= 10**50)
     10000000000000000000000000
@@ -126,9 +121,7 @@ def first_integer(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def precision(bits: object) -> int:
-    """How many bits are wanted of a number: 1 to 2^18.
-
-    No decision about levels of 4000 digits needs more, and each doubling takes three times as long.
+    """Check a number of bits: 1 to 2^18, enough for any decision about levels of 4000 digits.
 
     >>> precision(128)
     128
@@ -139,7 +132,7 @@ def precision(bits: object) -> int:
 def _from_decimal(value: object, name: str) -> Fraction:
     try:
         number = spelled(value) if isinstance(value, str) else Decimal(str(value))
-    except (InvalidOperation, ValueError):  # ValueError: a number of a kind of ours or NumPy's that cannot be printed
+    except (InvalidOperation, ValueError):  # ValueError: a number with too many digits to print
         raise _refusal(value, name) from None
     if number is None or not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
         raise _refusal(value, name)
@@ -156,7 +149,7 @@ def _refusal(value: object, name: str) -> NotANumber:
 
 @contextmanager
 def refused_as(kind: type[UtmostError]) -> Iterator[None]:
-    """Refuse what is no number as the thing that it was to be: no channel, no metric, no loss.
+    """Turn `NotANumber` into the error of the object that the number was for: no channel, no metric, no loss.
 
     >>> from utmost.errors import NotALoss
     >>> with refused_as(NotALoss):
@@ -171,7 +164,7 @@ def refused_as(kind: type[UtmostError]) -> Iterator[None]:
 
 
 def between_0_and_1(value: object, name: str, where: str | None = None, *, strictly: bool = True) -> Fraction:
-    """A part of 1, read exactly: not 0 and not 1, where these are left out.
+    """Read a number between 0 and 1 exactly; ``strictly`` excludes both ends.
 
     >>> between_0_and_1("1/4", "share"), between_0_and_1(1, "p", strictly=False)
     (Fraction(1, 4), Fraction(1, 1))
@@ -183,5 +176,5 @@ def between_0_and_1(value: object, name: str, where: str | None = None, *, stric
 
 
 def read_confidence(confidence: Number) -> Fraction:
-    """A confidence, strictly between 0 and 1, read exactly."""
+    """Read a confidence, strictly between 0 and 1."""
     return between_0_and_1(confidence, "confidence")

@@ -1,4 +1,4 @@
-"""Linear algebra in one thread, where a second has nothing to do."""
+"""Linear algebra in one thread, for matrices too small for two."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,6 @@ _turn = Lock()
 
 @cache
 def _libraries() -> "ThreadpoolController":
-    """The libraries that this process has loaded; loaded late, as most of what is imported never asks."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -24,10 +23,10 @@ def _libraries() -> "ThreadpoolController":
 def one_blas_thread() -> Iterator[None]:
     """A context in which linear algebra has one thread.
 
-    Matrices of 100 by 100 give a second one nothing to do, and it waits busily: a design of 100 places takes 14 seconds
-    of processor in two threads and 8 in one, more on a busy machine. The number is one setting of the process, which
-    whoever comes first changes and puts back; who comes meanwhile (in another thread, or in a child that was forked
-    meanwhile) does not wait.
+    A second thread has nothing to do on matrices of 100 by 100, and waits busily: a design of 100 places takes 14
+    seconds of processor time in two threads and 8 in one, more on a busy machine. The number of threads is one setting
+    of the process: the first context changes it and puts it back; one that is entered meanwhile (in another thread, or
+    in a forked child) changes nothing and does not wait.
     """
     if not _turn.acquire(blocking=False):
         yield

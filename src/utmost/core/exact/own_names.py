@@ -1,11 +1,11 @@
-"""Names that ``dir`` shows of a public module: those that it defines, without those that it imports."""
+"""``dir`` of a public module: the names that it defines, without those that it imports."""
 
 import sys
 from collections.abc import Callable
 
 
 def own_names(module: str) -> Callable[[], list[str]]:
-    """The ``__dir__`` of a module that is public itself: what it defines, and not what it imports.
+    """The ``__dir__`` of a module that holds code and is public itself.
 
     >>> "Any" in own_names("utmost.errors")(), "BadTable" in own_names("utmost.errors")()
     (False, True)

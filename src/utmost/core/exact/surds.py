@@ -1,4 +1,4 @@
-"""Sums of square roots with rational coefficients, kept exactly: the distances of a Euclidean lattice."""
+"""Sums of square roots with rational coefficients, exactly: the distances of a Euclidean lattice."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +21,7 @@ class Surd:
     number exactly when their terms are the same, and a comparison of different ones is decided by enough bits.
 
     Attributes:
-        terms: (radicand, coefficient) pairs, radicands increasing, no coefficient zero.
+        terms: Pairs (radicand, coefficient), radicands increasing, no coefficient zero.
 
     >>> Surd.sqrt(8) + Surd.sqrt("1/2"), Surd.sqrt(2) < Fraction(3, 2)
     (Surd(5/2 sqrt(2)), True)
@@ -47,17 +47,20 @@ class Surd:
             raise OutOfRange("a square root needs a nonnegative number", came=square)
         if value == 0:
             return cls(())
-        # sqrt(p/q) = sqrt(p q) / q
-        outside, inside = _square_part(value.numerator * value.denominator)
-        return cls(((inside, Fraction(outside, value.denominator)),))
+        # sqrt(p/q) = sqrt(p q) / q, and p q = root^2 free with a squarefree free.
+        root, free = 1, 1
+        for prime, power in fmpz(value.numerator * value.denominator).factor():
+            root *= int(prime) ** (power // 2)
+            free *= int(prime) ** (power % 2)
+        return cls(((free, Fraction(root, value.denominator)),))
 
     @property
     def is_rational(self) -> bool:
-        """Whether the number is rational: no radicand but 1."""
+        """Whether the number is rational: it has no radicand but 1."""
         return all(radicand == 1 for radicand, _ in self.terms)
 
     def simplified(self) -> "Surd | Fraction":
-        """The same number, as a Fraction where it is rational."""
+        """The same number, as a Fraction if it is rational."""
         return sum((c for _, c in self.terms), Fraction(0)) if self.is_rational else self
 
     def interval(self, bits: int) -> Interval:
@@ -101,8 +104,8 @@ class Surd:
 
     def __lt__(self, other: "Surd | Fraction | int") -> bool:
         gap, bits = self - other, 64
-        # Distinct squarefree radicands are independent over the rationals, so that a surd with a term is never 0.
-        while gap.terms:  # ends: a surd with a term is not zero
+        # Distinct squarefree radicands are independent over the rationals: a surd with a term is not 0, and this ends.
+        while gap.terms:
             around = gap.interval(bits)
             if around.high < 0 or around.low > 0:
                 return around.high < 0
@@ -119,12 +122,3 @@ class Surd:
 
 def _lift(value: "Surd | Fraction | int") -> Surd:
     return value if isinstance(value, Surd) else Surd.of(value)
-
-
-def _square_part(n: int) -> tuple[int, int]:
-    """(s, r) with n = s^2 r and r squarefree, for n >= 1."""
-    square, free = 1, 1
-    for prime, power in fmpz(n).factor():
-        square *= int(prime) ** (power // 2)
-        free *= int(prime) ** (power % 2)
-    return square, free

@@ -1,4 +1,4 @@
-"""Levels as they are written and read back: the facts of a statement, exact text, and a name for people."""
+"""Levels as text and as fields of a statement, and back."""
 
 import math
 import re
@@ -8,20 +8,20 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from utmost.core.exact.display import number_words
 from utmost.core.exact.intervals import round_down, round_up, settled
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import exact
-from utmost.core.exact.shown import number_words
 from utmost.errors import BadTable, NotALevel, NotANumber
 
-_FEW = 40  # below exp(40) the fraction itself is rounded up
-_LARGEST_SHOWN = 10**6  # beyond exp of it nobody reads the digits, only how many there are
+_FEW = 40  # up to exp(40) the fraction itself is rounded up
+_LARGEST_SHOWN = 10**6  # exp of more is shown as a power of ten
 _LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up
 _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
 
 def level_facts(level: Level) -> dict[str, Any]:
-    """epsilon as exact text and rounded up; alpha as an exact fraction, or between two floats."""
+    """The fields of a statement: epsilon as exact text and rounded up; alpha as a fraction, or between two floats."""
     if level.is_rational:
         alpha: Any = str(level.alpha_fraction())
     else:
@@ -41,36 +41,29 @@ def level_text(level: Level) -> str:
     return f"-{'' if level.power == 1 else f'{level.power} '}log({level.base})"
 
 
-def stated_level(facts: Mapping[str, Any]) -> Level:
-    """The level that `level_facts` wrote.
+def level_from_facts(facts: Mapping[str, Any]) -> Level:
+    """The level from the fields that `level_facts` wrote; other fields raise `BadTable`.
 
-    Raises:
-        BadTable: for what is none.
-
-    >>> stated_level({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
+    >>> level_from_facts({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
     True
     """
-    return level_of_text(facts.get("epsilon"))
+    return level_from_text(facts.get("epsilon"))
 
 
-def level_of_text(text: Any) -> Level:
-    """The level that `level_text` wrote.
+def level_from_text(text: Any) -> Level:
+    """The level from the text that `level_text` wrote; other text raises `BadTable`.
 
-    Raises:
-        BadTable: for what is none.
-
-    >>> level_of_text("1/2"), level_of_text("-2 log(1/3)")
+    >>> level_from_text("1/2"), level_from_text("-2 log(1/3)")
     (level(epsilon='1/2'), level(alpha='1/9'))
     """
     try:
-        return _level_of_words(text) if isinstance(text, str) else level(exact(text, "epsilon"))
+        return _parsed(text) if isinstance(text, str) else level(exact(text, "epsilon"))
     except (NotALevel, NotANumber):
         raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
 
 
-@lru_cache(maxsize=512)
-def _level_of_words(text: str) -> Level:
-    """The level, kept: a ledger that is opened reads the same few a thousand times."""
+@lru_cache(maxsize=512)  # a ledger that is opened reads the same few levels a thousand times
+def _parsed(text: str) -> Level:
     logarithm = _LOG.fullmatch(text)
     if logarithm is None:
         return level(exact(text, "epsilon"))
@@ -78,7 +71,7 @@ def _level_of_words(text: str) -> Level:
 
 
 def level_name(level: Level) -> str:
-    """The level for people: epsilon as a short decimal where it is one, else the decimal just above it."""
+    """The level for people: epsilon as a short decimal if it is one, else as a decimal just above it."""
     above = _up(Fraction(round_up(settled(level.epsilon_interval))) if level.base else level.power, 4)
     if level.base is None:
         exactly = Fraction(above) == level.power
@@ -87,7 +80,7 @@ def level_name(level: Level) -> str:
 
 
 def level_words(level: Level) -> str:
-    """epsilon for people: the decimal that it is; where it has none, how it is written, and about how much it is.
+    """epsilon for people: a decimal if it has one, else its exact text and its approximate value.
 
     >>> from utmost.exact import level
     >>> level_words(level("7/20")), level_words(level("1/3")), level_words(level(alpha="1/2"))
@@ -108,7 +101,7 @@ def factor_text(level: Level) -> str:
     epsilon = level.epsilon_interval(128).upper
     if epsilon > _LARGEST_SHOWN:
         return f"10^{_up(Fraction(math.ceil(epsilon * _LOG10_OF_E)), 9)}"
-    # Decimal's exp is right to half a unit of its last digit, whatever the exponent; one step up is certainly above.
+    # Decimal's exp is right to half a unit of its last digit at any exponent; one step up is certainly above.
     wide = Context(prec=20, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
     above = wide.next_plus(wide.exp(wide.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))))
     return _text(Context(prec=3, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN).plus(above))

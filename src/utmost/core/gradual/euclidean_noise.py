@@ -6,7 +6,7 @@ The noise at all levels is one Brownian motion B (variance 2 a coordinate in a u
 
 so that E exp(i t.V_e) = E exp(-|t|^2 S_v) = (1 + |t|^2/e^2)^(-a), which is the Fourier transform of c exp(-e|x|).
 S_v1 = S_v2 + T with T independent of S_v2 >= 0: run down in v, events come at rate a/v dv and each adds an exponential
-time of rate v. To relax is to shorten the clock, to tighten to let it run on. Proofs: docs/theory/planar.md.
+time of rate v. To relax is to shorten the clock, to tighten to let it run on. Proofs: proofs/theory/planar.md.
 """
 
 import math

@@ -29,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, nearest, round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.shown import Shown
 from utmost.core.gradual.laplace_steps import LaplaceTightening
 from utmost.core.gradual.series import Inverse, Series, convolve, inverse, weighted_norm
 from utmost.errors import Unsupported
@@ -174,7 +174,7 @@ _ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NegativeMass(Shown):
+class NegativeMass(Display):
     """Why not: the only candidate W would need P(W = at) <= mass < 0."""
 
     at: int
@@ -240,7 +240,7 @@ Obstacle = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Difference(Shown):
+class Difference(Display):
     """The law of W.
 
     P(W = (k stride + offset) unit) is listed for |k| <= reach and falls by the factor b from each period to the next
@@ -282,7 +282,7 @@ class Difference(Shown):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Losslessness(Shown):
+class Losslessness(Display):
     """The verdict; true or false in a condition.
 
     Attributes:

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.core.exact.arguments import instance, integer, sequence, sequence_of
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.shown import Shown
 from utmost.core.gradual.quantities import NumberKind, Quantity, plain
 from utmost.core.gradual.steps import Tightening
 from utmost.errors import OutOfRange
@@ -225,7 +225,7 @@ def _stricter(strict: Level, loose: Level | None) -> Level:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Jump(Shown):
+class Jump(Display):
     """A jump of the noise at one level.
 
     Attributes:
@@ -242,7 +242,7 @@ class Jump(Shown):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Path(Shown):
+class Path(Display):
     """The noise at every level from ``start`` up to epsilon = infinity.
 
     V at a level is the sum of the jumps above it: a jump counts exactly when u < (alpha/a)^|size|.

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.core.exact.arrays import objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, log_interval, nearest
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.evaluation import Points
 from utmost.core.noise.powers import ExactPowers, FloatPowers
 from utmost.errors import NotANumber, OutOfRange, Unsupported
@@ -30,7 +30,7 @@ _MOST_FLOAT_BITS = 2048
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Quantity(Shown):
+class Quantity(Display):
     """The number f(alpha_1, ..., alpha_k), for a formula f made of + - * / and integer powers.
 
     Attributes:

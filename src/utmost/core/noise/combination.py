@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, round_down, round_up, settled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, first_integer, natural, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.inversion import Chernoff, Groups, OnIntegers, Smoothed, not_zero
 from utmost.core.noise.law import law_level
@@ -38,7 +38,7 @@ _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Combination(Shown):
+class Combination(Display):
     r"""S = sum of c_i G_i, the G_i independent with P(G_i = x) proportional to exp(-e_i |x|) on the integers.
 
     What is said of S is certified: every bound is on the safe side, whatever was rounded on the way. Where all
@@ -63,7 +63,7 @@ class Combination(Shown):
         NotANumber, NotALevel, OutOfRange, WrongKind: for what is no such number, and lists of different lengths.
 
     Cost: 1 ms to 1 s to prepare, by the number of groups; memory some MB.
-    Source: the laws of docs/theory/error-bars.md.
+    Source: the laws of proofs/theory/error-bars.md.
 
     >>> total = Combination([1], 1, counts=[24])
     >>> total.margin(0.95), total.coverage(13) > 0.95 > total.coverage(12)

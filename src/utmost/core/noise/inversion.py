@@ -7,7 +7,7 @@ function of moments
     M(s)   = product of 1 / (1 - sinh^2(c_i s/2) / sinh^2(e_i/2)).
 
 Three bounds, each sure by itself: Chernoff's, P(|S| >= x) <= 2 M(s) e^(-s x) for any s; the mass of the point 0; and
-the inversion of phi, whose error is a sum of four parts that are each bounded: see docs/theory/error-bars.md.
+the inversion of phi, whose error is a sum of four parts that are each bounded: see proofs/theory/error-bars.md.
 """
 
 import math

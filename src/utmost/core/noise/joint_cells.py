@@ -39,7 +39,7 @@ class JointCells(BallMixture):
         OutOfRange: for a sensitivity or number of cells below 1.
 
     Promise: epsilon-DP for k integers, each changed by at most the sensitivity, attained. Not to be relaxed.
-    Source:  docs/theory/cells-together.md.
+    Source:  proofs/theory/cells-together.md.
 
     >>> law = JointCells(alpha="1/2", cells=2)
     >>> law.pmf([0, 0]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")
@@ -100,7 +100,7 @@ class RotatedPair:
         sensitivity: how much one individual can change each of the two, an integer >= 1.
 
     Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained; lossless to relax.
-    Source:  docs/theory/cells-together.md.
+    Source:  proofs/theory/cells-together.md.
 
     >>> law = RotatedPair(1)
     >>> law.mean_size, law.variance, law.margin("0.95")

@@ -5,9 +5,9 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, fraction_text, level, level_argument
 from utmost.core.exact.numbers import Number, exact_integer, read_confidence, written_number
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import Cost, Moment, absolute, moment, squared
 from utmost.core.noise.shift_curves import ShiftCurve
 from utmost.errors import OutOfRange
@@ -94,7 +94,7 @@ class Periodicity(NamedTuple):
     start: int
 
 
-class Law(Shown, ABC):
+class Law(Display, ABC):
     """Noise that is epsilon-differentially private when added to a query of the given sensitivity.
 
     Attributes:

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, nearest, settled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.law import law_level, law_text, positive_integer
 from utmost.core.noise.polynomials import eulerian
 from utmost.core.noise.powers import cleared_bits
@@ -45,7 +45,7 @@ CellCost = Literal["absolute", "squared"]
 _SPREAD = 1025  # steps that are compared at once
 
 
-class BallMixture(Shown, ABC):
+class BallMixture(Display, ABC):
     """Noise of k cells that is uniform on a ball whose radius is drawn.
 
     Attributes:
@@ -202,7 +202,7 @@ class NormStaircase(BallMixture):
     Promise: epsilon-DP for k integers that one individual changes together, each by at most s, and with "range" none of
         them down; attained. Not to be relaxed.
     Source:  staircases of a norm [kulesza2025], [melbourne2026]; on the lattice no optimality is claimed, see
-        docs/theory/cells-together.md.
+        proofs/theory/cells-together.md.
 
     >>> law = NormStaircase(alpha="1/2", cells=2, norm="range")
     >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")

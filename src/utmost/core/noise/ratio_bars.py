@@ -93,7 +93,7 @@ def fieller(
 
     Cost: that of some four sums, 0.05 s. An end is about 1/1 000 of the bar's width farther out than need be, and up
         to a hundredth of few noises.
-    Source: [fieller1954], with the laws of docs/theory/error-bars.md in place of the normal one.
+    Source: [fieller1954], with the laws of proofs/theory/error-bars.md in place of the normal one.
 
     >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
     >>> bar.determined, 0.595 < bar.lower < 0.605, 0.77 < bar.upper < 0.78

@@ -10,9 +10,9 @@ from typing import Any
 from flint import fmpz_poly
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.integer_law import IntegerLaw
 
 # Probabilities are rounded down to multiples of 2^-_BITS; sums of more copies than _MOST_COPIES have Chernoff's bound.
@@ -25,7 +25,7 @@ _SLOPES = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RepeatedSum(Shown):
+class RepeatedSum(Display):
     r"""S = X_1 + ... + X_n, the X_i independent with one law on the integers.
 
     The probabilities of one X are rounded down to multiples of 2^-96 and multiplied as polynomials, exactly, the

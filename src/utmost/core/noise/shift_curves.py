@@ -161,7 +161,7 @@ class StaircaseCurve:
         shift: distance of the two hypotheses, at least 0.
 
     Source: [geng2012] gives the law, its equations (3) to (11) the test; the curve at every shift is derived in
-    docs/theory/trade-off.md.
+    proofs/theory/trade-off.md.
 
     >>> curve = StaircaseCurve(Level.of_alpha("1/2"), Fraction(1, 2), Fraction(1))
     >>> curve.missed_exactly(Fraction(1, 3)), curve.excess_exactly(None)

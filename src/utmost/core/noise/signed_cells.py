@@ -21,10 +21,10 @@ import numpy as np
 
 from utmost.core.exact.arguments import sequence, truth, wrong_kind
 from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import solve_lifted
 from utmost.core.exact.numbers import Number, exact, exact_integer
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.law import law_level, law_text, positive_integer
 from utmost.errors import OutOfRange, SolverFailed
@@ -37,7 +37,7 @@ MOST_CELLS, MOST_ROWS, MOST_ENTRY, FINEST = 12, 64, 1 << 20, 1 << 64
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class SignedCells(Shown):
+class SignedCells(Display):
     """Geometric noise on signed sums of cells that one individual changes together, and none of them down.
 
     Args:
@@ -53,7 +53,7 @@ class SignedCells(Shown):
 
     Promise: epsilon-DP for k integers of which one individual changes each by 0 to the sensitivity, attained where
         ``charge`` is 1; lossless to relax.
-    Source:  docs/theory/cells-together.md.
+    Source:  proofs/theory/cells-together.md.
 
     >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
     >>> law.charge, round(law.variance, 3), law.margins("0.95")

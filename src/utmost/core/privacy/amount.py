@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import text, wrong_kind
-from utmost.core.exact.arrays import Rebuilt, largest_size
+from utmost.core.exact.arguments import text, truth, wrong_kind
+from utmost.core.exact.arrays import PickledByFields, largest_size
+from utmost.core.exact.display import decimal_text
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, natural, written_number
-from utmost.core.exact.shown import decimal_text
 from utmost.errors import OutOfRange
 
 _DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
 _FITS = 1 << 62
+_LEFT_OUT = "left out of the sums"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Amount(Rebuilt):
+class Amount(PickledByFields):
     """What is summed: a column of amounts, and the step of which all of them are whole multiples.
 
     Sums are counted, noised and kept in steps, as integers; they are shown in the amount's own unit.
@@ -32,10 +33,12 @@ class Amount(Rebuilt):
         between: the ends of each event's amount, where sums and counts are noised together: along an axis of this name
             stand what the amounts have above the low end, and what they have below the high one.
         distinct: nothing is summed: how many of so many declared values occur in a cell, which does not add over cells.
+        missing: whether events without an amount are left out of the sums. With ``between`` such events are counted, in
+            a third place along the axis.
 
     Raises:
-        OutOfRange: for a step that is none, a column without a name, ends that are no multiples of the step, and a step
-            or ends of distinct values.
+        OutOfRange: for a step that is none, a column without a name, ends that are no multiples of the step, and a
+            step, ends or missing amounts of distinct values.
 
     >>> euros = Amount("spent", "0.05")
     >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)
@@ -46,9 +49,15 @@ class Amount(Rebuilt):
     step: Fraction
     between: tuple[Fraction, Fraction] | None
     distinct: int | None
+    missing: bool
 
     def __init__(
-        self, name: str, step: Number = 1, between: Sequence[Number] | None = None, distinct: int | None = None
+        self,
+        name: str,
+        step: Number = 1,
+        between: Sequence[Number] | None = None,
+        distinct: int | None = None,
+        missing: bool = False,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
@@ -60,8 +69,10 @@ class Amount(Rebuilt):
         object.__setattr__(self, "step", width)
         object.__setattr__(self, "between", None)
         object.__setattr__(self, "distinct", None if distinct is None else natural(distinct, "distinct", least=1))
-        if distinct is not None and not (width == 1 and between is None):
-            raise OutOfRange("distinct values are counted one by one", came="a step" if width != 1 else "two ends")
+        object.__setattr__(self, "missing", truth(missing, "missing"))
+        if distinct is not None and not (width == 1 and between is None and not self.missing):
+            came = "a step" if width != 1 else "missing amounts" if between is None else "two ends"
+            raise OutOfRange("distinct values are counted one by one", came=came)
         if between is not None:
             if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
                 raise wrong_kind("between", "the pair of two ends", between)
@@ -73,7 +84,8 @@ class Amount(Rebuilt):
     def __repr__(self) -> str:
         between = "" if self.between is None else f", between={tuple(map(decimal_text, self.between))!r}"
         distinct = "" if self.distinct is None else f", distinct={self.distinct}"
-        return f"Amount({self.name!r}, step={decimal_text(self.step)!r}{between}{distinct})"
+        missing = ", missing=True" if self.missing else ""
+        return f"Amount({self.name!r}, step={decimal_text(self.step)!r}{between}{distinct}{missing})"
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -83,11 +95,11 @@ class Amount(Rebuilt):
         return low, high
 
     @property
-    def labels(self) -> tuple[str, str]:
-        """What stands along the axis of sums and counts that are noised together."""
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the axis along which sums and counts are noised together."""
         assert self.between is not None, "asked for shared sums alone"
         low, high = map(decimal_text, self.between)
-        return f"above {low}", f"below {high}"
+        return (f"above {low}", f"below {high}", *(("missing",) if self.missing else ()))
 
     @classmethod
     def of(cls, value: Any) -> "Amount":
@@ -98,9 +110,13 @@ class Amount(Rebuilt):
         """
         if isinstance(value, cls):
             return value
-        if not isinstance(value, Mapping) or set(value) - {"between", "distinct"} != {"name", "step"}:
+        others = {"between", "distinct", "missing"}
+        if not isinstance(value, Mapping) or set(value) - others != {"name", "step"}:
             raise wrong_kind("amount", 'an Amount, or a mapping with "name" and "step"', value)
-        return cls(value["name"], value["step"], value.get("between"), value.get("distinct"))
+        if value.get("missing", _LEFT_OUT) != _LEFT_OUT:
+            raise OutOfRange(f"missing amounts must be {_LEFT_OUT!r}", came=repr(value["missing"]), where="amount")
+        is_open = "missing" in value
+        return cls(value["name"], value["step"], value.get("between"), value.get("distinct"), is_open)
 
     def steps(self, value: Number, where: str = "value") -> int:
         """How many steps an amount is.
@@ -144,7 +160,8 @@ class Amount(Rebuilt):
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
 
     def facts(self) -> dict[str, Any]:
-        """Name, step, ends and how many values may be distinct, as JSON values."""
+        """Name, step, ends, how many values may be distinct, and what becomes of missing ones, as JSON values."""
         ends = {} if self.between is None else {"between": list(map(decimal_text, self.between))}
         distinct = {} if self.distinct is None else {"distinct": self.distinct}
-        return {"name": self.name, "step": self.text(1), **ends, **distinct}
+        missing = {"missing": _LEFT_OUT} if self.missing else {}
+        return {"name": self.name, "step": self.text(1), **ends, **distinct, **missing}

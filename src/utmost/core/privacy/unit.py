@@ -8,11 +8,11 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, one_of, text, wrong_kind
-from utmost.core.exact.arrays import Rebuilt
+from utmost.core.exact.arrays import PickledByFields
+from utmost.core.exact.display import number_words
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
-from utmost.core.exact.shown import number_words
 from utmost.core.privacy.amount import Amount
 from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 
@@ -30,7 +30,7 @@ _HIDDEN = {
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Unit(Rebuilt):
+class Unit(PickledByFields):
     """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
 
     Both numbers describe the *presence* of one individual, whichever relation is named: what adding that individual's
@@ -217,9 +217,9 @@ class Unit(Rebuilt):
         if self.needs_sizes:
             what = "sums and counts that are noised together" if self.is_shared else "cells that are bounded in all"
             remedy = (
-                "Release the counted table by a strategy: with ut.release_workload, in a ledger with strategy=, on the "
+                "Release the counted table by a plan: with ut.release(table, plan), in a ledger with noise=plan, on "
+                "the command line with utmost plan and --plan."
             )
-            remedy += "command line with utmost plan and --plan."
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_part(self, part: object) -> None:

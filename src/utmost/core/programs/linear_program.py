@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from utmost.core.exact.arrays import Rebuilt, frozen, is_exact, objects
+from utmost.core.exact.arrays import PickledByFields, frozen, is_exact, objects
 from utmost.errors import NotANumber, OutOfRange
 
 Vector = NDArray[Any]
@@ -20,7 +20,7 @@ AT_LOWER, BASIC, AT_UPPER, FREE = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearProgram(Rebuilt):
+class LinearProgram(PickledByFields):
     """minimise c.x subject to lower <= A x <= upper, column_lower <= x <= column_upper.
 
     Attributes:
@@ -162,7 +162,7 @@ class LinearProgram(Rebuilt):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Basis(Rebuilt):
+class Basis(PickledByFields):
     """Which variables and rows are basic, and where the others stand: AT_LOWER, BASIC, AT_UPPER or FREE (at zero)."""
 
     columns: NDArray[np.int8]
@@ -174,7 +174,7 @@ class Basis(Rebuilt):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearSolution(Rebuilt):
+class LinearSolution(PickledByFields):
     """A vertex solution: ``reduced_costs = c - A' duals``; a row's dual is >= 0 at its lower bound, <= 0 at its upper.
 
     Attributes:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.long_work import long_work, tell
 from utmost.core.exact.numbers import Number
+from utmost.core.exact.progress_bar import progress_bar, report_progress
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.core.noise.profiles import Profile
@@ -208,7 +208,7 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
         return _few(law, count, bits).reshape(size)
     sampler, exponent = _sampler_of(law, plan_for(method, count))
     try:
-        with long_work("Drawing") if count > _SHOWN else nullcontext():
+        with progress_bar("Drawing") if count > _SHOWN else nullcontext():
             parts = _drawn(sampler, count, bits)
             whole = joined(parts, count) if exponent is None else _floats(parts, count, exponent)
     except MemoryError:
@@ -241,7 +241,7 @@ def _drawn(sampler: _Many, count: int, randomness: Randomness) -> Iterator[Integ
     for start in range(0, count, CHUNK):
         yield sampler.draw(min(CHUNK, count - start), randomness)
         if count > _SHOWN:
-            tell(start, count)
+            report_progress(start, count)
 
 
 def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | None]:

@@ -13,7 +13,7 @@ while v has not passed (e/e0)^2; E = -log U. These formulas are written once and
 floats with proven bounds (`Balls`), from the first 52 bits; and where a comparison or the floor is not certain by them,
 in intervals of Arb, from 64 bits, 128, 256, ... until it is. No cell depends on how it was found.
 
-Source: docs/theory/planar.md.
+Source: proofs/theory/planar.md.
 """
 
 from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ columns has the CBC-MAC, under a key of its own, of how many they are and of the
 **Words.** Block j of an item's words for a label is AES-256 of (tag xor j), under a key that HKDF derives from the
 secret and the label. Distinct (item, j) are distinct inputs unless two tags agree in all but their lowest bits, so for
 N items and J blocks the words differ from independent uniform ones by at most the advantage against AES and HKDF, plus
-(N J)^2 / 2^128: docs/theory/item-noise.md has the proof.
+(N J)^2 / 2^128: proofs/theory/item-noise.md has the proof.
 """
 
 from collections.abc import Iterable, Sequence

@@ -22,8 +22,8 @@ import numpy as np
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Array, is_exact
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, round_down, round_up
-from utmost.core.exact.shown import Shown
 from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     ImplicitMechanism,
@@ -58,7 +58,7 @@ METHODS = ("closed form", "product", "magnitude", "packing", "orbits", "program"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PairMultipliers(Shown):
+class PairMultipliers(Display):
     """lambda[k] >= 0 times the inequality v[x[k]] >= alpha^d(x[k], y[k]) v[y[k]], for the column j[k]."""
 
     x: Array
@@ -73,7 +73,7 @@ class UniformDual:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ProductDual(Shown):
+class ProductDual(Display):
     """z = z_1 kron z_2 kron ... of nonnegative duals of the parts."""
 
     parts: tuple[Any, ...]

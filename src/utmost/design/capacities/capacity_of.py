@@ -21,9 +21,9 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, to_floats
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import solve
 from utmost.core.programs.linear_program import LinearProgram
@@ -51,7 +51,7 @@ from utmost.errors import OutOfRange, Unsupported
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class VertexCertificate(Shown):
+class VertexCertificate(Display):
     """Evidence that no mechanism of a type leaks more by a measure at a prior.
 
     Attributes:
@@ -86,7 +86,7 @@ class VertexCertificate(Shown):
         return bool(is_above) and self.ptype.contains(self.mechanism, tolerance=1e-9)
 
 
-@long_work("Finding the capacity")
+@progress_bar("Finding the capacity")
 def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object = None) -> Capacity:
     """The largest additive leakage of any mechanism of a type, by a measure, at a prior.
 
@@ -261,7 +261,7 @@ ROUTES: tuple[tuple[str, Route], ...] = (
 def capacity(of: PrivacyType, measure: None = ..., kind: Kind = ..., prior: None = ...) -> TypeCapacity: ...
 @overload
 def capacity(of: object, measure: Measure | None = ..., kind: Kind = ..., prior: object = ...) -> Capacity: ...
-@long_work("Finding the capacity")
+@progress_bar("Finding the capacity")
 @fitting_memory("capacity")
 def capacity(
     of: PrivacyType | Channel | object,

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Array, Rebuilt, frozen, is_exact, same_numbers, to_floats
+from utmost.core.exact.arrays import Array, PickledByFields, frozen, is_exact, same_numbers, to_floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, nearest
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.design.capacities.similarity import Similarity, row_sums
 from utmost.design.channels.channel import Channel
@@ -108,7 +108,7 @@ def profile_sum(at: Level, profile: Profile, sign: int) -> Fraction | Interval:
     return total
 
 
-class ImplicitMechanism(Shown, Rebuilt, ABC):
+class ImplicitMechanism(Display, PickledByFields, ABC):
     """A channel that is written down as a matrix only when someone asks for it.
 
     Attributes:
@@ -227,7 +227,7 @@ _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EnvelopeFacts(Shown):
+class EnvelopeFacts(Display):
     """What the columns of an envelope add up to.
 
     Attributes:

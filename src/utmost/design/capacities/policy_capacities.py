@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_down, round_up
-from utmost.core.exact.shown import Shown
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity
 from utmost.design.leakage.channel_capacity import Kind, check_kind
@@ -20,7 +20,7 @@ from utmost.design.types.policy_types import PolicyType
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PolicyCapacity(Shown):
+class PolicyCapacity(Display):
     """The most that any mechanism along a policy leaks.
 
     Attributes:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, iterable, label, real, sequence_of
 from utmost.core.exact.arrays import (
     Array,
-    Rebuilt,
+    PickledByFields,
     as_array,
     check_array,
     frozen,
@@ -20,11 +20,11 @@ from utmost.core.exact.arrays import (
     same_numbers,
     to_floats,
 )
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import nearest
 from utmost.core.exact.linear_algebra import matrix_product
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, between_0_and_1, natural, refused_as
-from utmost.core.exact.shown import Shown
 from utmost.core.sampling.draw import Method
 from utmost.core.sampling.random_bits import Randomness
 from utmost.design.channels.channel_draws import Drawing, drawn_by_rows
@@ -86,7 +86,7 @@ Labels = tuple[Hashable, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Channel(Shown):
+class Channel(Display):
     """A row-stochastic matrix C: C[x, y] is the probability of outcome y when the secret is x.
 
     Args:
@@ -347,7 +347,7 @@ def _check_stochastic(matrix: Array, tolerance: float) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class Remap(Shown, Rebuilt):
+class Remap(Display, PickledByFields):
     """Outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel` from outcomes to actions.)
 
     Args:

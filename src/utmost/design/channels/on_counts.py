@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import sequence, truth
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, to_floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, log_interval, round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural
-from utmost.core.exact.shown import Shown
 from utmost.core.sampling.draw import Method
 from utmost.core.sampling.random_bits import Randomness
 from utmost.design.channels.channel import Channel, stochastic
@@ -46,7 +46,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GeometricMatrix(Shown):
+class GeometricMatrix(Display):
     r"""G of `geometric_channel` as a structure: products with G and with its inverse in O(n m), nothing stored.
 
     G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the

@@ -9,8 +9,8 @@ from flint import fmpq, fmpq_mat
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, fractions, frozen
+from utmost.core.exact.display import Display
 from utmost.core.exact.linear_algebra import matrix_product
-from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.types.privacy_type import PrivacyType
@@ -56,7 +56,7 @@ Exponents = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Decomposition(Shown):
+class Decomposition(Display):
     """M = (sum_i weights[i] kernels[i]) remap: kernel i is used with probability weights[i], then post-processed.
 
     Attributes:

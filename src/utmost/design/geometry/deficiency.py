@@ -29,7 +29,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Array, as_array, frozen, objects
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram, LinearSolution
 from utmost.design.channels.channel import Channel
@@ -42,7 +42,7 @@ Gains = Literal["unit", "never negative"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RefinementDistance(Shown):
+class RefinementDistance(Display):
     """The most that anybody gains by one channel in place of another, at a prior, and what proves it.
 
     Attributes:

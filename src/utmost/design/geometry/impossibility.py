@@ -9,7 +9,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, sequence_of
 from utmost.core.exact.arrays import Array, fractions
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.core.exact.surds import Surd
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_spaces import randomized_response
@@ -26,7 +26,7 @@ from utmost.errors import Unsupported
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Unserved(Shown):
+class Unserved(Display):
     """A consumer for whom a mechanism is not the best of its type.
 
     Attributes:
@@ -149,7 +149,7 @@ def _is_as_far_apart(channel: Channel, best: Channel, x: int, z: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class UtilitySet(Shown):
+class UtilitySet(Display):
     """The losses l for which a mechanism is universally l-optimal in its type; ``loss in UtilitySet(ptype, M)``.
 
     It holds all trivial losses, and with two losses their sum and their multiples by a function of the secret
@@ -205,7 +205,7 @@ class UtilitySet(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LiftedLoss(Shown):
+class LiftedLoss(Display):
     """A loss that is in a utility set because its restriction to some secrets is in that of the restriction.
 
     Attributes:

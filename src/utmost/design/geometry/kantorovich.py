@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, objects
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.core.exact.surds import Surd
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram
@@ -27,7 +27,7 @@ _BITS = 96
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class KantorovichDistance(Shown):
+class KantorovichDistance(Display):
     """The least cost of moving one distribution onto another, between two bounds that are one where d is rational.
 
     Attributes:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, integer, optional, real
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import exact_integer
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.geometry.kernel_supports import is_kernel_support, scaled_differences
 from utmost.design.geometry.vertex_search import Vertices, vertices
 from utmost.design.types.privacy_type import PrivacyType
@@ -24,7 +24,7 @@ _MOST_SAMPLES = 10**9
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class KernelEstimate(Shown):
+class KernelEstimate(Display):
     """An unbiased estimate of a number, with a confidence interval.
 
     Attributes:
@@ -41,7 +41,7 @@ class KernelEstimate(Shown):
     samples: int
 
 
-@long_work("Sampling kernels")
+@progress_bar("Sampling kernels")
 def estimate_kernels(
     ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
 ) -> KernelEstimate:

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, integer
 from utmost.core.exact.arrays import frozen, objects, to_floats
 from utmost.core.exact.compilation import is_compiled_already
+from utmost.core.exact.display import Display
 from utmost.core.exact.linear_algebra import matrix_product, solve_lifted
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Channel
 from utmost.design.geometry.decomposition import solve_columns
 from utmost.design.geometry.kernel_supports import (
@@ -57,7 +57,7 @@ _FIRST_BITS, _MOST_BITS, _SURELY_ONE = 256, 1 << 16, Fraction(1, 1 << 60)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kernels(Shown):
+class Kernels(Display):
     """All kernels of a type, as sets of its vertices: a sequence of channels.
 
     Attributes:
@@ -102,7 +102,7 @@ class Kernels(Shown):
         return f"Kernels({len(self)} from {len(self.vertices)} vertices)"
 
 
-@long_work("Listing kernels")
+@progress_bar("Listing kernels")
 @fitting_memory("kernels")
 def kernels(ptype: PrivacyType) -> Kernels:
     """All kernels of a privacy type, listed; of at most 5000 vertices.
@@ -145,7 +145,7 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
     return _blocks(_searchable(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 
-@long_work("Searching kernels")
+@progress_bar("Searching kernels")
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
     """How many kernels a type has with each number of outcomes, without listing them where that saves memory.
 

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.shown import Shown
 from utmost.design.geometry.log_domain import Field, LogPowers
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.errors import Unsupported
@@ -165,7 +165,7 @@ _MOST_VERTICES = 5_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Position(Shown):
+class Position(Display):
     """A place in the walk, from which it can go on in another process.
 
     Attributes:
@@ -178,7 +178,7 @@ class Position(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class KernelBlock(Shown):
+class KernelBlock(Display):
     """What a stretch of the walk has found.
 
     Attributes:

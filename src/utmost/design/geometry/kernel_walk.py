@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.core.exact.arrays import Array, frozen
-from utmost.core.exact.long_work import tell
+from utmost.core.exact.progress_bar import report_progress
 from utmost.design.geometry.compiled_walk import ROUNDING, Walk, complete, go_on, largest_row, pivot
 from utmost.design.geometry.kernel_supports import (
     KernelBlock,
@@ -190,7 +190,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
             walk.filled[:] = 0
             position = _position(walk, task, tasks, unfinished=unfinished)
             share = _share(tasks, vertices.distances.size, position)
-            tell(share, 1)
+            report_progress(share, 1)
             yield KernelBlock(frozen(task.images(local)), position, share)
 
 
@@ -211,7 +211,7 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
         while unfinished:
             unfinished = bool(go_on(walk, _patience(task)))
             share = _share(tasks, vertices.distances.size, _position(walk, task, tasks, unfinished=unfinished))
-            tell(share, 1)
+            report_progress(share, 1)
             watch(share)
             for support in _settled(vertices, task, walk):
                 members = support[support >= 0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, sequence
 from utmost.core.exact.arrays import Array, fractions, frozen, objects
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.design.channels.channel import Channel
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.geometry.power_numbers import PowerField, PowerNumber
@@ -18,7 +18,7 @@ from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
-class PowerChannel(Shown):
+class PowerChannel(Display):
     """A channel with exact irrational probabilities: rational functions of irrational powers of alpha.
 
     Attributes:

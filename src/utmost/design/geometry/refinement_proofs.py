@@ -10,8 +10,8 @@ from flint import fmpz, fmpz_mat
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_rationals, is_exact
+from utmost.core.exact.display import Display
 from utmost.core.exact.linear_algebra import by_integers, denominators, matrix_product, numerators
-from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
 from utmost.design.spaces.consumer import Consumer
 from utmost.errors import NotAChannel
@@ -21,7 +21,7 @@ _ROUNDED_BITS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Verdict(Shown, ABC):
+class Verdict(Display, ABC):
     """Whether one channel is below another in an order, with what proves it; true or false in a condition.
 
     Attributes:

@@ -10,8 +10,8 @@ import numpy as np
 
 from utmost.core.exact.arguments import one_of, real, text
 from utmost.core.exact.arrays import Array, frozen, same_numbers
-from utmost.core.exact.long_work import long_work
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Channel, stochastic
 from utmost.design.geometry.nearest_remaps import MergedPair
 from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, max_case_verdict, privacy_order_verdict
@@ -61,7 +61,7 @@ def refines(
 ) -> PrivacyOrderVerdict: ...
 @overload
 def refines(*, better: Channel | object, worse: Channel | object, order: str, tolerance: float = ...) -> Verdict: ...
-@long_work("Deciding refinement")
+@progress_bar("Deciding refinement")
 def refines(
     *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
 ) -> Verdict:
@@ -139,7 +139,7 @@ _DECIDED = {"refinement": _refinement_verdict, "max-case": max_case_verdict, "pr
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class EarthMove(Shown):
+class EarthMove(Display):
     """How much probability moves from which posterior of ``before`` to which one of ``after``.
 
     Attributes:

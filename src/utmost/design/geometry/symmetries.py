@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, check_array, frozen
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.design.spaces.space import Space
 
@@ -18,7 +18,7 @@ Permutation = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Automorphisms(Shown):
+class Automorphisms(Display):
     """The group of all permutations p with d(p(x), p(y)) = d(x, y), as a chain of stabilisers.
 
     Attributes:
@@ -119,7 +119,7 @@ Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Orbits(Shown):
+class Orbits(Display):
     """A partition of 0, ..., N-1 into sets that automorphisms join.
 
     Attributes:

@@ -23,8 +23,8 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_integers, fractions, frozen, is_exact
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import Shown
 from utmost.core.programs.field_tableau import FieldTableau
 from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.core.programs.tableau import Solution
@@ -53,7 +53,7 @@ from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Un
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class UniversalityVerdict(Shown):
+class UniversalityVerdict(Display):
     """Whether a mechanism is l-optimal for every prior; true or false in a condition.
 
     Attributes:
@@ -73,7 +73,7 @@ class UniversalityVerdict(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ExistenceVerdict(Shown):
+class ExistenceVerdict(Display):
     """Whether some mechanism of a type is l-optimal for every prior; true or false in a condition.
 
     Attributes:
@@ -362,7 +362,7 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NibOptimum(Shown):
+class NibOptimum(Display):
     """The least expected nib loss of a prior on a line, attained by the geometric mechanism, with both proofs.
 
     Attributes:

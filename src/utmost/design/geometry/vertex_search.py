@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, integer, sequence_of
 from utmost.core.exact.arrays import Array, frozen
 from utmost.core.exact.arrays import indices as places
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Channel
 from utmost.design.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.design.geometry.log_domain import Distances, LogPowers
@@ -225,7 +225,7 @@ def _masks(tight: Array) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Vertices(Shown):
+class Vertices(Display):
     """Vertices of a privacy type in log form: v(x) is proportional to alpha^h(x), with h Lipschitz and min h = 0.
 
     A sequence of posteriors: ``vertices[k]`` is the k-th one as an (n,) array that sums to 1.
@@ -277,7 +277,7 @@ class Vertices(Shown):
         return f"Vertices({len(self)} on {self.distances.size} secrets)"
 
 
-@long_work("Listing vertices")
+@progress_bar("Listing vertices")
 @fitting_memory("vertices")
 def vertices(ptype: PrivacyType) -> Vertices:
     """All vertices of a privacy type, listed.
@@ -309,7 +309,7 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
         yield _vertices(ptype, distances, block)
 
 
-@long_work("Counting vertices")
+@progress_bar("Counting vertices")
 def count_vertices(where: PrivacyType | Space) -> int:
     """How many vertices a privacy type has; the same at every level, so a space will do.
 

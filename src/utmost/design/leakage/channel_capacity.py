@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from utmost.core.exact.arguments import one_of
-from utmost.core.exact.arrays import Array, Rebuilt, frozen, is_exact, objects, to_floats
+from utmost.core.exact.arrays import Array, PickledByFields, frozen, is_exact, objects, to_floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
 
 Kind = Literal["multiplicative", "additive"]
@@ -28,7 +28,7 @@ def check_kind(kind: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Capacity(Shown, Rebuilt):
+class Capacity(Display, PickledByFields):
     """The largest leakage of its kind, with a mechanism that attains it and what proves it.
 
     Attributes:
@@ -59,7 +59,7 @@ class Leaks(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Attained(Shown):
+class Attained(Display):
     """A prior and a measure for which a channel leaks as much as its capacity: the bound of a theorem is attained.
 
     Attributes:
@@ -239,7 +239,7 @@ def best_of_corners(
         corners: (n,) each, Fractions.
         payments: of the measure, kept in the certificate.
 
-    Source: corners as in docs/theory/leakage.md. Cost: a leakage for each corner.
+    Source: corners as in proofs/theory/leakage.md. Cost: a leakage for each corner.
     """
     leak = measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage
     tried = corners if C.is_exact else map(to_floats, corners)

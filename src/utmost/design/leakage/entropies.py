@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.arrays import Array, Floats, fractions, frozen, is_exact, to_floats
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import (
     Capacity,
@@ -25,7 +25,7 @@ _ROUNDS, _POLISH_EVERY = 20_000, 20
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ShannonBounds(Shown):
+class ShannonBounds(Display):
     """A prior, and what it proves of the capacity in bits: lower <= capacity <= upper.
 
     The lower bound is the mutual information at the prior; the upper one is max_x D(C[x] || q) for q the outcomes'

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from utmost.core.exact.arguments import instance, real
-from utmost.core.exact.arrays import Array, Rebuilt, as_array, frozen, is_exact, same_numbers
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.arrays import Array, PickledByFields, as_array, frozen, is_exact, same_numbers
+from utmost.core.exact.display import Display
 from utmost.design.channels.channel import Channel, merged_columns, stochastic
 from utmost.design.leakage.channel_capacity import as_channel
 from utmost.design.spaces.consumer import Consumer
@@ -15,7 +15,7 @@ from utmost.errors import NotAPrior, OutOfRange
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hyper(Shown, Rebuilt):
+class Hyper(Display, PickledByFields):
     """A distribution of distributions: posterior ``posteriors[:, y]`` is held with probability ``weights[y]``.
 
     The posteriors are different from each other, and no weight is 0. Their mean is the prior (lemma 1).

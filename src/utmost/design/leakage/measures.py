@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from utmost.core.exact.arrays import Array, as_array, check_array, is_exact, same_numbers, to_floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.linear_algebra import matrix_product
 from utmost.core.exact.numbers import refused_as
-from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Remap
 from utmost.design.leakage.channel_capacity import (
     Attained,
@@ -33,7 +33,7 @@ from utmost.design.spaces.losses import Loss, from_function, loss_matrix
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 
-class Measure(Shown, ABC):
+class Measure(Display, ABC):
     """A vulnerability V (convex; observing raises it) or an uncertainty U (concave; observing lowers it).
 
     A measure of beliefs extends to the columns J[., y] of a joint distribution by V(c J[., y]) = c V(J[., y]), so that

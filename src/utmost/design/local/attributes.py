@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import integer, iterable
 from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, natural
-from utmost.core.exact.shown import Shown
 from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.local.categories import CategoryReport
@@ -37,7 +37,7 @@ _STEPS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AttributeReports(Shown):
+class AttributeReports(Display):
     """How each client reports several attributes, so that all it sends keeps one level.
 
     Attributes:

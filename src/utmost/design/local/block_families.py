@@ -6,7 +6,7 @@ are together in a block of weight
 .. math:: \sum_{B \ni x, y} w_B = \frac{d (d-1)}{k (k-1)}.
 
 Then every category is in blocks of weight d/k. All sets of d are such a family; what reports of them tell, those of any
-balanced family tell, since estimates and their variances ask for pairs alone: docs/theory/local-protocols.md.
+balanced family tell, since estimates and their variances ask for pairs alone: proofs/theory/local-protocols.md.
 
 **A short one.** Categories are the residues modulo k, and a family is made of a few *bases* A_i, each multiplied by
 some units u and shifted by every residue. Such a family is balanced where for each difference the weighted number of
@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats, as_array, objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.linear_algebra import independent, solve_lifted
 from utmost.core.exact.numbers import exact, natural
-from utmost.core.exact.shown import Shown
 from utmost.core.programs.highs import solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
@@ -50,7 +50,7 @@ Group = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BlockFamily(Shown):
+class BlockFamily(Display):
     """A balanced family of blocks, made of bases by multiplying and shifting them modulo k; checked exactly.
 
     Block (i r + j) k + b holds the categories u_j a + b modulo k for the a of base i, where there are r multipliers.

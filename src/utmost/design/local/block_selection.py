@@ -14,8 +14,8 @@ from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, natural
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.integers import uniform_integers
 from utmost.core.sampling.random_bits import Randomness
@@ -164,7 +164,7 @@ class BlockSelection(CategoryReport):
         return rows.reshape(-1, self.categories - self.size).astype(np.int64)
 
 
-@long_work("Searching for a report")
+@progress_bar("Searching for a report")
 def short_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> BlockSelection:
@@ -180,7 +180,7 @@ def short_report(
 
     Cost: that of `balanced_family`. Clients and collector must have one family: save it.
 
-    Source: [pan2026], [park2023]; docs/theory/local-protocols.md has the proof.
+    Source: [pan2026], [park2023]; proofs/theory/local-protocols.md has the proof.
 
     >>> from utmost.local import best_report
     >>> how, sets = short_report(10, alpha="1/3"), best_report(10, alpha="1/3")

@@ -34,9 +34,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, is_lower, nearest, round_down, round_up
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import Shown
 from utmost.core.sampling.random_bits import Randomness
 from utmost.design.channels.channel import Channel
 from utmost.errors import OutOfRange, Unsupported
@@ -66,7 +66,7 @@ def _lost_bits(at: Level) -> int:
     return 4 * int(epsilon * 1.4427 + max(0.0, -math.log2(epsilon)) + 1)
 
 
-class CategoryReport(ABC, Shown):
+class CategoryReport(ABC, Display):
     """A report by a set of d of k categories from a balanced family, with the own one in it as often as can be.
 
     What kinds of reports share: every category is in a set with one chance, every two with one, and a set with the

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, integer
 from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, is_lower
-from utmost.core.exact.shown import Shown
 from utmost.core.sampling.item_words import int64_array
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.geometry.refining import refines
@@ -301,7 +301,7 @@ def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CategoryCounts(Shown):
+class CategoryCounts(Display):
     """In how many reports each category stands, and of how many clients.
 
     Attributes:

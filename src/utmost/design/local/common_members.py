@@ -3,7 +3,7 @@ r"""Reports of two families of blocks, one made of the other by the categories t
 .. math:: P(S_1 \mid S_2) = w(S_1)\,\bigl(1 + \gamma\,(|S_1 \cap S_2| - d_1 d_2/k)\bigr), \qquad
     \gamma = \frac{k(k-1)(k p_1 - d_1)}{d_1 (k - d_1)(k p_2 - d_2)},
 
-is a law of stricter reports wherever it is not negative, since both families are balanced: docs/theory/
+is a law of stricter reports wherever it is not negative, since both families are balanced: proofs/theory/
 local-protocols.md. It is drawn by rejection, as is the looser report given the stricter one and the category. How many
 tries that takes says something of the client: it is the client who draws, and no collector who watches.
 """

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, sequence_of, text
 from utmost.core.exact.arrays import Floats, as_array
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, between_0_and_1, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.design.local.bits import BitResponse
 from utmost.design.local.words import Bloom, Tally
 from utmost.errors import OutOfRange, SolverFailed
@@ -104,7 +104,7 @@ def _solved(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Found(Shown):
+class Found(Display):
     """A candidate word that the reports show to be there.
 
     Attributes:
@@ -130,7 +130,7 @@ class Found(Shown):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Decoding(Shown):
+class Decoding(Display):
     """The candidates found, most frequent first, and what is left.
 
     Attributes:

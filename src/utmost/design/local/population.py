@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Floats, is_exact, plain_array
+from utmost.core.exact.display import Display
 from utmost.core.exact.linear_algebra import independent
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Channel
 from utmost.design.local.categories import CategoryReport
 from utmost.design.local.category_reports import CategoryCounts
@@ -38,7 +38,7 @@ _MOST_MEMBERS = 1 << 27
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Population(Shown):
+class Population(Display):
     """The shares of the secrets that make the answers likeliest, to a gap.
 
     Attributes:
@@ -58,7 +58,7 @@ class Population(Shown):
     is_determined: bool
 
 
-@long_work("Finding the population")
+@progress_bar("Finding the population")
 def iterative_bayesian_update(
     channel: Channel | CategoryReport, answers: object, *, within: Number = "1e-6", steps: int = 10_000
 ) -> Population:

@@ -170,7 +170,7 @@ def best_report(
     Raises:
         NotALevel, OutOfRange: for what is no level, and fewer than two categories.
 
-    Source: [ye2018], [pan2026]; the proof is in docs/theory/local-protocols.md.
+    Source: [ye2018], [pan2026]; the proof is in proofs/theory/local-protocols.md.
 
     >>> [best_report(k, epsilon=1).size for k in (2, 4, 10, 1000)]
     [1, 1, 3, 269]

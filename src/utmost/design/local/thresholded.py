@@ -7,10 +7,10 @@ from itertools import product
 from typing import Any
 
 from utmost.core.exact.arguments import instance, integer
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, exp_interval, log_interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import precision
-from utmost.core.exact.shown import Shown
 from utmost.core.sampling.random_bits import Randomness
 from utmost.design.local.bits import BitResponse, Bits, Real, given_both
 from utmost.errors import OutOfRange
@@ -19,7 +19,7 @@ _FLOAT_BITS = 160
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ThresholdedLaplace(Shown):
+class ThresholdedLaplace(Display):
     r"""A bit's response as [bit + V > threshold], for V of the Laplace law of some rate.
 
     With q the quantile function of the standard Laplace law,
@@ -64,7 +64,7 @@ class ThresholdedLaplace(Shown):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ThresholdedPair(Shown):
+class ThresholdedPair(Display):
     r"""The paper's way to relax a response: relax the Laplace noise behind it, and threshold again.
 
     The noise itself, seen at both levels, loses the larger rate only. The *bits* lose less than that, but more than

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import collection, instance, integer, text
 from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.shown import Shown
 from utmost.core.sampling.integers import uniform_integers
 from utmost.core.sampling.item_words import int64_array
 from utmost.core.sampling.random_bits import Randomness
@@ -136,7 +136,7 @@ class Bloom:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tally(Shown):
+class Tally(Display):
     """Ones at each place and clients in each cohort.
 
     Attributes:

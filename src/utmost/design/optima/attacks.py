@@ -15,7 +15,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, text
 from utmost.core.exact.arrays import Array, as_array, is_exact, same_numbers, to_floats
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.design.channels.calibrated import exponential_mechanism
 from utmost.design.channels.channel import Channel, stochastic
 from utmost.design.channels.on_counts import GeometricMatrix
@@ -37,7 +37,7 @@ _OF_POWERS = 1024
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Odds(Shown):
+class Odds(Display):
     """The largest factor by which an outcome moves the odds of one secret against all others together.
 
     Attributes:
@@ -55,7 +55,7 @@ class Odds(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Attack(Shown):
+class Attack(Display):
     """What someone with a belief about the secret learns from one outcome of a mechanism.
 
     Fractions where belief, loss and mechanism are exact and small; else floats, which err on the safe side: chances to

@@ -19,8 +19,8 @@ import numpy as np
 
 from utmost.core.exact.arguments import collection, instance, integer
 from utmost.core.exact.arrays import Array, as_rationals, frozen
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import exact, natural
-from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.channels.channel import Channel
@@ -33,7 +33,7 @@ from utmost.errors import OutOfRange
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class CountQuery(Shown):
+class CountQuery(Display):
     """The number of rows of a database in {0, ..., values-1}^rows whose value satisfies a predicate.
 
     Args:

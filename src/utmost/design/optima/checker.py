@@ -21,11 +21,20 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Array, Floats, Rebuilt, as_rationals, check_array, frozen, is_exact, objects
+from utmost.core.exact.arrays import (
+    Array,
+    Floats,
+    PickledByFields,
+    as_rationals,
+    check_array,
+    frozen,
+    is_exact,
+    objects,
+)
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import exp_floats, round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import by_integers
-from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.design.optima.checker_on_counts import dual_bound, remap_loss
 from utmost.design.spaces.consumer import Consumer
@@ -182,7 +191,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Ite
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Multipliers(Shown, Rebuilt):
+class Multipliers(Display, PickledByFields):
     """lambda_t >= 0 for the constraints X[low_t, action_t] >= alpha^d(low_t, high_t) X[high_t, action_t].
 
     Any pair of secrets may be named, an essential edge or not: what the type allows holds along all of them.
@@ -238,7 +247,7 @@ class Multipliers(Shown, Rebuilt):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bounds(Shown):
+class Bounds(Display):
     """The optimum lies between ``lower`` and ``upper``; both are Fractions, or floats rounded outward."""
 
     lower: Fraction | float

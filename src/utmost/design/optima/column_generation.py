@@ -20,7 +20,7 @@ from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.extreme_rays import FARTHEST, plain_factors
 from utmost.design.optima.near_places import Indices, circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
-from utmost.design.optima.search_for_rays import Left, Program, Progress, Search
+from utmost.design.optima.search_for_rays import GapProgress, Left, Program, Search
 from utmost.design.optima.tree_pricing import prepare
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.types.privacy_type import PrivacyType
@@ -32,7 +32,7 @@ _ROUGH = (1e-2, 1e-4)  # gaps at which prices say which places without mass coun
 
 
 def certificate_of_rays(
-    ptype: PrivacyType, consumer: Consumer, *, gap: float = 1e-7, progress: Progress | None = None
+    ptype: PrivacyType, consumer: Consumer, *, gap: float = 1e-7, progress: GapProgress | None = None
 ) -> Certificate:
     """The certificate of a channel whose loss is within a gap of the optimum, for any space, prior and loss.
 
@@ -56,7 +56,7 @@ def certificate_of_rays(
         places take from 5 to 60 seconds. Memory: O(n (n + k)) floats for k actions.
 
     Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
-        `docs/theory/large-designs.md`.
+        `proofs/theory/large-designs.md`.
 
     >>> from utmost.spaces import grid
 
@@ -76,7 +76,7 @@ def searched(
     consumer: Consumer,
     *,
     gap: float,
-    progress: Progress | None = None,
+    progress: GapProgress | None = None,
     starts: Sequence[Left] = (),
 ) -> "Found":
     """What `certificate_of_rays` finds, with what another search on the same space can begin with.
@@ -102,7 +102,7 @@ def searched(
 
 
 def _ended(
-    program: Program, searches: Iterator[tuple[Search, float]], progress: Progress | None
+    program: Program, searches: Iterator[tuple[Search, float]], progress: GapProgress | None
 ) -> tuple[Search, bool]:
     """The last of some searches, each run to its gap; or the best so far, and that they were interrupted."""
     search = None

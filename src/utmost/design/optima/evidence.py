@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.core.exact.arrays import Array, Rebuilt, frozen
-from utmost.core.exact.long_work import long_work
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.arrays import Array, PickledByFields, frozen
+from utmost.core.exact.display import Display
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Remap
 from utmost.design.optima.checker import Bounds, Multipliers, certified_bounds
 from utmost.design.optima.closed_form import theorem_for
@@ -17,7 +17,7 @@ from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken
 
 
-class Evidence(Shown, Rebuilt, ABC):
+class Evidence(Display, PickledByFields, ABC):
     """A primal and a dual, and the bounds that they prove of an optimum.
 
     A subclass is a frozen dataclass with the field ``bounds``, which is what `check` finds when it is left out.
@@ -99,7 +99,7 @@ class Certificate(Evidence):
         if self.bounds is None:
             object.__setattr__(self, "bounds", self.check())
 
-    @long_work("Checking a certificate")
+    @progress_bar("Checking a certificate")
     def check(self) -> Bounds:
         """Compute the bounds again from primal and dual alone.
 

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import Any
 
 from utmost.core.exact.arguments import instance, optional, real, sequence, text
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.optima.checker import Bounds
 from utmost.design.optima.column_generation import Found, searched
 from utmost.design.optima.optimum import Optimum, is_reached_exactly, optimal_mechanism
@@ -32,7 +32,7 @@ TurnProgress = Callable[[int, int, float], object]
 _DRAWN_TO = 1e-3  # of the loss: a curve is drawn no finer
 
 
-@long_work("Designing")
+@progress_bar("Designing")
 def designs_in_turn(
     problems: Sequence[tuple[PrivacyType, Consumer]], *, gap: float = 1e-7, progress: TurnProgress | None = None
 ) -> tuple[Optimum, ...]:
@@ -95,7 +95,7 @@ def _numbered(progress: TurnProgress | None, number: int) -> Callable[[int, floa
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LossCurve(Shown):
+class LossCurve(Display):
     """The least loss at several levels, each with its proof, and what they prove in between.
 
     Attributes:
@@ -145,7 +145,7 @@ class LossCurve(Shown):
         return Bounds(max(self.lower[above:]), min(self.losses[: below + 1]))
 
 
-@long_work("Designing along a curve")
+@progress_bar("Designing along a curve")
 def loss_curve(
     space: Space,
     consumer: Consumer,

@@ -18,12 +18,12 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, optional, sequence_of, truth
 from utmost.core.exact.arrays import Array, as_rationals, objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import exact_integer
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import solve
 from utmost.core.programs.linear_program import LinearProgram
@@ -46,7 +46,7 @@ _MOST_RATIONAL, _MOST_IRRATIONAL, _REMAPS_ARE_QUICKER = 20_000, 1_000, 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MinimaxOptimum(Shown):
+class MinimaxOptimum(Display):
     """A channel that is best in the worst case, and why none is better.
 
     Attributes:
@@ -111,7 +111,7 @@ def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
     )
 
 
-@long_work("Designing for the worst prior")
+@progress_bar("Designing for the worst prior")
 @fitting_memory("minimax_mechanism")
 def minimax_mechanism(
     ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None, *, exactly: bool | None = None

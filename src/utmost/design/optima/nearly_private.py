@@ -8,8 +8,8 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact, refused_as
-from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel, Labels, stochastic
 from utmost.design.optima.checker import Multipliers, as_list, doubtful_ratios, edge_slacks, largest_alpha
 from utmost.design.spaces.consumer import Consumer
@@ -20,7 +20,7 @@ _GRID = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Repair(Shown):
+class Repair(Display):
     """An exactly private channel next to a matrix that was nearly one, and what the repair changed.
 
     Attributes:

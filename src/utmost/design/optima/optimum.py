@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from utmost.core.exact.arguments import instance, one_of, optional, real, sequence_of, text, truth
-from utmost.core.exact.arrays import Array, Rebuilt
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.arrays import Array, PickledByFields
+from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import solve_by_rows
 from utmost.design.channels.channel import Channel, Remap, stochastic
@@ -34,7 +34,7 @@ from utmost.design.optima.constrained import (
 from utmost.design.optima.consumer_program import rows_of_neighbours, split_duals, user_program
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
-from utmost.design.optima.search_for_rays import Progress
+from utmost.design.optima.search_for_rays import GapProgress
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.design.types.privacy_type import PrivacyType
@@ -54,7 +54,7 @@ _NEAR_ENOUGH = 1e-7  # of the loss, as for columns: a gap for which no exact ver
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Optimum(Shown, Rebuilt):
+class Optimum(Display, PickledByFields):
     """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
 
     Attributes:
@@ -204,7 +204,7 @@ def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | 
     return stochastic(certificate.matrix)
 
 
-@long_work("Designing")
+@progress_bar("Designing")
 @fitting_memory("optimal_mechanism")
 def optimal_mechanism(
     ptype: PrivacyType,
@@ -214,7 +214,7 @@ def optimal_mechanism(
     exactly: bool | None = None,
     constraints: Sequence[Constraint | str] = (),
     gap: Number = "1e-7",
-    progress: Progress | None = None,
+    progress: GapProgress | None = None,
 ) -> Optimum:
     """The channel of a type with the least expected loss for a consumer who takes its outcomes as actions.
 

@@ -2,7 +2,7 @@
 
 The hypothesis is that the family of noise laws is periodic in the query's output (and, on the reals, constant on the
 cells of a grid): then finitely many translates of it exhaust all translates, and their average no longer depends on
-the output. The period may be anything; on the integers, docs/theory/independent-noise.md removes the hypothesis by a
+the output. The period may be anything; on the integers, proofs/theory/independent-noise.md removes the hypothesis by a
 limit.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, rebuilding, same_numbers
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers, unpickler
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.noise.costs import Cost, Moment
@@ -278,7 +278,7 @@ class PeriodicNoise:
             raise NotAChannel(f"row {i} of the pmf has mass {masses[i]} with its tails, expected 1")
 
 
-@rebuilding
+@unpickler
 def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["integers", "reals"]) -> PeriodicNoise:
     """From our own parts, which need no second reading: a float ratio stays the float it is."""
     noise = object.__new__(PeriodicNoise)

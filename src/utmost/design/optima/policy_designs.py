@@ -14,8 +14,8 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_rationals, objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_down, round_up
-from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram, LinearSolution
 from utmost.design.channels.channel import Channel
@@ -33,7 +33,7 @@ Bound = tuple[int, int, Fraction]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PolicyOptimum(Shown):
+class PolicyOptimum(Display):
     """The best mechanism along a policy for a consumer.
 
     Attributes:

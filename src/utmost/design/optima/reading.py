@@ -14,10 +14,10 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, real
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers, to_floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise import costs
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law, Periodicity
@@ -114,7 +114,7 @@ def _check_sizes(channel: Channel, secrets: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Reading(Shown):
+class Reading(Display):
     """What a response says to a consumer.
 
     Attributes:

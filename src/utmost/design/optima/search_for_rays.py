@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 
 from utmost.core.exact.arrays import Floats
-from utmost.core.exact.long_work import tell
+from utmost.core.exact.progress_bar import report_progress
 from utmost.core.programs.many_columns import Shares, central_shares, exact_sums
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, highest, lowest, short_places
 from utmost.design.optima.extreme_rays import Forest, Places, generic_factors
@@ -21,7 +21,8 @@ from utmost.design.optima.tree_pricing import prepare
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.types.privacy_type import PrivacyType
 
-Progress = Callable[[int, float], object]
+GapProgress = Callable[[int, float], object]
+"""A function of the caller, called as ``progress(rounds, gap)``."""
 
 _NOTHING = 1e-12  # of the largest loss expected of an action: a loss below it counts as zero
 _SMOOTH = 0.5  # of the best prices so far, and the rest of the latest
@@ -259,13 +260,13 @@ class Search:
         """The gap that is asked for, in units of the loss."""
         return gap * abs(self.upper) + _NOTHING
 
-    def run(self, gap: float, progress: Progress | None) -> None:
+    def run(self, gap: float, progress: GapProgress | None) -> None:
         """Rounds until the bounds are as near as asked, or nothing helps."""
         widest = 0.0
         while self.best is None or not (self.gap <= self.aim(gap) or self.fruitless > _STALLED):
             self.round()
             widest = max(widest, self.gap)
-            tell(*_share_done(widest, self.gap, self.aim(gap)), note=f"round {self.rounds}")
+            report_progress(*_share_done(widest, self.gap, self.aim(gap)), note=f"round {self.rounds}")
             if progress is not None:
                 progress(self.rounds, self.gap / max(self.upper, _NOTHING))
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import Array, as_array
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.core.programs.exact_optima import farkas_gap, farkas_ray
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.optima.consumer_program import user_program
@@ -28,7 +28,7 @@ from utmost.errors import OutOfRange
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SharedOptimum(Shown):
+class SharedOptimum(Display):
     """The best single channel for several consumers together.
 
     Attributes:

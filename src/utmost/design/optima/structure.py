@@ -4,7 +4,7 @@
 
 Source: [ghosh2009], section 5. Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved there for every optimal vertex of
 a consumer with full-support prior and strictly increasing loss. For other consumers some optimal vertex has the
-pattern, and others may not (`docs/theory/ghosh.md`).
+pattern, and others may not (`proofs/theory/ghosh.md`).
 
 **Which channels on counts are remaps of the geometric mechanism: X = G Y with Y row-stochastic.**
 
@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, integer, real
 from utmost.core.exact.arrays import Array, frozen, is_exact, objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.channels.channel import Channel, Remap
@@ -93,7 +93,7 @@ def _equal(left: Any, right: Any, off: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LemmaCheck(Shown):
+class LemmaCheck(Display):
     """Whether one lemma's conclusion holds for a mechanism; ``where`` says where it fails."""
 
     lemma: str
@@ -183,7 +183,7 @@ def _check(lemma: str, says: str, failing: list[int], what: str) -> LemmaCheck:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Derivation(Shown):
+class Derivation(Display):
     """Whether X = G Y has a solution with Y row-stochastic, and what Y is.
 
     Attributes:
@@ -265,7 +265,7 @@ def between_levels(size: int, strict: Level, loose: Level) -> Channel:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Uniqueness(Shown):
+class Uniqueness(Display):
     """The verdict, and what it was read from.
 
     Attributes:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, optional
-from utmost.core.exact.arrays import Array, frozen, indices, is_exact, rebuilding, to_floats
+from utmost.core.exact.arrays import Array, frozen, indices, is_exact, to_floats, unpickler
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.shown import Shown
 from utmost.design.spaces.losses import Loss, from_function, loss_matrix
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotALoss
@@ -18,7 +18,7 @@ _KEPT = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Consumer(Shown):
+class Consumer(Display):
     """A prior over n secrets and a loss over (n secrets, k actions), in one kind of number.
 
     The consumer is exact when its prior and its loss are; otherwise both are float64.
@@ -117,7 +117,7 @@ class Consumer(Shown):
         return f"Consumer({self.secrets} secrets, {self.actions} actions, {what}, {number_kind})"
 
 
-@rebuilding
+@unpickler
 def _rebuilt(prior: Array, rule: Loss | None, actions: int, table: Array | None) -> Consumer:
     """A consumer from parts that were checked before."""
     consumer = object.__new__(Consumer)

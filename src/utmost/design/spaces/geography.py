@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, one_of, optional, sequence_of, text, truth
 from utmost.core.exact.arguments import label as as_label
-from utmost.core.exact.arrays import Array, Rebuilt, fractions, frozen
+from utmost.core.exact.arrays import Array, PickledByFields, fractions, frozen
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
 from utmost.design.spaces.distance_units import distance_in, unit_named
 from utmost.design.spaces.place_tables import (
     Survey,
@@ -36,7 +36,7 @@ Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Geography(Shown, Rebuilt):
+class Geography(Display, PickledByFields):
     """Where places are, beside how far they are apart.
 
     Attributes:

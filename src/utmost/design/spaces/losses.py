@@ -11,10 +11,10 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, optional, text, truth
 from utmost.core.exact.arrays import Array, as_array, check_numbers, frozen, indices, is_exact, to_floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural, refused_as
 from utmost.core.exact.own_names import own_names
-from utmost.core.exact.shown import Shown
 from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
 
@@ -24,7 +24,7 @@ _TOO_LONG = 10**_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
-class Loss(Shown):
+class Loss(Display):
     """A loss as a rule l(i, r) of secret i and action r, both numbered from 0.
 
     Attributes:

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance, iterable, label, sequence_of, truth
-from utmost.core.exact.arrays import Array, Rebuilt, frozen, objects
+from utmost.core.exact.arrays import Array, PickledByFields, frozen, objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import exact, natural
-from utmost.core.exact.shown import Shown
 from utmost.design.spaces.space import Space, TableMetric
 from utmost.errors import NotAMetric, NotANumber, Unsupported
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PolicyPart(Shown):
+class PolicyPart(Display):
     """Secrets of a policy at finite distances of each other.
 
     Attributes:
@@ -38,7 +38,7 @@ class PolicyPart(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class Policy(Shown, Rebuilt):
+class Policy(Display, PickledByFields):
     """Secrets with distances that need not be a metric: zero, infinite, or different both ways.
 
     Args:

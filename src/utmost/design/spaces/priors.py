@@ -7,10 +7,10 @@ import numpy as np
 
 from utmost.core.exact.arguments import integer, real, text, truth
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, to_floats
+from utmost.core.exact.display import brief
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural, refused_as
 from utmost.core.exact.own_names import own_names
-from utmost.core.exact.shown import brief
 from utmost.errors import NotANumber, NotAPrior, OutOfRange
 
 

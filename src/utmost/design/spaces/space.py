@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, label, real, sequence_of
 from utmost.core.exact.arrays import (
     Array,
-    Rebuilt,
+    PickledByFields,
     as_array,
     check_array,
     frozen,
@@ -23,8 +23,8 @@ from utmost.core.exact.arrays import (
     plain_array,
     to_floats,
 )
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import natural, refused_as
-from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.errors import NotAMetric, OutOfRange
 
@@ -308,7 +308,7 @@ def _check_triangles(values: Array, tolerance: float) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Space(Shown, Rebuilt):
+class Space(Display, PickledByFields):
     """Secrets 0, 1, ..., n-1 with a metric d, and a label for each.
 
     A metric is symmetric, zero exactly on the diagonal, and has d(x, y) <= d(x, z) + d(z, y). The named spaces

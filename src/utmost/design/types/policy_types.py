@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.arrays import Rebuilt, as_rationals
+from utmost.core.exact.arrays import PickledByFields, as_rationals
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
 from utmost.design.spaces.policies import Policy
 from utmost.design.types.privacy_type import Allowance, PrivacyType
@@ -18,7 +18,7 @@ from utmost.errors import NotAChannel, OutOfRange
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class PolicyType(Shown, Rebuilt):
+class PolicyType(Display, PickledByFields):
     """The channels C with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for the distances d of a policy.
 
     Args:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, integer, real, sequence_of
-from utmost.core.exact.arrays import Array, Rebuilt, as_rationals, is_exact
+from utmost.core.exact.arrays import Array, PickledByFields, as_rationals, is_exact
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, exp_interval, is_lower, log_interval
 from utmost.core.exact.levels import Level, level_argument
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.design.channels.channel import Channel
 from utmost.design.spaces.distance_units import level_per
@@ -181,7 +181,7 @@ _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, weakref_slot=True)
-class PrivacyType(Shown, Rebuilt):
+class PrivacyType(Display, PickledByFields):
     """The channels C on a space with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all secrets x, z and outcomes y.
 
     On `counts(n)` these are the private count mechanisms (the central model); on `discrete(k)` the mechanisms of the

@@ -6,10 +6,10 @@ from fractions import Fraction
 from functools import cache, partial
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, is_lower, log_interval, round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
@@ -22,7 +22,7 @@ from utmost.errors import OutOfRange, PromiseBroken
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SmallestEpsilon(Shown):
+class SmallestEpsilon(Display):
     """The least level that contains a channel, with the place that needs it.
 
     Attributes:
@@ -140,7 +140,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     Raises:
         OutOfRange: for the shift 0, where there is nothing to distinguish and every level is kept.
 
-    Source: [geng2012], (24) and (76); shifts beyond the sensitivity: docs/theory/trade-off.md.
+    Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Geometric
     >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]

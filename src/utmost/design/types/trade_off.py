@@ -43,7 +43,7 @@ def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -
         NotANumber: when p or the shift is no number, or the shift no integer where the noise is.
 
     Cost: a closed form for each p, whatever the sensitivity and the shift; exact ones take a bisection.
-    Source: [geng2012], equations (3) to (11) and (15); the other curves are derived in docs/theory/trade-off.md.
+    Source: [geng2012], equations (3) to (11) and (15); the other curves are derived in proofs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Laplace
     >>> tradeoff(DiscreteStaircase(alpha="1/2", sensitivity=3, step=2), "1/6")

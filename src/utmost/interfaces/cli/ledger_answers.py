@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import read_confidence
-from utmost.core.exact.written_levels import level_facts, level_of_text, level_text, level_words
+from utmost.core.exact.progress_bar import progress_bar
+from utmost.core.exact.written_levels import level_facts, level_from_text, level_text, level_words
 from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -23,7 +23,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.process_release import rehearse
+from utmost.publish.ledger.process_release import check_release
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
@@ -31,7 +31,6 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.table import rehearse_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
@@ -232,7 +231,7 @@ def publish_in_ledger(
     again = memory.request is not None
     question.check_kind(planned=planned)
     signer = question.checked(table, again=again)
-    with long_work(f"Checking {table.name}"):
+    with progress_bar(f"Checking {table.name}"):
         # Parquet in and out, with noise by item: then an engine streams it; else the table is read whole.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
         by_item = is_parquet and promise.keyed_by_id
@@ -248,7 +247,7 @@ def publish_in_ledger(
     with memory.place.opened(create=memory.create) as opened:
         if again and question.is_written and not opened.has_request(str(memory.request)):
             question.checked(table)
-        with long_work("Publishing") as progress:
+        with progress_bar("Publishing") as progress:
             answered = opened.publish(
                 question.name,
                 source,
@@ -264,10 +263,7 @@ def publish_in_ledger(
 
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
-    if is_engine_frame(table):
-        rehearse_table(table, promise, epsilon=question.at, cost=None)
-    else:
-        rehearse(table, promise, epsilon=question.at)
+    check_release(table, promise, question.at)
     if memory.create and not memory.place.is_there:
         after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
         return _show_spending(question, after | {"spent": level_text(question.at)}, new=True)
@@ -309,4 +305,4 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
 
 def _spent_words(spent: str | float) -> str:
     """A level, or nothing, as a report has it: a float where it has been rounded."""
-    return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_of_text(spent))}"
+    return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_from_text(spent))}"

@@ -34,7 +34,7 @@ def planned_table(table: Path, people: People, spelling: Spelling, strategy: Str
         raise OutOfRange("a plan for distinct values is carried out on a counted table", came="events", remedy=remedy)
     if people.are_events:
         declared = strategy.domain if people.domain is None else read_domain(people.domain)
-        if people.at_most is None and not people.each_row:
+        if people.at_most is None:
             unit = strategy.unit
             if unit.amount is None or unit.amount.between is None:
                 people = replace(people, per_cell=people.per_cell or unit.text(unit.sensitivity))
@@ -43,9 +43,12 @@ def planned_table(table: Path, people: People, spelling: Spelling, strategy: Str
                 low, high = unit.amount.ends
                 ends, most = f"{unit.text(low)},{unit.text(high)}", unit.sensitivity / (high - low)
                 people = replace(people, each=people.each or ends, most_events=people.most_events or int(most))
-            people = replace(people, at_most=unit.cells, in_all=people.in_all or _in_all(unit))
+            if not people.each_row:
+                people = replace(people, at_most=unit.cells, in_all=people.in_all or _in_all(unit))
             if unit.amount is not None and people.values is None:
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
+            if unit.amount is not None and unit.amount.missing:
+                people = replace(people, leave_out=[*(people.leave_out or []), "amounts"])
         counted: CountedTable = people.counted(
             table, declared, strategy.unit.neighbours, spelling, together=strategy.together
         )

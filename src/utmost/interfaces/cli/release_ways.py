@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.arguments import one_of
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import read_confidence
-from utmost.core.noise.costs import Cost
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.norm_staircase import CellCost
+from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import Persons, split_names
@@ -18,8 +18,8 @@ from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
 from utmost.interfaces.cli.screens.release_screen import give
 from utmost.interfaces.documents.cost_files import cost_of
-from utmost.publish.promises.promise import Promise
-from utmost.publish.releases.table import rehearse_table, release_table
+from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.releases.once import checked_table
 from utmost.tables.files import files
 from utmost.tables.files.file_pieces import FilePieces
 
@@ -94,13 +94,14 @@ def together(table: Path, told: ReleaseOptions) -> None:
 
 def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
     """Release a table once and for all as it is promised, or say what a release would promise, and show it."""
-    answer, publish = told.answer, rehearse_table if told.dry_run else release_table
+    answer = told.answer
     answer.check_free(table)
     signer, source = answer.signer, files.read(table)
     check_fits(answer, source, promise.columns, promise.public)
-    with long_work(f"Checking and noising {table.name}"):
-        release = publish(source, promise, epsilon=told.level.read(), confidence=answer.confidence)
-    give(release, answer, signer)
+    with progress_bar(f"Checking and noising {table.name}"):
+        checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
+        released = checked.released(None if told.dry_run else secure(None))
+    give(released, answer, signer)
 
 
 def by_plan(table: Path, told: ReleaseOptions) -> None:
@@ -137,24 +138,24 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
-    cost: Cost | None = cost_of(told.once.cost)
-    if promised.stated is not None:
-        refuse("cannot be chosen with --promise, which says all that is promised", told.once)
-        cost = None  # the noise is the one that the file says
     promise = promised.of(counted)
+    if promised.stated is None:
+        promise = promise.once(cost_of(told.once.cost))
+    else:
+        refuse("cannot be chosen with --promise, which says all that is promised", told.once)
     answer.check_free(table)
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
     if large is None and table.is_dir():
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
-    with long_work(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
+    with progress_bar(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
         source: Any = large
         if large is None:
             source = files.read(table) if counted is None else counted
             check_fits(answer, source, promise.columns, promise.public)
-        publish = rehearse_table if told.dry_run else release_table
-        release = publish(source, promise, epsilon=told.level.read(), cost=cost, confidence=answer.confidence)
-    give(release, answer, signer)
+        checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
+        released = checked.released(None if told.dry_run else secure(None))
+    give(released, answer, signer)
 
 
 def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:

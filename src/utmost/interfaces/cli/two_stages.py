@@ -1,6 +1,6 @@
 """`utmost release --group`: noisy sums of groups choose in how much detail each group is counted."""
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.interfaces.cli.options.release_options import Details, ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import named_values
@@ -25,7 +25,7 @@ def publish_detailed(counted: CountedTable, told: ReleaseOptions) -> None:
         rows = {f"margin of {name}": f"± {number(margin)}" for name, margin in margins.items()}
         shown = Group(Text(DRY, style="bold"), facts({"level": f"{level}, {share} of it first", **rows}))
         return print_json(report) if answer.as_json else screen().print(shown)
-    with long_work("Noising"):
+    with progress_bar("Noising"):
         release = release_detailed(
             counted,
             group,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import people_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -92,7 +92,7 @@ class UnknownKeys:
         # Before anything is drawn: what could not be written would be spent for nothing.
         for path in () if out is None else (out, sidecar_path(out)):
             check_absent(path)
-        with long_work(f"Counting {events.name}") as progress:
+        with progress_bar(f"Counting {events.name}") as progress:
             counts = count_keys(
                 events,
                 person=people.person,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import factor_text, level_facts, level_name, stated_level
+from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts, level_name
 from utmost.design.spaces.space import Space
 from utmost.errors import BadTable
 from utmost.interfaces.documents.space_names import distances_words, space_facts, stated_space
@@ -81,7 +81,7 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space, str | Non
     for name in statement:
         if name not in _FIELDS:
             raise does_not_follow(str(name))
-    at, epsilon = stated_level(statement), stated_field(statement, "epsilon", str)
+    at, epsilon = level_from_facts(statement), stated_field(statement, "epsilon", str)
     _check_table(statement)
     with promise_that_holds(), codec.fields("a statement of answers", "space"):
         space = stated_space(statement["space"])

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib.request import urlopen
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
 from utmost.publish.promises.statement import read_statement
@@ -44,7 +44,7 @@ _SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PublishedTable(Shown):
+class PublishedTable(Display):
     """A published table of another kind: points, columns changed together, named keys, answers, readings, clean tables.
 
     Attributes:
@@ -95,10 +95,10 @@ def read_release(
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
-    >>> from utmost.releases import release_table
+    >>> from utmost import release
     >>> with TemporaryDirectory() as folder:
-    ...     release = release_table({"n": [601]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
-    ...     _ = release.save(f"{folder}/released.csv")
+    ...     answer = release({"n": [601]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
+    ...     _ = answer.save(f"{folder}/released.csv")
     ...     read_release(f"{folder}/released.csv").bars.alone()
     3
     """

@@ -18,9 +18,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from utmost.core.exact.arrays import Array
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import exact_integer
-from utmost.core.exact.shown import Shown
-from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.design.channels.channel import Channel, Remap, stochastic
 from utmost.design.channels.channel_draws import drawing_of
 from utmost.design.channels.on_counts import GeometricMatrix
@@ -42,7 +42,7 @@ Positions = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler(Shown):
+class Sampler(Display):
     """A table of integers to draw from, and what a draw promises.
 
     Attributes:
@@ -176,7 +176,7 @@ def _facts(sampler: Sampler) -> dict[str, Any]:
 
 
 def _sampler(facts: Mapping[str, Any]) -> Sampler:
-    level = level_facts(stated_level(facts)) if "alpha" in facts else {"epsilon": str(facts["epsilon"])}
+    level = level_facts(level_from_facts(facts)) if "alpha" in facts else {"epsilon": str(facts["epsilon"])}
     positions, unit = facts["positions"], facts["unit"]
     if unit is not None and unit_named(unit) != unit:
         raise BadTable("a unit must have its short name", came="another", where="unit")

@@ -22,7 +22,7 @@ from typing import Any
 
 from utmost.core.exact.numbers import exact, natural
 from utmost.core.exact.surds import Surd
-from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.design.spaces.distance_units import is_unit, unit_named
 from utmost.design.spaces.families import (
     DiscreteMetric,
@@ -317,4 +317,4 @@ def type_facts(ptype: PrivacyType) -> dict[str, Any]:
 
 def stated_type(facts: Mapping[str, Any]) -> PrivacyType:
     """The type that `type_facts` wrote."""
-    return PrivacyType(stated_space(facts["space"]), stated_level(facts))
+    return PrivacyType(stated_space(facts["space"]), level_from_facts(facts))

@@ -9,9 +9,9 @@ from itertools import accumulate
 from math import lcm
 from typing import Any
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import level
-from utmost.core.exact.shown import Shown
-from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.design.local.block_families import BlockFamily
 from utmost.design.local.block_selection import BlockSelection
 from utmost.errors import BadTable, Unsupported
@@ -23,7 +23,7 @@ _SOURCES: dict[Language, str] = {"js": "survey.mjs", "kotlin": "Survey.kt", "swi
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Survey(Shown):
+class Survey(Display):
     """A question with k answers, and how each client reports its own.
 
     Attributes:
@@ -128,7 +128,7 @@ def _facts(survey: Survey) -> dict[str, Any]:
 def _survey(facts: Mapping[str, Any]) -> Survey:
     labels, bases = tuple(facts["labels"]), tuple(map(tuple, facts["bases"]))
     family = BlockFamily(len(labels), facts["size"], tuple(facts["multipliers"]), bases, tuple(facts["weights"]))
-    return Survey(labels, BlockSelection(family, stated_level(facts)))
+    return Survey(labels, BlockSelection(family, level_from_facts(facts)))
 
 
 SURVEY = Form("utmost survey", "a survey", _facts, _survey)

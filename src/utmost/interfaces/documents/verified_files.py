@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.shown import few
-from utmost.core.exact.written_levels import stated_level
+from utmost.core.exact.display import few
+from utmost.core.exact.written_levels import level_from_facts
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
@@ -154,7 +154,7 @@ def _of_clean(
     given = [alone, *([] if clean.given is None else ["that the public facts are true"])]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
     line, law = (
-        promise_line(stated_level(document), document.get("first", document)["neighbours"]),
+        promise_line(level_from_facts(document), document.get("first", document)["neighbours"]),
         "none of its own: it is made of the release",
     )
     compared = {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}

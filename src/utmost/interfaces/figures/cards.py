@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.shown import Shown, one_line, shown_names
+from utmost.core.exact.display import Display, displayed_fields, one_line
 from utmost.errors import UtmostError
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
@@ -55,10 +55,12 @@ def one_line_of(value: Any) -> str:
 def _named(value: Any) -> tuple[str, list[str]]:
     """What the text of a value names, a row each; of one that words its own text, that line."""
     kind: Any = type(value)
-    if kind.__repr__ is not Shown.__repr__:
+    if kind.__repr__ is not Display.__repr__:
         return one_line_of(value), []
     summary = str(bool(value)) if "__bool__" in dir(type(value)) else ""
-    return summary, [markup.facts_table((name.replace("_", " "), getattr(value, name)) for name in shown_names(value))]
+    return summary, [
+        markup.facts_table((name.replace("_", " "), getattr(value, name)) for name in displayed_fields(value))
+    ]
 
 
 def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list[Any]], int]:

@@ -6,7 +6,7 @@ from html import escape
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
-from utmost.core.exact.shown import brief
+from utmost.core.exact.display import brief
 
 _WIDE, _TALL = 640, 296
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 30, 44

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.shown import brief
+from utmost.core.exact.display import brief
 
 
 def page_of(title: str, summary: str, parts: Iterable[str]) -> str:

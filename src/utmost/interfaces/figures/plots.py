@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from utmost.core.exact.arguments import optional, text, truth
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, natural
-from utmost.core.exact.shown import Shown
 from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare
 from utmost.interfaces.figures.cards import columns_of, constraints_of, kind_of
@@ -27,7 +27,7 @@ _MOST_POINTS, _MOST_BARS, _MOST_SHADED = 2001, 300, 400
 
 
 def plot(
-    value: Shown,
+    value: Display,
     *,
     column: str | None = None,
     family: Any = None,

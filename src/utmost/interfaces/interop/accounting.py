@@ -45,7 +45,7 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
     Raises:
         Unsupported: where dp-accounting is not installed.
 
-    Source: [geng2012], equations (3) to (11), for the classes; docs/theory/trade-off.md for the worst shift.
+    Source: [geng2012], equations (3) to (11), for the classes; proofs/theory/trade-off.md for the worst shift.
     """
     drawn, _ = on_grid(instance(law, Law, "law"), None)
     times, step = natural(cells, "cells", least=1, most=_MOST_CELLS), real(discretization, "discretization")

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from utmost.core.exact.written_levels import level_of_text
+from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.record_forms import (
@@ -58,7 +58,7 @@ class Proposal(Written):
         number: its place among all proposals.
     """
 
-    READ: ClassVar = {"level": level_of_text, "also": tuple}
+    READ: ClassVar = {"level": level_from_text, "also": tuple}
 
     name: Record
     verb: Annotated[str, one_of(VERBS)]

@@ -10,7 +10,7 @@ from typing import Any
 from utmost.core.exact.arguments import text
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
 from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_part, table_in
@@ -91,7 +91,7 @@ class RemoteLedger:
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The stored levels that the token may see, strictest first."""
         published = self._get(f"/v1/releases/{path_part(name)}", version=version)
-        return tuple(map(level_of_text, published["levels"]))
+        return tuple(map(level_from_text, published["levels"]))
 
     def view(
         self,
@@ -145,7 +145,7 @@ class RemoteLedger:
             found: Answer as JSON.
             brought: True values that were sent, so that the answer is of their kind; None for a view.
         """
-        noise, at, table = noise_of_facts(found["promise"]), level_of_text(found["epsilon"]), table_in(found, brought)
+        noise, at, table = noise_of_facts(found["promise"]), level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, WorkloadRelease):
             promise, rows, remembered = Promise(noise=noise), found["rows"], table.ledger_facts

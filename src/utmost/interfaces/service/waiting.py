@@ -7,7 +7,7 @@ and no page has to open all proposals to count those that wait.
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from utmost.core.exact.written_levels import level_of_text
+from utmost.core.exact.written_levels import level_from_text
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.record_forms import (
     HIDDEN,
@@ -47,7 +47,7 @@ class Waiting(Written):
         also: by what else the asker is known as a person, see `Token.person`.
     """
 
-    READ: ClassVar = {"level": level_of_text, "also": tuple}
+    READ: ClassVar = {"level": level_from_text, "also": tuple}
 
     name: Record
     verb: Annotated[str, one_of((DECISION, TABLE))]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import roomy
+from utmost.core.exact.arrays import with_room_for
 from utmost.publish.counting.bounding import begins
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.tables.axes.few_cells import MOST_LAID, FewCells
@@ -93,5 +93,5 @@ class AddedCells:
         order = np.argsort(cells, kind="stable")
         cells, sums = cells[order], sums[order]
         starts = np.flatnonzero(begins(cells))
-        sums = roomy(sums, len(parts) + 1)  # a cell occurs once in each part at most
+        sums = with_room_for(sums, len(parts) + 1)  # a cell occurs once in each part at most
         return AddedCells(cells[starts], np.add.reduceat(sums, starts) if len(starts) else sums)

@@ -1,6 +1,6 @@
 """Bounding what one person changes: for each person's cells, the few with the least hash, exactly so many of them.
 
-What is kept of a person is a function of the key and of that person's own rows: see docs/theory/counting.md.
+What is kept of a person is a function of the key and of that person's own rows: see proofs/theory/counting.md.
 """
 
 from collections.abc import Sequence

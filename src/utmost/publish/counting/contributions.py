@@ -1,7 +1,7 @@
 """How many persons each bound would leave whole: what `at_most` and `per_cell` are chosen by, counted like any table.
 
 Each person falls into one cell, that of the least bound which cuts nothing of that person. The cell is a function of
-the person's own rows, so one person changes one cell by 1: docs/theory/counting.md.
+the person's own rows, so one person changes one cell by 1: proofs/theory/counting.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, one_of, wrong_kind
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact_integer
+from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
@@ -28,7 +28,7 @@ from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.publish.counting.declared_axes import declared_domain
 from utmost.tables.axes.axes import Label, plain
 from utmost.tables.axes.domain import Domain
-from utmost.tables.cells.event_batches import Progress, declared_spelling
+from utmost.tables.cells.event_batches import declared_spelling
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _FITS = 1 << 62
@@ -40,7 +40,7 @@ AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
 """Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
 
 
-@long_work("Counting contributions")
+@progress_bar("Counting contributions")
 def count_contributions(
     events: Any,
     domain: Domain | Mapping[str, Any],

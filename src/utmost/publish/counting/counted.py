@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, optional, text, truth
-from utmost.core.exact.arrays import frozen, roomy
+from utmost.core.exact.arrays import frozen, with_room_for
+from utmost.core.exact.display import Display, one_line
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown, one_line
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
@@ -32,11 +32,11 @@ if TYPE_CHECKING:  # a table knows no plan until one comes
 DOCUMENT_KIND = "counted"
 """What the document of a counted table says that it is."""
 
-_PLAIN = None, None  # neither two parts of sums nor distinct values
+_PLAIN = None, None, False  # neither parts of sums, nor distinct values, nor missing amounts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CountedTable(ProvedTable, Shown):
+class CountedTable(ProvedTable, Display):
     """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
 
     It holds true values: it is released and never published.
@@ -104,7 +104,7 @@ class CountedTable(ProvedTable, Shown):
         """The cells in a type that holds every sum of them."""
         if isinstance(self.cells, FewCells) or self.cells.dtype == object:
             return self.cells
-        return roomy(self.cells, max(1, self.cells.size))
+        return with_room_for(self.cells, max(1, self.cells.size))
 
     def check_fits(self, strategy: "Strategy") -> None:
         """Check that a strategy is for this domain, and for no smaller an individual than was counted.
@@ -140,10 +140,15 @@ class CountedTable(ProvedTable, Shown):
             OutOfRange: for a smaller one.
         """
         proved = self.unit
-        kinds = [None if of.amount is None else (of.amount.between, of.amount.distinct) for of in (unit, proved)]
+        kinds = [
+            None if of.amount is None else (of.amount.between, of.amount.distinct, of.amount.missing)
+            for of in (unit, proved)
+        ]
         if (kinds[0] or _PLAIN) != (kinds[1] or _PLAIN):
             remedy = "Pass the table's own unit."
             required = "sums and counts are noised together, or neither; distinct counts are said to be such"
+            if kinds[0] is not None and kinds[1] is not None and kinds[0][2] != kinds[1][2]:
+                required = "a plan and a table must say alike what becomes of missing amounts"
             raise OutOfRange(required, came="another unit", remedy=remedy)
         if unit.step != proved.step:
             remedy = "Pass the table's own unit, or leave it out."
@@ -183,7 +188,7 @@ class CountedTable(ProvedTable, Shown):
     def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> LabelledTable:
         """The true sums over one family as a table: its labels, and the sums in one column; by default the total.
 
-        Where events were counted beside their amounts there are two, "count" and that of the amounts.
+        Where events were counted beside their amounts there are "count" and the sum of the amounts, as "paid_sum".
 
         Args:
             family: the levels; none for the total.
@@ -196,10 +201,13 @@ class CountedTable(ProvedTable, Shown):
         if amounts is None:
             return self._laid(family, column, self.unit.numbers)
         both = amounts.both(self.domain.family(family))
-        above, below = amounts.parts(self.domain.sums(self.summable, both).astype(object), both)
+        parts = amounts.parts(self.domain.sums(self.summable, both).astype(object), both)
         low, high = amounts.amount.ends
-        counts = (above + below) // (high - low)  # exact: each event adds high - low to the two together
-        sums = {"count": narrowed(counts), amounts.amount.name: amounts.amount.numbers(narrowed(above + low * counts))}
+        sums = dict[str, NDArray[Any]]()
+        for answer in amounts.columns:
+            factors = np.array([int(weight * (high - low)) for weight in answer.weights], dtype=object)
+            exact = narrowed(factors @ parts // (high - low))  # each event adds high - low to all parts together
+            sums[answer.name] = exact if answer.amount is None else answer.amount.numbers(exact)
         return labelled(self.kind, self.domain.group_labels(amounts.seen(both)), sums)
 
     def in_steps(self, column: str | None = None) -> LabelledTable:

@@ -2,7 +2,7 @@
 
 Of each person at most so many cells are kept, each changed by at most so much. What is kept is a function of the key
 and of that person's own rows, so that without the person all others stand as they stood: the proof is in
-docs/theory/counting.md.
+proofs/theory/counting.md.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
 from utmost.publish.counting.added_cells import AddedCells
@@ -24,6 +24,7 @@ from utmost.publish.counting.contribution_selection import by_cell, in_one_part,
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
     LARGEST_DOMAIN,
+    LEAVE_OUT,
     Measure,
     MeasureSpec,
     count,
@@ -43,7 +44,7 @@ from utmost.tables.axes.axes import Axis, Label
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import MOST_LAID, FewCells
 from utmost.tables.cells.axis_places import reader_of
-from utmost.tables.cells.event_batches import Batch, Progress, any_column, declared_spelling, read_events
+from utmost.tables.cells.event_batches import Batch, any_column, declared_spelling, read_events
 from utmost.tables.cells.event_codes import check_type
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
@@ -88,7 +89,7 @@ def count_table(
 ) -> dict[Label, CountedTable]: ...
 
 
-@long_work("Counting events")
+@progress_bar("Counting events")
 def count_table(
     events: Any,
     domain: Domain | Mapping[str, Any],
@@ -195,7 +196,7 @@ def count_measures(
 ) -> dict[Label, dict[str, CountedTable]]: ...
 
 
-@long_work("Counting events")
+@progress_bar("Counting events")
 def count_measures(
     events: Any,
     domain: Domain | Mapping[str, Any],
@@ -282,9 +283,6 @@ def _counted(
 
 Cells = NDArray[Any] | AddedCells
 """The sum of each cell; or, where they are more than can be laid out, of those that hold one."""
-
-
-LEAVE_OUT = "leave out"
 
 
 def hash_key(key: bytes | None) -> bytes:
@@ -423,6 +421,9 @@ class CountingRule:
                     ),
                 ),
                 has_each=any(measure.each is not None for measure in self.plan.measures),
+                amounts=tuple(
+                    dict.fromkeys(str(measure.column) for measure in self.plan.measures if measure.leaves_missing)
+                ),
                 kept_of=self.kept_of,
             ),
         )
@@ -540,12 +541,18 @@ class CountingRule:
         self, measure: Measure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any] | None]:
         """For each event, its amount, None where each counts as one; for sums and counts together first the count."""
-        amounts = measure.amounts(batch, before, self.spelling)
+        amounts, missing = measure.amounts(batch, before, self.spelling)
         if amounts is None:
             return [None]
-        moved = measure.within(amounts)
-        self.tally.moved(int(np.count_nonzero(inside & (moved != amounts))))
-        return [moved] if measure.most_events is None or measure.each is None else [None, moved - measure.each[0]]
+        moved, is_moved = measure.within(amounts), inside
+        if missing is not None:
+            is_moved = inside & ~missing
+            self.tally.without_amount(str(measure.column), int(np.count_nonzero(inside & missing)))
+        self.tally.moved(int(np.count_nonzero(is_moved & (moved != amounts))))
+        if measure.most_events is None or measure.each is None:
+            return [moved if missing is None else np.where(missing, 0, moved)]
+        above = moved - measure.each[0]
+        return [None, above] if missing is None else [None, np.where(missing, 0, above), missing.astype(np.int64)]
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
@@ -566,7 +573,7 @@ class CountingRule:
             own = [pairs.where(every == of) for of in range(first, first + measure.tables)]
             within, of_cells = measure.moved(own[0])
             moved += of_cells
-            parts += [within] if measure.most_events is None else measure.both_parts(*own)
+            parts += [within] if measure.most_events is None else measure.parts(*own)
         # Which cells are kept is decided once for all measures: they are counts and sums of the same people.
         joined = joined_pairs(parts)
         by_cells, numbers = by_cell(joined, self.each_size)
@@ -590,9 +597,7 @@ class CountingRule:
             by_cells, numbers = by_cell(own, self.each_size)
             of_cells = measure.sizes_in_cells(own, numbers, len(by_cells.cells))
             left = least_in_all(Pairs(by_cells.persons, by_cells.cells, of_cells), measure.in_all, texts, key=self.key)
-            parts.append(
-                measure.left_of(own, numbers, of_cells, left, is_above=own.cells < (first + 1) * self.each_size)
-            )
+            parts.append(measure.left_of(own, numbers, of_cells, left, own.cells // self.each_size - first))
             cut += int(np.count_nonzero(left != of_cells))
         return joined_pairs(parts), cut
 

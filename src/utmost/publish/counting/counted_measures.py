@@ -11,11 +11,11 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.bounding import Pairs
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
-from utmost.tables.cells.event_amounts import rounded_amounts
+from utmost.tables.cells.event_amounts import rounded_amounts, without_missing
 from utmost.tables.cells.event_batches import Batch
 from utmost.tables.cells.event_codes import amounts_in
 from utmost.tables.cells.spelling import Spelling
@@ -28,6 +28,7 @@ Ends = tuple[int, int]
 
 
 LARGEST_DOMAIN = 1 << 62
+LEAVE_OUT = "leave out"
 
 _KINDS = "a mapping from names to ut.count(), ut.sum(...) and ut.distinct(...)"
 
@@ -37,7 +38,7 @@ class MeasureSpec:
     """The measure of each cell: events, the sum of amounts, or distinct values; made by `count`, `sum`, `distinct`.
 
     Attributes:
-        values, step, each, per_cell, most_events, in_all: as for `sum`; without ``values`` as for `count`.
+        values, step, each, per_cell, most_events, in_all, missing: as for `sum`; without ``values`` as for `count`.
         distinct, of, at_most: the column, the values and the bound of `distinct`.
     """
 
@@ -50,6 +51,7 @@ class MeasureSpec:
     of: Any = None
     at_most: int | None = None
     in_all: Number | None = None
+    missing: str | None = None
 
 
 def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
@@ -59,7 +61,7 @@ def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> Measu
         per_cell: Number of events of a person that count in a cell; 1 if left out, or as many as ``in_all``.
         in_all: Number of events of a person that count in the whole table: of more, evenly spread ones are kept, so
             that each cell loses in proportion. Where persons differ in how much they do, this cuts far less than
-            ``per_cell`` for the same noise; a strategy releases it, see `release_workload`.
+            ``per_cell`` for the same noise; a plan releases it, see `release`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> from utmost.counting import Counting, count_measures
@@ -79,6 +81,7 @@ def sum(
     per_cell: Bounds | None = None,
     most_events: int | None = None,
     in_all: Number | None = None,
+    missing: str | None = None,
 ) -> MeasureSpec:
     """Sum a column of amounts, as the measure of `count_table`, or as one of `count_measures`.
 
@@ -95,11 +98,34 @@ def sum(
             `SumsAndCounts`. In place of ``per_cell``.
         in_all: The most to which the sizes of a person's sums may add up over all cells; with ``most_events`` the
             number of events of a person that count, see `count`.
+        missing: "leave out" where events without an amount are left out of the sums, and of the number that means
+            divide by; with ``most_events`` they are counted among all events. The counting report says how many there
+            were. If left out, a missing amount is refused.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
     """
-    return MeasureSpec(column, step, each, per_cell, most_events, in_all=in_all)
+    return MeasureSpec(column, step, each, per_cell, most_events, in_all=in_all, missing=missing)
+
+
+def mean(
+    column: str,
+    *,
+    each: Bounds,
+    step: Number | None = None,
+    most_events: int = 1,
+    in_all: int | None = None,
+    missing: str | None = None,
+) -> MeasureSpec:
+    """Count events, sum a column of amounts and take its mean, all by one noise: `sum` with ``most_events``.
+
+    Args:
+        column, each, step, most_events, in_all, missing: as for `sum`.
+
+    >>> mean("income", each=(0, 200_000)) == sum("income", each=(0, 200_000), most_events=1)
+    True
+    """
+    return MeasureSpec(column, step, each, most_events=most_events, in_all=in_all, missing=missing)
 
 
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
@@ -116,7 +142,7 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
             nothing, and are told to the curator; ``other`` of an axis takes them in, as one value.
         at_most: how many values of one person count in a cell, >= 1; of rows that are persons 1.
 
-    Source: COUNT(DISTINCT) with bounded contributions, docs/theory/counting.md.
+    Source: COUNT(DISTINCT) with bounded contributions, proofs/theory/counting.md.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "A"], "product": ["tea", "milk", "tea"]}
     >>> from utmost.counting import Counting, count_table
@@ -182,14 +208,18 @@ class Measure:
                 person's sum, and a step or a bound on values where there are none.
         """
         values, step, each, per_cell = words.values, words.step, words.each, words.per_cell
+        if words.missing not in (None, LEAVE_OUT):
+            remedy = 'Pass missing="leave out", or leave it out: then a missing amount is refused.'
+            raise OutOfRange(f"missing must be {LEAVE_OUT!r}", came=repr(words.missing), where="missing", remedy=remedy)
         if words.distinct is not None or words.of is not None or words.at_most is not None:
             return cls._distinct(words, each_row=each_row, name=name)
-        if values is None and not (step is None and each is None):
-            came = "step" if step is not None else "each"
+        if values is None and not (step is None and each is None and words.missing is None):
+            came = "step" if step is not None else "each" if each is not None else "missing"
             raise OutOfRange(f"{came}= is of amounts", came="no values=", remedy='Pass values="amount", say.')
         if words.most_events is not None:
             return cls._shared(words, each_row=each_row, name=name)
-        amount = None if values is None else Amount(name or values, 1 if step is None else step)
+        left_out = words.missing is not None
+        amount = None if values is None else Amount(name or values, 1 if step is None else step, missing=left_out)
         event = None if each is None else _ends(each, "each", amount)
         # The only row of a person is the person's sum.
         if per_cell is None and event is not None and each_row:
@@ -219,7 +249,8 @@ class Measure:
         step = 1 if words.step is None else words.step
         plain = Amount(name or words.values, step)
         low, high = _ends(words.each, "each", plain)
-        amount = Amount(plain.name, step, (plain.text(low), plain.text(high)))
+        ends_of_each = plain.text(low), plain.text(high)
+        amount = Amount(plain.name, step, ends_of_each, missing=words.missing is not None)
         in_all = None if words.in_all is None else natural(words.in_all, "in_all", least=1)
         ends = (0, (high - low) * most)
         return cls(words.values, amount, words.step is not None, (low, high), ends, most, in_all=in_all)
@@ -245,10 +276,15 @@ class Measure:
 
     @property
     def tables(self) -> int:
-        """How many tables are added up for it: of sums and counts together two, of distinct values one for each."""
+        """The number of tables that are added up: for sums and counts one for each part, for distinct values each."""
         if self.distinct is not None:
             return self.distinct.size
-        return 1 if self.most_events is None else 2
+        return 1 if self.most_events is None or self.amount is None else len(self.amount.labels)
+
+    @property
+    def leaves_missing(self) -> bool:
+        """Whether events without an amount are left out of the sums."""
+        return self.column is not None and self.amount is not None and self.amount.missing
 
     @property
     def bound(self) -> int:
@@ -282,23 +318,31 @@ class Measure:
         changed, most = min(cells, self.in_all), min(self.bound, in_all)
         return Unit(most, changed, neighbours, self.amount, nonnegative=promised, in_all=in_all)
 
-    def both_parts(self, counts: Pairs, sums: Pairs) -> list[Pairs]:
-        """What persons have above the low end and below the high one, of no more events than are counted.
+    def parts(self, counts: Pairs, sums: Pairs, missing: Pairs | None = None) -> list[Pairs]:
+        """The parts of `AmountPair`, of no more events than are counted.
 
-        Of more events the part above is that of all in proportion, rounded down, so that their mean stays as it is.
+        Of more events each part is that of all in proportion, rounded down, so that their mean stays as it is.
 
         Args:
-            counts, sums: of the same pairs of person and cell, the events and their amounts above the low end.
+            counts, sums, missing: For the same pairs of person and cell, the number of events, the sum of their amounts
+                above the low end, and the number of events without an amount.
 
         Returns:
-            Two tables' pairs, as `Pairs.clipped`; both numbers of a pair are >= 0, and together at most the bound.
+            A table's pairs for each part, as `Pairs.clipped`; numbers of a pair are >= 0, and together at most the
+            bound.
         """
         assert self.most_events is not None, "events are counted"
         assert self.each is not None, "between two ends"
-        wide, largest = self.each[1] - self.each[0], max(self.bound, int(sums.sums.max(initial=0)) * self.most_events)
+        wide, most = self.each[1] - self.each[0], int(counts.sums.max(initial=0))
+        largest = max(self.bound, int(sums.sums.max(initial=0)) * self.most_events, wide * most * self.most_events)
         events = np.minimum(counts.sums, self.most_events).astype(object if largest >= 1 << 62 else np.int64)
-        above = sums.sums.astype(events.dtype) * events // np.maximum(counts.sums, 1).astype(events.dtype)
-        parts = [Pairs(counts.persons, counts.cells, above), Pairs(sums.persons, sums.cells, wide * events - above)]
+        of_all = np.maximum(counts.sums, 1).astype(events.dtype)
+        above = sums.sums.astype(events.dtype) * events // of_all
+        third = np.zeros_like(above) if missing is None else wide * missing.sums.astype(events.dtype) * events // of_all
+        parts = [Pairs(counts.persons, counts.cells, above)]
+        parts.append(Pairs(sums.persons, sums.cells, wide * events - above - third))
+        if missing is not None:
+            parts.append(Pairs(missing.persons, missing.cells, third))
         return [part.where(part.sums != 0) for part in parts]
 
     def sizes_in_cells(self, pairs: Pairs, numbers: NDArray[np.int64], cells: int) -> NDArray[Any]:
@@ -319,14 +363,14 @@ class Measure:
         numbers: NDArray[np.int64],
         sizes: NDArray[Any],
         left: NDArray[Any],
-        is_above: NDArray[np.bool_],
+        part: NDArray[np.int64],
     ) -> Pairs:
-        """The pairs once their sizes are cut; of sums and counts the part above in proportion, below what is missing.
+        """The pairs once their sizes are cut; of sums and counts in proportion, and below the high end what is left.
 
         Args:
             pairs, numbers: as for `sizes_in_cells`, which gave ``sizes``.
             left: what is left of each size, from 0 to the size.
-            is_above: of sums and counts together, which pairs are what amounts have above the low end.
+            part: For each pair of sums and counts together, the place of its part.
         """
         if self.most_events is None:
             sums = np.where(pairs.sums < 0, -left[numbers], left[numbers])
@@ -334,25 +378,45 @@ class Measure:
             largest = int(pairs.sums.max(initial=0)) * int(left.max(initial=0))
             # Sizes are multiplied by what is left before they are divided: products may leave int64.
             kind = object if largest >= 1 << 62 else pairs.sums.dtype
-            above = np.zeros(len(sizes), dtype=kind)
-            above[numbers[is_above]] = pairs.sums[is_above]
-            above = above * left // sizes
-            sums = np.where(is_above, above[numbers], (self.events_in_steps * left - above)[numbers])
-            sums = sums.astype(np.int64 if self.bound < 1 << 62 else object)
+            cut = np.zeros((self.tables, len(sizes)), dtype=kind)
+            cut[part, numbers] = pairs.sums
+            cut = cut * left // sizes
+            cut[1] = 0
+            cut[1] = self.events_in_steps * left - cut.sum(axis=0)
+            sums = cut[part, numbers].astype(np.int64 if self.bound < 1 << 62 else object)
         return Pairs(pairs.persons, pairs.cells, sums).where(sums != 0)
 
-    def amounts(self, batch: Batch, before: int, spelling: Spelling) -> NDArray[Any] | None:
-        """The amounts of the events of a batch in steps, as they came; None where each event counts as one.
+    def amounts(
+        self, batch: Batch, before: int, spelling: Spelling
+    ) -> tuple[NDArray[Any] | None, NDArray[np.bool_] | None]:
+        """The amounts of the events of a batch in steps, as they came, and which are missing.
+
+        None where each event counts as one; where missing amounts are left out they are 0.
 
         Raises:
-            BadTable: for an amount that is missing or no number.
+            BadTable: for an amount that is no number, and a missing one that is not left out.
         """
         if self.column is None:
-            return None
-        if self.is_rounded:
-            assert self.amount is not None, "a step is of amounts"
-            return rounded_amounts(batch[self.column], self.column, before, self.amount, spelling)
-        return amounts_in(batch[self.column], self.column, before, spelling)
+            return None, None
+        column, gone = batch[self.column], None
+        if self.leaves_missing:
+            column, gone = without_missing(column, spelling)
+        try:
+            if self.is_rounded:
+                assert self.amount is not None, "a step is of amounts"
+                return rounded_amounts(column, self.column, before, self.amount, spelling), gone
+            return amounts_in(column, self.column, before, spelling), gone
+        except BadTable as error:
+            if gone is None and (missing := without_missing(column, spelling)[1]).any():
+                row = before + int(missing.argmax()) + 1
+                if error.where is not None and error.where.startswith(f"row {row},"):
+                    raise BadTable(
+                        "every event must have an amount",
+                        came="a missing one",
+                        where=error.where,
+                        remedy='Pass missing="leave out": sums and means leave it out, and the report counts it.',
+                    ) from None
+            raise
 
     def within(self, amounts: NDArray[Any]) -> NDArray[Any]:
         """Amounts of events, moved between the ends for each."""

@@ -29,7 +29,7 @@ class Counting:
             ``together`` of rows.
         WrongKind: for a value of another type.
 
-    Source: bounded contributions, docs/theory/counting.md.
+    Source: bounded contributions, proofs/theory/counting.md.
 
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)

@@ -45,9 +45,11 @@ class CountingPlan:
         if person is not None and any(person == values.levels[0] for values in counting.valued):
             remedy = "Pass measure=ut.count(): of each person 1 in a cell."
             raise OutOfRange("how many distinct persons there are is a count", came=repr(person), remedy=remedy)
-        if len(set(counting.columns)) < len(counting.columns):
+        keys = [name for axis in counting.read for name in axis.columns]
+        others = [*counting.who, *dict.fromkeys(values.columns[0] for values in counting.valued), *counting.summed]
+        if len({*others, *keys}) < len(others) + len(set(keys)):
             raise OutOfRange(
-                "persons, values and each axis must be columns of their own",
+                "persons, amounts and axes must be read from columns of their own",
                 came="one column twice",
                 where=", ".join(counting.columns),
                 remedy="The values of an axis are published, and persons are not.",
@@ -109,9 +111,9 @@ class CountingPlan:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that are read; none where rows alone are counted, which any column does."""
-        keys = [name for axis in self.read for name in axis.columns]
-        return [*self.who, *keys, *dict.fromkeys(axis.levels[0] for axis in self.valued), *self.summed]
+        """The columns that are read, each once; none where rows alone are counted, which any column does."""
+        keys = [name for axis in self.labelled for name in axis.columns]
+        return list(dict.fromkeys([*self.who, *keys, *self.summed]))
 
     @property
     def summed(self) -> list[str]:

@@ -1,7 +1,7 @@
 """The account of a counting: how many events were read, and what became of them, for the curator's eyes alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from utmost.errors import Unsupported
@@ -27,6 +27,7 @@ class CountAccount:
             where they cut nothing because they are being chosen.
         counted, kept: how much of it there was inside the domain, and how much is left: events, or the sizes of the
             sums of persons in cells.
+        without_amount: by column of amounts, how many events inside the domain have none and were left out of its sums.
     """
 
     notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing that is written contains."
@@ -43,6 +44,7 @@ class CountAccount:
     kept_of: str | None = None
     counted: int = 0
     kept: int = 0
+    without_amount: Mapping[str, int] = field(default_factory=dict)
 
     def __reduce__(self) -> Any:
         raise Unsupported(
@@ -80,6 +82,10 @@ class CountAccount:
             "left out": f"{self.left_out} events outside the domain",
             **{f"outside, {name}": f"{count} events" for name, count in self.outside.items()},
             **{f"missing, {name}": f"{count} events" for name, count in self.missing.items()},
+            **{
+                f"missing, {name}": f"{count} events, left out of its sums"
+                for name, count in self.without_amount.items()
+            },
             "persons": f"{self.persons} with events inside the domain",
             **({} if self.cut is None else {"moved, each": f"{self.cut} amounts of events, by each"}),
             "moved": f"{self.moved} sums of a person in a cell, by per_cell or in_all",

@@ -1,7 +1,7 @@
 """How many distinct values occur in a cell: of each person few of them, and of all persons each once.
 
 A value in a cell is noted as a cell of its own, in which persons are counted; a cell's number is how many of its
-values somebody has. So every engine adds up what it always does. See docs/theory/counting.md.
+values somebody has. So every engine adds up what it always does. See proofs/theory/counting.md.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

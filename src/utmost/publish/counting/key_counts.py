@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, integer, text, wrong_kind
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import natural
+from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.bounding import Pairs, identified, marking_secret, pair_marks
@@ -23,7 +23,7 @@ from utmost.publish.counting.counted_events import hash_key
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets, persons_of
 from utmost.tables.axes.axes import text_of
 from utmost.tables.cells.columns import is_missing
-from utmost.tables.cells.event_batches import Batch, Progress, declared_spelling, read_events
+from utmost.tables.cells.event_batches import Batch, declared_spelling, read_events
 from utmost.tables.cells.event_codes import distinct_cells
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
@@ -98,7 +98,7 @@ def count_keys(
 ) -> dict[str, KeyShares]: ...
 
 
-@long_work("Counting keys")
+@progress_bar("Counting keys")
 def count_keys(
     events: Any,
     *,

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.progress_bar import Progress
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.publish.counting.bounding import Pairs, Tally
 from utmost.publish.counting.event_reader import EventReader
-from utmost.tables.cells.event_batches import Batch, Events, Progress
+from utmost.tables.cells.event_batches import Batch, Events
 from utmost.tables.cells.event_codes import Persons, TextsInArrow
 from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
 from utmost.tables.files.spill_file import SetAside

@@ -26,11 +26,20 @@ class AccountTally:
         axes: the names of the axes whose values are read.
         has_each: whether the amounts of events are moved between ends.
         kept_of: what is kept by the bounds, see `CountAccount`.
+        amounts: the columns of amounts whose missing ones are left out.
     """
 
-    def __init__(self, axes: Sequence[str], *, has_each: bool = False, kept_of: str | None = None) -> None:
+    def __init__(
+        self,
+        axes: Sequence[str],
+        *,
+        has_each: bool = False,
+        kept_of: str | None = None,
+        amounts: Sequence[str] = (),
+    ) -> None:
         self._axes, self._has_each, self._kept_of = tuple(axes), has_each, kept_of
-        self._numbers = [0] * (_FIRST_AXIS + 2 * len(self._axes))
+        self._amounts = tuple(amounts)
+        self._numbers = [0] * (_FIRST_AXIS + 2 * len(self._axes) + len(self._amounts))
 
     def read(self, inside: NDArray[np.bool_], places: Sequence[NDArray[np.int64]]) -> None:
         """Take a batch of events in.
@@ -50,6 +59,10 @@ class AccountTally:
     def moved(self, events: int) -> None:
         """Take in how many amounts of events inside the domain were moved."""
         self._numbers[_EACH] += events
+
+    def without_amount(self, column: str, events: int) -> None:
+        """Take in how many events inside the domain have no amount in a column."""
+        self._numbers[_FIRST_AXIS + 2 * len(self._axes) + self._amounts.index(column)] += events
 
     def bound(self, pairs: Pairs, moved: int, dropped: int) -> None:
         """Take in what was kept of some persons, all of whose pairs these are: how many sums were moved and dropped."""
@@ -85,12 +98,13 @@ class AccountTally:
 
     def account(self) -> CountAccount:
         """The account of all that was taken in."""
-        numbers = self._numbers
+        numbers, of_amounts = self._numbers, _FIRST_AXIS + 2 * len(self._axes)
         return CountAccount(
             events=numbers[_EVENTS],
             left_out=numbers[_LEFT_OUT],
-            outside=dict(zip(self._axes, numbers[_FIRST_AXIS::2], strict=True)),
-            missing=dict(zip(self._axes, numbers[_FIRST_AXIS + 1 :: 2], strict=True)),
+            outside=dict(zip(self._axes, numbers[_FIRST_AXIS:of_amounts:2], strict=True)),
+            missing=dict(zip(self._axes, numbers[_FIRST_AXIS + 1 : of_amounts : 2], strict=True)),
+            without_amount=dict(zip(self._amounts, numbers[of_amounts:], strict=True)),
             persons=numbers[_PERSONS],
             moved=numbers[_MOVED],
             dropped=numbers[_DROPPED],

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.progress_bar import Progress
 from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.event_reader import EventReader
-from utmost.tables.cells.event_batches import Batch, Events, Progress
+from utmost.tables.cells.event_batches import Batch, Events
 
 
 def rows_of(reader: EventReader, read: Events, progress: Progress | None = None) -> Iterator[Pairs]:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.budgets import limited, rehearsed
@@ -133,7 +133,7 @@ class Accounts:
         place, quarantine = self._book.store.place, self._book.quarantine()
         return self._look(lambda state: status_of(place, state, quarantine))
 
-    @long_work("Verifying the ledger")
+    @progress_bar("Verifying the ledger")
     def verify(self) -> Verification:
         """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
 

@@ -78,7 +78,7 @@ class Book:
 
     What has been read and checked is kept as a value; each transaction reads only what is new, and finds out whether
     the store still holds the event that it ended with. Why no store can make it say two things is proved in
-    docs/theory/ledger.md; the order of steps in `write` is that proof's.
+    proofs/theory/ledger.md; the order of steps in `write` is that proof's.
     """
 
     __slots__ = ("_seen", "key", "store", "witness")

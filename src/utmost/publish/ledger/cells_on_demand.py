@@ -75,7 +75,7 @@ class AnsweredCells:
             OutOfRange: for what is no key of the universe. WrongKind: for a key by itself, and what is no list.
 
         Cost: some microseconds a cell; of the level nothing, however many are asked for.
-        Source: docs/theory/unknown-keys.md.
+        Source: proofs/theory/unknown-keys.md.
         """
         if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
             raise wrong_kind("keys", "keys of the universe in a list", keys)
@@ -144,7 +144,7 @@ class LedgerCells:
 
         Promise: epsilon for one individual added or removed, whichever cells are asked for, however many.
         Cost: a microsecond for each of the ``most`` cells, once a call.
-        Source: docs/theory/unknown-keys.md.
+        Source: proofs/theory/unknown-keys.md.
         """
         room, places = natural(most, "most", most=_MOST), _places(counts, universe)
         promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
@@ -184,7 +184,7 @@ class LedgerCells:
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
 
         Cost: as of `publish`.
-        Source: docs/theory/unknown-keys.md.
+        Source: proofs/theory/unknown-keys.md.
         """
         places, commitment = self._committed(name, counts, universe, version)
         release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)

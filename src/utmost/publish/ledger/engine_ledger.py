@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable, NotPublished, Unsupported
 from utmost.publish.ledger.item_ledger import LedgerItems, check_unstored
@@ -178,7 +178,7 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
 _ROWS_A_PART = 1 << 20
 
 
-@long_work("Committing to all rows")
+@progress_bar("Committing to all rows")
 def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
     """The commitment to rows that have not been published yet, each of which must be another item.
 
@@ -198,7 +198,7 @@ def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> I
     return _whole(commitment, rows)
 
 
-@long_work("Committing to all rows")
+@progress_bar("Committing to all rows")
 def _committed(
     frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemResponder, Level] | None = None
 ) -> ItemCommitment:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Row
@@ -54,7 +54,7 @@ Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Event(Shown):
+class Event(Display):
     """One event.
 
     Attributes:

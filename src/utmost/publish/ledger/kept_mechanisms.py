@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_of_text
+from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged
 from utmost.publish.promises.promise import Part
 
@@ -89,7 +89,7 @@ def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, 
     """A mechanism that an event binds to the next version of a name."""
     about = {name: facts[name] for name in OFFERED}
     text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    level = level_of_text(about.pop("level"))
+    level = level_from_text(about.pop("level"))
     mechanism = KeptMechanism(**about, spent=level, bound=sha256(text.encode("ascii")).digest())
     item = mechanism.name, mechanism.version
     if (

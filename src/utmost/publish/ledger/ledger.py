@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from utmost.core.exact import arguments
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
@@ -37,7 +37,7 @@ from utmost.publish.ledger.relaxing import (
 )
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, publish_request
 from utmost.publish.ledger.responding import Responding
-from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
+from utmost.publish.ledger.responses import answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import at_hand, check_one_dataset, shared_requests
 from utmost.publish.ledger.source import Source, new_source, release_source
 from utmost.publish.ledger.store import Store
@@ -53,7 +53,7 @@ from utmost.tables.files.saving import check_destination_free
 from utmost.tables.frames.any_table import is_engine_table, published_names
 
 
-class Ledger(Responding, Accounts, Shown):
+class Ledger(Responding, Accounts, Display):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -135,7 +135,7 @@ class Ledger(Responding, Accounts, Shown):
         )
         return cls(book, secure(randomness))
 
-    @long_work("Publishing")
+    @progress_bar("Publishing")
     def publish(
         self,
         name: str,
@@ -156,7 +156,7 @@ class Ledger(Responding, Accounts, Shown):
 
         Args:
             name: of the release.
-            table: as for `release_table`; of an engine's frame, noise="items" and no responses that the ledger keeps.
+            table: as for `release`; of an engine's frame, noise="items" and no responses that the ledger keeps.
             promise: what is promised of it; of a counted table by `Promise.of_counted`. Identifiers are committed to,
                 with the order of the rows. Without them the ledger goes by the order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
@@ -192,7 +192,7 @@ class Ledger(Responding, Accounts, Shown):
         release = Release(self, name, remembered.data_version, table)
         return replace(source.answer(asked.level, response, remembered), _release=release)
 
-    @long_work("Relaxing")
+    @progress_bar("Relaxing")
     def relax(
         self,
         name: str,
@@ -273,7 +273,7 @@ class Ledger(Responding, Accounts, Shown):
 
         return self._book.read(look)
 
-    @long_work("Viewing")
+    @progress_bar("Viewing")
     def view(
         self,
         name: str,
@@ -342,7 +342,7 @@ class Ledger(Responding, Accounts, Shown):
             OutOfRange: for other names than those of the strategies; and all that `Ledger.publish` raises. Then nothing
                 is spent.
 
-        Source: composition; docs/theory/counting.md, "One level for several measures".
+        Source: composition; proofs/theory/counting.md, "One level for several measures".
 
         >>> from tempfile import TemporaryDirectory
         >>> from utmost.ledger import Ledger

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from utmost.core.exact.progress_bar import Progress
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
@@ -15,7 +16,7 @@ from utmost.publish.ledger.item_rows import digest_of_tags, tag_parts
 from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
 from utmost.publish.ledger.relaxing import Answered, Order, all_or_none, check_values
 from utmost.publish.ledger.requests import PublishRequest
-from utmost.publish.ledger.responses import LedgerDrawing, Progress, draw_response, stored_response
+from utmost.publish.ledger.responses import LedgerDrawing, draw_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ByItem, Published, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
+from utmost.core.exact.progress_bar import Progress
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
@@ -23,7 +24,6 @@ from utmost.publish.ledger.labels import Named
 from utmost.publish.ledger.requests import AnswerRequest
 from utmost.publish.ledger.responses import (
     LedgerDrawing,
-    Progress,
     draw_response,
     page_labels,
     stored_commitment,

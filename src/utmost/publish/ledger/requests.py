@@ -7,7 +7,7 @@ from typing import Any
 from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
-from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.events import check_name
 from utmost.publish.promises.promise import Promise
@@ -67,7 +67,7 @@ class PublishRequest:
         if missing:
             raise OutOfRange("a request must have all its fields", came=f"no {missing[0]!r}", where="facts")
         plain = {field.name: facts[field.name] for field in fields(cls)}
-        promise, level = Promise.of_facts(facts["promise"]), level_of_text(facts["level"])
+        promise, level = Promise.of_facts(facts["promise"]), level_from_text(facts["level"])
         return cls(**plain | {"promise": promise, "level": level})
 
 

@@ -1,6 +1,6 @@
 """Reading and drawing the responses of a release inside one transaction."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import tell
+from utmost.core.exact.progress_bar import Progress, report_progress
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.draw import CONSTANT_UP_TO, Method
 from utmost.core.sampling.integers import Integers, joined
@@ -30,9 +30,6 @@ from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, che
 from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.tables.frames.any_table import adapter_of, table_of
-
-Progress = Callable[[int, int], None]
-"""Called with how many cells are done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +265,6 @@ def _whole(parts: list[Integers], rows: int) -> Integers:
 
 
 def _report(progress: Progress | None, done: int, size: int) -> None:
-    tell(done, size)
+    report_progress(done, size)
     if progress is not None:
         progress(done, size)

@@ -6,9 +6,9 @@ from fractions import Fraction
 from functools import reduce
 
 from utmost.core.exact.arguments import iterable, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, is_lower, round_down, round_up, settled
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import Shown
 from utmost.publish.promises.promise import Part
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
@@ -16,7 +16,7 @@ _MOST_BITS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Spending(Shown):
+class Spending(Display):
     """A sum of epsilons, as powers of bases: sum over bases b of power * (-log b), where None stands for 1/e.
 
     Attributes:
@@ -125,7 +125,7 @@ def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Budget(Shown):
+class Budget(Display):
     """The budget of a dataset.
 
     Attributes:

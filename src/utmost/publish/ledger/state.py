@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
+from utmost.core.exact.display import Display, few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
-from utmost.core.exact.shown import Shown, few
-from utmost.core.exact.written_levels import level_of_text
+from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
@@ -77,7 +77,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Published(Shown):
+class Published(Display):
     """One version of a release.
 
     Attributes:
@@ -331,7 +331,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 item = draws[event.number].item
                 mechanisms[item] = replace(mechanisms[item], persons=mechanisms[item].persons + facts["persons"])
             elif event.kind == "budgeted":
-                limits[facts["dataset"]] = level_of_text(facts["limit"])
+                limits[facts["dataset"]] = level_from_text(facts["limit"])
             elif event.kind == "quarantined":
                 folding = replace(folding, quarantine=facts["reason"])
             elif event.kind == "resumed":
@@ -343,7 +343,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                     else:
                         releases[item] = replace(releases[item], relaxable=False)
                 for dataset, levels in facts["missing"].items():
-                    lost = Spending.of(level_of_text(text) for text in levels)
+                    lost = Spending.of(level_from_text(text) for text in levels)
                     missing[dataset] = missing.get(dataset, Spending()) + lost
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise LedgerDamaged(
@@ -468,11 +468,11 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
     release = release_of_facts(facts)
     first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
     first += 0 if release.labels is None else release.labels.parts
-    return replace(release, responses={level_of_text(facts["level"]): _response(facts, number, first)})
+    return replace(release, responses={level_from_text(facts["level"]): _response(facts, number, first)})
 
 
 def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:
-    level = level_of_text(facts["level"])
+    level = level_from_text(facts["level"])
     if level in release.responses:
         raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {number}")
     return replace(release, responses={**release.responses, level: _response(facts, number, 0)})

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
-from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.publish.ledger.block_encryption import level_seal
 from utmost.publish.ledger.book import Book, Page
@@ -27,7 +27,7 @@ from utmost.publish.promises.level_steps import Step
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Status(Shown):
+class Status(Display):
     """A ledger at a glance.
 
     Attributes:
@@ -64,7 +64,7 @@ def status_of(place: str, state: State, quarantine: str | None) -> Status:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification(Shown):
+class Verification(Display):
     """What was found sound.
 
     Attributes:
@@ -138,7 +138,7 @@ def _check_step(state: State, event: Event) -> None:
     if event.kind not in ("published", "answered"):
         return
     release = state.releases.get((event.facts["name"], event.facts["version"]))
-    step = Step.from_known(() if release is None else release.responses, level_of_text(event.facts["level"]))
+    step = Step.from_known(() if release is None else release.responses, level_from_text(event.facts["level"]))
     if step.how != event.facts["how"]:
         raise LedgerDamaged("a level must follow from those before it", came=step.how, where=f"event {event.number}")
 

@@ -159,7 +159,7 @@ def naming_law(total: Level, delta: Fraction, keys: int, shares: int | None = No
     """The law for each of the k keys that one individual may hold: epsilon/k and delta/k, e^(epsilon/k) rounded down.
 
     With K shares that one individual divides among the keys they hold, the law of a share, epsilon/K: K shares on one
-    key move its chance from 0 to delta, and no division of them costs more; see docs/theory/unknown-keys.md.
+    key move its chance from 0 to delta, and no division of them costs more; see proofs/theory/unknown-keys.md.
 
     >>> law = naming_law(Level.of_epsilon(1), Fraction(1, 10**6), 1)
     >>> [next(n for n in range(99) if law.chance(n) >= Fraction(p, 100)) for p in (50, 99)]

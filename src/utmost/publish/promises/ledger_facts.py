@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_facts, level_of_text, level_text, stated_level
+from utmost.core.exact.written_levels import level_facts, level_from_facts, level_from_text, level_text
 from utmost.errors import BadTable, UtmostError
 
 _MOST_VERSIONS = 1 << 31
@@ -63,7 +63,7 @@ class LedgerFacts:
         if not isinstance(total, Mapping):
             raise _does_not_follow("together")
         try:
-            together = stated_level(total)
+            together = level_from_facts(total)
         except UtmostError:
             raise _does_not_follow("together") from None
         if together < max(levels) or dict(total) != level_facts(together):
@@ -74,7 +74,7 @@ class LedgerFacts:
 def _stated_levels(texts: Any) -> Sequence[Level]:
     """The levels in a statement, each written once and as a ledger writes it."""
     try:
-        levels = [level_of_text(text) for text in texts]
+        levels = [level_from_text(text) for text in texts]
     except (UtmostError, TypeError, AttributeError):
         raise _does_not_follow("levels") from None
     # Spelled otherwise, one level would be there twice.

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import objects, plain_cells
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, first_integer, read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
@@ -305,7 +305,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
         OutOfRange, NotANumber: for what is no such thing, and for fewer shares than keys.
 
     Cost: of a release some 50 microseconds a key, most of it to know the table again.
-    Source: [desfontaines2022]; docs/theory/unknown-keys.md.
+    Source: [desfontaines2022]; proofs/theory/unknown-keys.md.
 
     >>> from utmost.exact import level
     >>> key_noise(["word", "n"], delta="1e-9").margin(level(1), "0.95")
@@ -317,7 +317,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     return KeyNoise(unit, named_columns(columns), read_delta(delta), divided)
 
 
-@long_work("Naming keys")
+@progress_bar("Naming keys")
 def select_keys(
     counts: Any,
     *,
@@ -355,7 +355,7 @@ def select_keys(
     Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
         change: pass keys=2*k, and twice the shares.
     Cost: two microseconds a key; a millisecond each where epsilon/keys, or epsilon/shares, is below 1/200 or so.
-    Source: [desfontaines2022]; the noisy count: docs/theory/unknown-keys.md.
+    Source: [desfontaines2022]; the noisy count: proofs/theory/unknown-keys.md.
 
     >>> found = select_keys({"flu": 800, "measles": 650, "plague": 1}, epsilon=1, delta="1e-9")
     >>> found.keys, found.threshold, found.chance(1)

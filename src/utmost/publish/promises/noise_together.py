@@ -217,7 +217,7 @@ def together_noise(
     Raises:
         OutOfRange, NotANumber: as `plan_together`, and for noise that cannot be relaxed.
 
-    Source: docs/theory/cells-together.md.
+    Source: proofs/theory/cells-together.md.
 
     >>> noise = together_noise(["applicants", "admitted"], unit=Unit(1, 2))
     >>> noise.way.kind, noise.margin(level("1/2"), "0.95")

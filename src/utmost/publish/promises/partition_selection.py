@@ -1,7 +1,7 @@
 """Which keys to name where nobody can list them beforehand: the best (epsilon, delta) choice, and its noisy counts.
 
 A key is named when its count reaches a random threshold T with P(T <= n) = pi(n), where pi is the largest chance that
-any (epsilon, delta)-private choice on one key has: see docs/theory/unknown-keys.md. This is the one use of a delta.
+any (epsilon, delta)-private choice on one key has: see proofs/theory/unknown-keys.md. This is the one use of a delta.
 """
 
 import json
@@ -19,9 +19,9 @@ import numpy as np
 
 from utmost.core.exact.arguments import is_integer, text
 from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
-from utmost.core.exact.shown import Shown
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.process_memory import ProcessMemory
@@ -41,7 +41,7 @@ _MOST_SHARES = 10**6
 _LARGEST_KEY = 10**4000
 
 
-class _ListedKeys(Shown):
+class _ListedKeys(Display):
     """A list of named keys: what was promised of it, and how it is written."""
 
     __slots__ = ()
@@ -168,7 +168,7 @@ class NamedKeys(_ListedKeys):
     per_individual: int
 
 
-class KeySelection(Shown, ProcessMemory):
+class KeySelection(Display, ProcessMemory):
     """Keys named at growing deltas and one epsilon, without counts: nothing is lost by having been careful first.
 
     Keys only appear, each with the chance that is left given that it has not been named. The lists of all deltas

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Protocol
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, truth
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.costs import Cost, Moment, absolute, cost_named
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
@@ -112,7 +112,7 @@ class Planned(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CellsAt(Shown):
+class CellsAt(Display):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
 
     Attributes:

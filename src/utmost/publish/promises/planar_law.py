@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, integer_root, level
 from utmost.core.exact.numbers import Number, natural, read_confidence, written_number
-from utmost.core.exact.shown import Shown
 from utmost.core.gradual.euclidean_noise import EuclideanLaplace
 from utmost.core.sampling.grid import COARSEST, FINEST
 from utmost.core.sampling.integers import Integers
@@ -26,7 +26,7 @@ _LARGEST = Fraction(10) ** 300
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlanarLaw(Shown):
+class PlanarLaw(Display):
     """The noise of one answer, and the grid that the answer is rounded to.
 
     Args:

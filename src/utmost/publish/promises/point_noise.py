@@ -52,7 +52,7 @@ class PointNoise(Noise):
     Raises:
         OutOfRange, NotANumber: for an argument outside these ranges.
 
-    Source: docs/theory/planar.md.
+    Source: proofs/theory/planar.md.
 
     >>> PointNoise(200).relation
     'a point moved by 200'

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.random_bits import Randomness
@@ -285,7 +285,7 @@ class Noise(PlannedNoise):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NoiseAt(Shown):
+class NoiseAt(Display):
     """A `Planned`: what an answer of a noise promises at a level, and how the first one is drawn.
 
     Attributes:

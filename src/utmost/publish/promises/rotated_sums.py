@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import integer, one_of, sequence, sequence_of
-from utmost.core.exact.arrays import objects, plain_array, roomy
+from utmost.core.exact.arrays import objects, plain_array, with_room_for
 from utmost.core.exact.levels import Level
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.joint_cells import RotatedPair
@@ -129,7 +129,7 @@ def ratios_of(law: CellsLaw) -> tuple[Level, ...]:
 def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:
     """The sum of columns times integers, in Python ints where int64 might not hold it."""
     times = sum(map(abs, row))
-    wide = (roomy(column, times) * factor for column, factor in zip(columns, row, strict=True))
+    wide = (with_room_for(column, times) * factor for column, factor in zip(columns, row, strict=True))
     return narrowed(sum(wide, np.zeros(columns[0].shape, np.int64)))
 
 

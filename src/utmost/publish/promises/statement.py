@@ -20,7 +20,7 @@ import numpy as np
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
-from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.codec import check_header, differing, header
@@ -161,7 +161,7 @@ class Statement:
             raise wrong_kind("statement", "a statement, as a mapping", document)
         check_header(document, STATEMENT_KIND, "a statement")
         with promise_that_holds(Unsupported):
-            level = stated_level(document)
+            level = level_from_facts(document)
             promise = Promise.of_facts(stated_field(document, "promise", dict))
             if promise.noise.needs_search:
                 raise does_not_follow("promise")
@@ -296,11 +296,11 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
-    >>> from utmost.releases import release_table
-    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
-    >>> check_statement(release.statement, release.table).margin
+    >>> from utmost import release
+    >>> answer = release({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
+    >>> check_statement(answer.statement, answer.table).margin
     3
-    >>> check_statement(release.statement, release.table | {"n": [0, 0]})
+    >>> check_statement(answer.statement, answer.table | {"n": [0, 0]})
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
@@ -409,12 +409,11 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
         stated: the statement of a release of integers.
         column: which must be one of the released ones.
 
-    >>> from utmost import Promise, Unit
-    >>> from utmost.releases import rehearse_table
+    >>> from utmost import Promise, Unit, release
     >>> promise = Promise("admitted", unit=Unit(1, 2))
-    >>> reading_noise(rehearse_table({"admitted": [3, 4]}, promise, alpha="1/4").statement).alpha
+    >>> reading_noise(release({"admitted": [3, 4]}, promise, alpha="1/4", once=True).statement).alpha
     Fraction(1, 2)
-    >>> reading_noise(rehearse_table({"admitted": [3]}, Promise("admitted", unit=Unit(5, 1)), epsilon=1).statement)
+    >>> reading_noise(release({"admitted": [3]}, Promise("admitted", unit=Unit(5, 1)), epsilon=1, once=True).statement)
     DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
     """
     checked = Statement.of_facts(stated)

@@ -67,7 +67,7 @@ class SumNoise(LatticeNoise):
     Raises:
         WrongKind: for a plan that is no Strategy. OutOfRange, NotANumber: for a bound outside its range.
 
-    Source: docs/theory/marginals.md.
+    Source: proofs/theory/marginals.md.
 
     >>> from utmost.workloads import Domain
     >>> plan = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": "3/4", "": "1/4"})
@@ -212,7 +212,9 @@ def check_level_names(domain: Domain, unit: Unit) -> None:
     levels = [name for axis in domain.axes for name in axis.levels]
     added, amount = {"estimate", "margin"}, unit.amount
     if amount is not None and unit.is_shared:
-        added |= {"count", "count_margin", f"{amount.name}_margin"}
+        answers = "count", f"{amount.name}_count", f"{amount.name}_sum"
+        added |= {f"{name}{end}" for name in answers for end in ("", "_margin")}
+        added |= {f"{amount.name}_mean{end}" for end in ("", "_lower", "_upper")}
     for name in levels:
         if name in added:
             required = "no level may have the name of a column that a release adds"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, DegreesAsLengths, OutOfRange, warn
 
 _A, _B = 6_378_137.0, 6_356_752.314245179  # the axes of WGS84, in metres
@@ -18,7 +18,7 @@ _NO_TOWN = 100
 _NEAR, _FAR = 1e-12, 1e9  # metres
 
 
-class TangentPlane(Shown):
+class TangentPlane(Display):
     """The plane that touches the ellipsoid WGS84 at a place, onto which positions are projected at right angles.
 
     No projection of the earth keeps all distances. This one lengthens none: a straight line between two positions is

@@ -14,10 +14,10 @@ from math import ceil
 from typing import Any, ClassVar
 
 from utmost.core.exact.arguments import instance, one_of
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.joint_cells import RotatedPair
@@ -47,7 +47,7 @@ _MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TogetherAt(Shown):
+class TogetherAt(Display):
     """What a release of columns changed together promises, and how.
 
     Attributes:
@@ -300,7 +300,7 @@ def check_changed(unit: Unit, columns: Sequence[str]) -> None:
         raise OutOfRange(
             f"{required}, {len(columns)}, two at least",
             came=f"cells={unit.cells}",
-            remedy="Release columns that individuals change apart from each other with release_table.",
+            remedy="Release columns that individuals change apart from each other by Promise(columns, unit=).",
         )
 
 

@@ -2,7 +2,7 @@
 
 Every cell of the universe gets noise of its own, and those above a threshold are published. Nothing of the size of the
 universe is made: of the cells that nobody holds, only those that the noise names are drawn. The law is exactly that of
-the long way: docs/theory/unknown-keys.md has the proof.
+the long way: proofs/theory/unknown-keys.md has the proof.
 """
 
 import json
@@ -17,11 +17,11 @@ from math import prod
 from typing import Any, Protocol
 
 from utmost.core.exact.arguments import mapping, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, written_number
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.draw import sample
 from utmost.core.sampling.geometric_draws import OneMarked
@@ -222,7 +222,7 @@ class Tuples:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NamedCells(Shown):
+class NamedCells(Display):
     """The cells of a universe whose noisy counts exceed a threshold.
 
     Attributes:
@@ -242,7 +242,7 @@ class NamedCells(Shown):
     expected_false: Fraction
 
 
-@long_work("Naming cells")
+@progress_bar("Naming cells")
 def name_cells(
     counts: Any,
     universe: Universe,
@@ -273,7 +273,7 @@ def name_cells(
 
     Promise: epsilon for one individual added or removed. Where one is replaced by another: pass keys=2*k.
     Cost: linear in the keys that are there and the names; it grows with log(size), never with the size.
-    Source: the law of [cormode2012]; the proof is in docs/theory/unknown-keys.md.
+    Source: the law of [cormode2012]; the proof is in proofs/theory/unknown-keys.md.
 
     >>> cells = name_cells({"influenza": 900, "plague": 1}, Texts("abcdefghijklmnopqrstuvwxyz", most=20),
     ...     epsilon=1, false_names="1e-9")

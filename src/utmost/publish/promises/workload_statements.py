@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import read_confidence
-from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, Unsupported, UtmostError
@@ -287,7 +287,7 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
             raise BadTable("the noisy sums must be integers", came="others", where=repr(fact["family"]))
         sums[family] = narrowed(np.array(row, dtype=object)).reshape(strategy.measured_shape(family))
         weights[family] = fact["weight"]
-    level = stated_level(facts)
+    level = level_from_facts(facts)
     return {
         "strategy": strategy,
         "level": level,

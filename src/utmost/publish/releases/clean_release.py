@@ -11,8 +11,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import mapping
-from utmost.core.exact.arrays import frozen, rebuilding
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.arrays import frozen, unpickler
+from utmost.core.exact.display import Display
 from utmost.core.noise.combination import Combination
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
@@ -41,7 +41,7 @@ _CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CleanTable(Shown):
+class CleanTable(Display):
     """Cells that are whole and not negative, the nearest to what was released, and all tables made of them.
 
     They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Error
@@ -207,7 +207,7 @@ class CleanTable(Shown):
         }
 
 
-@rebuilding
+@unpickler
 def _above(figure: float) -> str:
     """A figure in three digits, never below it."""
     return f"{float(rounded_up(Fraction(figure))):.3g}"

@@ -11,9 +11,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 from utmost.core.exact.arguments import mapping, optional, sequence, text, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.errors import OutOfRange
 from utmost.publish.promises.workload_statements import sums_digest
@@ -26,7 +26,7 @@ Release = ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Trend(Shown):
+class Trend(Display):
     """One sum in several releases.
 
     Attributes:
@@ -67,10 +67,10 @@ def change(
     >>> import numpy as np
     >>> from utmost.workloads import Domain
     >>> from utmost.privacy import Unit
-    >>> from utmost.releases import release_workload
+    >>> from utmost import release
     >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> years = [release_workload(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
+    >>> years = [release(np.array(people), strategy, epsilon=1).table for people in ([512, 89], [530, 97])]
     >>> change(years[1], years[0], {"sex": "men"}).margin
     4
     """

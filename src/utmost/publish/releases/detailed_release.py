@@ -11,7 +11,7 @@ them, each by at most R. So the second release keeps its level against the same 
 first*, and adaptive composition adds the two. ∎ The rule may be any function of noisy sums.
 
 One plan cannot do this: where it measures several breakdowns they share the level, and where it measures the finest one
-alone a coarse part has the noise of all cells in it (docs/theory/workloads.md, "Two stages").
+alone a coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,23 +26,23 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, mapping, text
 from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, read_confidence
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
-from utmost.core.sampling.random_bits import Randomness
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND, FORMAT
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.table_statements import promise
+from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.given_facts import Given
-from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.axes.axes import label_text
@@ -59,7 +59,7 @@ PART, DETAIL = "part", "detail"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DetailRule(Shown):
+class DetailRule(Display):
     """A public rule: which breakdown a group has, by its noisy sum.
 
     Args:
@@ -187,7 +187,7 @@ def detailed_unit(unit: Unit) -> Unit:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DetailedSums(Shown):
+class DetailedSums(Display):
     """A release in two stages: the sums of groups, and of each the breakdown that these chose.
 
     Attributes:
@@ -263,7 +263,7 @@ class DetailedSums(Shown):
                 lost.append(key[0])
         return rows, lost
 
-    @long_work("Making whole numbers")
+    @progress_bar("Making whole numbers")
     def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, of both stages, whose sums all agree: beside the release, never instead of it.
 
@@ -373,7 +373,7 @@ def release_detailed(
         group, details: see `DetailRule`.
         epsilon, alpha: of both stages together.
         first: the share of the level that the sums of groups have, strictly between 0 and 1.
-        confidence, randomness: as for `release_workload`.
+        confidence, randomness: as for `release`.
 
     Returns:
         Both releases. What is drawn once cannot be relaxed; in a ledger publish both under one dataset, see
@@ -382,7 +382,7 @@ def release_detailed(
     Raises:
         OutOfRange: for a share, and as `DetailRule`; Unsupported: as `DetailRule.counted`; before anything is drawn.
 
-    Source: adaptive composition; docs/theory/workloads.md, "Two stages".
+    Source: adaptive composition; proofs/theory/workloads.md, "Two stages".
 
     >>> import numpy as np
     >>> domain = Domain(county=["A", "B"], age=["young", "old"], sex=["men", "women"])
@@ -393,18 +393,13 @@ def release_detailed(
     """
     rule, whole = DetailRule(group, details), level(epsilon, alpha)
     share, _ = rehearse_detailed(instance(table, CountedTable, "table"), rule, whole, first, confidence)
-    coarse = release_workload(
-        table,
-        Strategy(table.domain, table.unit, {group: 1}),
-        epsilon=whole.scaled(share),
-        confidence=confidence,
-        randomness=randomness,
-    )
+    bits, groups = secure(randomness), Strategy(table.domain, table.unit, {group: 1})
+    coarse = CheckedSums.of(*counted_for(table, groups), whole.scaled(share), confidence).draw(bits)
     if not rule.chosen(coarse):
         return DetailedSums(rule, coarse, None, whole, share)
     fine = rule.counted(table, coarse)
     plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
-    chosen = release_workload(fine, plan, epsilon=whole.scaled(1 - share), confidence=confidence, randomness=randomness)
+    chosen = CheckedSums.of(*counted_for(fine, plan), whole.scaled(1 - share), confidence).draw(bits)
     return DetailedSums(rule, coarse, chosen, whole, share)
 
 

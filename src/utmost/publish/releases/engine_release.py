@@ -2,7 +2,7 @@
 
 The noise of a cell is a function of the release's secret and of the row's identifier, so a frame that is evaluated
 twice, in part, on other machines or after a failure gives the same released values. One release is one call: a second
-call of `release_table` is a second release, and spends again.
+call of `release` is a second release, and spends again.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.item_words import SECRET_BYTES
@@ -54,7 +54,7 @@ class CheckedFrame:
         """The frame, checked by the engine; several identifiers may say together which item a row is.
 
         Raises:
-            as `release_table`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
+            as `release`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
         """
         lattice, frame = lattice_of_plan(plan), ReleasableFrame.of(table, promise)
         frame.check_room(lattice, plan.level)
@@ -213,7 +213,7 @@ class ReleasableFrame:
         rows = nw.from_native(used.native)
         expressions = {"rows": nw.len(), **self._wrong_cells(nw), **self._copies(nw)}
         counted = [count.alias(f"check_{at}") for at, count in enumerate(expressions.values())]
-        with long_work("Checking rows"):
+        with progress_bar("Checking rows"):
             totals = rows.select(*counted, *self._ends(nw)).collect()
         counts = {name: int(totals.item(0, at) or 0) for at, name in enumerate(expressions)}
         total = counts.pop("rows")
@@ -236,7 +236,7 @@ class ReleasableFrame:
             BadTable: saying how many of so many rows have one that another row has.
         """
         nw, ids = extra("narwhals", "tables"), self.frame.select(list(self.identifiers))
-        with long_work("Counting distinct identifiers"):
+        with progress_bar("Counting distinct identifiers"):
             distinct = int(nw.from_native(ids.native).unique().select(nw.len()).collect().item(0, 0))
         check_none_twice(rows - distinct, rows, self.identifiers)
 

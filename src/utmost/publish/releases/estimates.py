@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.core.noise.combination import Combination
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
@@ -83,7 +83,7 @@ class Printing:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Estimate(Shown):
+class Estimate(Display):
     """A sum as it is estimated, and how far it may be off.
 
     Attributes:

@@ -78,30 +78,29 @@ def amount_columns(
     confidence: Fraction,
     amounts: AmountPair,
 ) -> dict[str, NDArray[Any]]:
-    """The counts of a family's groups and the sums of their amounts, each with its margins behind; `AmountPair`.
+    """The answers of `AmountPair.columns` for a family's groups, each with its margins behind.
 
     Raises:
         NotDetermined: for a family that the measured ones do not determine.
         OutOfRange: for a level that has the name of a column.
     """
     taken = set(amounts.domain.label_columns(amounts.seen(family)))
-    for name in (name for pair in amounts.columns for name in pair):
-        if name in taken or amounts.amount.name == "count":
+    for name in (name for column in amounts.columns for name in (column.name, column.margin)):
+        if name in taken:
             required = "sums and counts stand in columns of their own names"
             raise OutOfRange(required, came=repr(name), remedy="Rename the column before it is counted.")
     both = amounts.both(family)
     sums, divisor = reconstruction.estimates(measured, both)
-    first, second = amounts.parts(sums.astype(object), both)
+    parts = amounts.parts(sums.astype(object), both)
     columns: dict[str, NDArray[Any]] = {}
-    for (name, margin), weights, amount in zip(
-        amounts.columns, (amounts.count, amounts.total), (None, amounts.amount), strict=True
-    ):
-        common = lcm(*(weight.denominator for weight in weights))
-        estimates = first * int(weights[0] * common) + second * int(weights[1] * common)
-        kinds, laws = errors.of_amounts(amounts, both, weights)
-        printing = Printing.of(laws.values(), amount)
+    for column in amounts.columns:
+        common = lcm(*(weight.denominator for weight in column.weights))
+        factors = np.array([int(weight * common) for weight in column.weights], dtype=object)
+        kinds, laws = errors.of_amounts(amounts, both, column.weights)
+        printing = Printing.of(laws.values(), column.amount)
         margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
-        columns |= {name: printing.estimates(estimates, divisor * common), margin: by_group(kinds, margins)}
+        columns[column.name] = printing.estimates(factors @ parts, divisor * common)
+        columns[column.margin] = by_group(kinds, margins)
     return columns
 
 

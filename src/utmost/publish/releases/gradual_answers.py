@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import mapping, optional, text, truth
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.exact.written_levels import level_words
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import BadTable, NotALevel, Unsupported
@@ -88,7 +88,7 @@ Said = Callable[[Digest | None], dict[str, Any]]
 """From the digest of a table to what is said publicly of it."""
 
 
-class AnsweredLevels(Shown, ProcessMemory):
+class AnsweredLevels(Display, ProcessMemory):
     """Answers that this process remembers: at any levels, in any order, at the price of the largest."""
 
     __slots__ = ()

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
 from utmost.core.gradual.process import Path
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import Method
@@ -236,7 +236,7 @@ def _grids(grid: Number | None, kinds_of_numbers: Mapping[Any, str]) -> dict[Any
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NoisePath(Shown):
+class NoisePath(Display):
     """The noise of one value at every level at once; as secret as the value itself.
 
     Attributes:

@@ -38,7 +38,7 @@ class GradualTogether(AnsweredLevels):
 
     Promise: all answers together keep the level `spent`, for an individual who changes the cells of one row, each by at
         most the sensitivity, and no other cell.
-    Source: docs/theory/cells-together.md.
+    Source: proofs/theory/cells-together.md.
 
     >>> answer = GradualTogether({"applicants": [933, 585], "admitted": [601, 370]}, unit=Unit(1, 2))
     >>> strict, loose = answer.at(epsilon="1/4"), answer.at(epsilon=1)

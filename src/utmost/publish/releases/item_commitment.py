@@ -4,7 +4,7 @@ Each row has a digest of 128 bits, the CBC-MAC of its identifier's tag and of it
 Each row belongs to one of 1024 item blocks, by ten bits of its identifier's tag. What is committed to is, of each
 block, how many rows it has and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of
 [clarke2003]. Sums are associative, so parts of a table are committed to apart and added; and without the key
-nobody finds another table of the same sums but by a chance of 2^-128, see docs/theory/item-noise.md.
+nobody finds another table of the same sums but by a chance of 2^-128, see proofs/theory/item-noise.md.
 
 Beside it stand sums by column, of digests of the cells alone, under one key for the whole ledger: by them the same
 values are known again under another name, in any order, whoever holds them. They are compared, and kept sealed.

@@ -58,7 +58,7 @@ class PlanarRelease(AnsweredLevels):
     Not promised: that nobody can tell which city a point is in. Points far apart are told apart, by design; and so is
     who is in the data, and how many points each individual has.
 
-    Source: docs/theory/planar.md; koufogiannis2015 for one dimension, andres2013 for planar noise at one level.
+    Source: proofs/theory/planar.md; koufogiannis2015 for one dimension, andres2013 for planar noise at one level.
 
     >>> homes = PlanarRelease([[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0]], per=200)
     >>> strict, loose = homes.at(epsilon="1/2"), homes.at(epsilon=2)

@@ -23,8 +23,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, between_0_and_1
-from utmost.core.exact.shown import Shown
 from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.tables.axes.axes import Axis, Edge, Label
@@ -35,7 +35,7 @@ Measured = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class QuantileBar(Shown):
+class QuantileBar(Display):
     """Where a quantile lies.
 
     Attributes:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any, Protocol
 
+from utmost.core.exact.display import Display, brief, one_line
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown, brief, one_line
 from utmost.errors import NeedsTable, UtmostError
 from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.gradual_answers import level_of_answer
@@ -28,7 +28,7 @@ class Memory(Protocol):
         """The answer at a level up to the largest that was answered."""
 
 
-class Release(Shown):
+class Release(Display):
     """The history of all answers to one promise about one table; ``ledger[name]``, ``client[name]``, `Answer.release`.
 
     It has no values of its own: `at` gives the answer at a level. Answers at all levels have one joint law, and cost

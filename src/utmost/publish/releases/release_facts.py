@@ -11,9 +11,9 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any
 
+from utmost.core.exact.display import Display, few
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import Shown, few
-from utmost.core.exact.written_levels import level_of_text, level_words, stated_level
+from utmost.core.exact.written_levels import level_from_facts, level_from_text, level_words
 
 Bars = tuple[tuple[Fraction, int | float], ...]
 """Confidence, and the distance that a released value lies within with that confidence."""
@@ -67,7 +67,7 @@ class StatedNoise:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Facts(Shown):
+class Facts(Display):
     """What a statement says, in words.
 
     Attributes:
@@ -165,7 +165,7 @@ class Facts(Shown):
         if self.answered:
             yield Fact(
                 "answered at",
-                f"epsilon = {', '.join(level_words(level_of_text(text)) for text in self.answered)}",
+                f"epsilon = {', '.join(level_words(level_from_text(text)) for text in self.answered)}",
                 is_first=True,
             )
             cost = f"epsilon = {level_words(self.level)}{self.each}, for all answers of this release"
@@ -207,7 +207,7 @@ class Facts(Shown):
         if self.per is not None:
             return f"epsilon = {level_words(self.own_level)}{self.each}"
         cell = self._noise.get("per_cell")
-        shared = "" if cell is None else f", epsilon = {level_words(stated_level(cell))} for each cell"
+        shared = "" if cell is None else f", epsilon = {level_words(level_from_facts(cell))} for each cell"
         return f"epsilon = {level_words(self.own_level)} in all{shared}"
 
     @property

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, mapping, optional, text, truth, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.plan import CellsAt
@@ -58,7 +58,7 @@ class SumOfCells:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ReleasedTable(Shown):
+class ReleasedTable(Display):
     """A table as it was released, and the plan that its statement is about.
 
     Attributes:

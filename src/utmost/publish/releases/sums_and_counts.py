@@ -2,7 +2,7 @@
 
 An event of amount x between l and h adds x - l to the one part, S, and h - x to the other, S'. Together they are h - l,
 whatever x is, so one individual changes both by no more than the sum alone would be: both have the whole level, and the
-count (S + S')/(h - l) costs nothing. See docs/theory/counting.md.
+count (S + S')/(h - l) costs nothing. See proofs/theory/counting.md.
 """
 
 from dataclasses import dataclass
@@ -41,14 +41,14 @@ class SumsAndCounts:
         OutOfRange: for a release of another table.
 
     >>> import utmost as ut
-    >>> from utmost.releases import release_workload
+    >>> from utmost import release
     >>> from utmost.workloads import Strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     >>> counting = ut.Counting("user", at_most=2)
     >>> paid = ut.sum("paid", each=(0, 10), most_events=2)
     >>> counted = ut.count_table(sales, {"shop": ["A", "B"]}, counting, measure=paid)
     >>> strategy = Strategy(counted.domain, counted.unit, {"shop": 1})
-    >>> both = SumsAndCounts(release_workload(counted, strategy, epsilon=2000))
+    >>> both = SumsAndCounts(release(counted, strategy, epsilon=2000).table)
     >>> both.count({"shop": "A"}).value, both.total({"shop": "A"}).value, both.mean({"shop": "A"}).estimate
     (2.0, 10, 5.0)
     """
@@ -135,7 +135,7 @@ class SumsAndCounts:
         Cost: an interval for each row, a twentieth of a second.
         """
         release, name = self.release, self.amount.name
-        table, names = release[family], [f"{self.amount.name}_mean{end}" for end in ("", "_low", "_high")]
+        table, names = release[family], [f"{self.amount.name}_mean{end}" for end in ("", "_lower", "_upper")]
         taken = set(adapter_of(table).names(table))
         if taken & set(names):
             came = repr(min(taken & set(names)))
@@ -146,7 +146,7 @@ class SumsAndCounts:
             for listed in zip(*((bar.estimate, bar.lower, bar.upper) for bar in bars), strict=True)
         ]
         shown: LabelledTable = with_blanks(
-            table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_margin")
+            table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_sum_margin")
         )
         return shown
 

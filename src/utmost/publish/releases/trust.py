@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.arguments import iterable, label, mapping, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up as up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
-from utmost.core.exact.shown import Shown
 from utmost.core.gradual.process import largest_ratio
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.process_memory import ProcessMemory
@@ -24,7 +24,7 @@ from utmost.tables.frames.adapters import Column
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Coalitions(Shown):
+class Coalitions(Display):
     """What was found of all coalitions of some recipients.
 
     Attributes:
@@ -89,7 +89,7 @@ def _read_levels(levels: Mapping[Recipient, Number | Level]) -> dict[Recipient, 
     return {recipient: level(epsilon) for recipient, epsilon in mapping(levels, "levels").items()}
 
 
-class TrustRelease(Shown, ProcessMemory):
+class TrustRelease(Display, ProcessMemory):
     """One value, or table, shown to many recipients, to each at the level of its trust.
 
     All views come from one noise process, so the views of a coalition are together private at its largest level. Drawn

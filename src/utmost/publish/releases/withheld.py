@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import optional, text
 from utmost.core.exact.arrays import objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import exact
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.errors import BadTable, OutOfRange, Unsupported
@@ -164,7 +164,7 @@ def _marked(
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WithheldTables(Shown, Mapping[str, WithheldTable[LabelledTable]]):
+class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
     """The tables of a release by a plan that a rule was applied to together, by the names of their families."""
 
     _shown = ("rule", "families")

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import text, truth
+from utmost.core.exact.display import Display, number_words
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, written_number
-from utmost.core.exact.shown import Shown, number_words
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
@@ -35,7 +35,7 @@ MARKS = (WITHHELD, UNRELIABLE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class WithholdingRule(Shown):
+class WithholdingRule(Display):
     """Which cells are shown: those whose noisy value is large enough, by itself or beside its error bar.
 
     Attributes:

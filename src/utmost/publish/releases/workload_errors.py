@@ -114,7 +114,7 @@ class AnswerErrors:
         return self._known[family]
 
     def of_amounts(self, amounts: AmountPair, family: Family, weights: Weights) -> FamilyLaws:
-        """The same for answers that weigh the two parts of an amount, by the groups of the axes that are seen.
+        """The same for answers that weigh the parts of an amount, by the groups of the axes that are seen.
 
         Raises:
             NotDetermined: as `of`.

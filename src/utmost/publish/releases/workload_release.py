@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, iterable, mapping, optional, text, truth, wrong_kind
 from utmost.core.exact.arguments import path as as_path
 from utmost.core.exact.arrays import frozen
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.privacy.unit import Unit
@@ -75,8 +75,8 @@ def _own(sums: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadRelease(Shown):
-    """The noisy sums of a workload, and what follows from them; made by `release_workload`.
+class WorkloadRelease(Display):
+    """The noisy sums of a workload, and what follows from them; ``answer.table`` of a plan.
 
     Attributes:
         strategy: the families that were measured and their shares, with domain and unit.
@@ -336,7 +336,8 @@ class WorkloadRelease(Shown):
             return self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step).bar()
         amounts = self._amounts
         if amounts is not None and name == amounts.amount.name:
-            return self._ratio(self.form(chosen), self, counts, confidence, self.unit.step).bar()
+            stated = self._selected(chosen, None, amounts.stated)
+            return self._ratio(self.form(chosen), self, stated, confidence, self.unit.step).bar()
         return self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence).bar()
 
     def group_means(self, family: Families) -> list[RatioBar]:
@@ -351,7 +352,7 @@ class WorkloadRelease(Shown):
         seen, shape = amounts.seen(chosen), self.domain.group_shape(amounts.seen(chosen))
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
         forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
-        of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.count)) for form in forms)
+        of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.stated)) for form in forms)
         return [self._ratio(over, self, under, None, self.unit.step).bar() for over, under in of_forms]
 
     def quantile(
@@ -369,14 +370,14 @@ class WorkloadRelease(Shown):
             NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
 
         Cost: an estimate and a bound for each group of the level.
-        Source: docs/theory/quantiles.md.
+        Source: proofs/theory/quantiles.md.
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
-        >>> from utmost.releases import release_workload
+        >>> from utmost import release
         >>> from utmost.workloads import Strategy, edges
         >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
-        >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
+        >>> released = release(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
         >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
         in 0 to 14 (Fraction(65, 1), inf)
         """
@@ -416,15 +417,15 @@ class WorkloadRelease(Shown):
             NotDetermined, OutOfRange: as for `total`; for sums of amounts, which count nobody.
 
         Cost: that of two ratios, 0.1 s, or five times as much where the mean is hardly known.
-        Source: docs/theory/quantiles.md, "Variance and spread".
+        Source: proofs/theory/quantiles.md, "Variance and spread".
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
-        >>> from utmost.releases import release_workload
+        >>> from utmost import release
         >>> from utmost.workloads import Strategy
         >>> domain = Domain(rooms=[1, 2, 3])
         >>> plan = Strategy(domain, Unit(1, 1), {"rooms": 1})
-        >>> released = release_workload(np.array([900, 100, 900]), plan, epsilon=9)
+        >>> released = release(np.array([900, 100, 900]), plan, epsilon=9)
         >>> 0.94 < released.variance("rooms", values=[1, 2, 3]).lower < 0.95
         True
         """
@@ -476,11 +477,11 @@ class WorkloadRelease(Shown):
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
-        >>> from utmost.releases import release_workload
+        >>> from utmost import release
         >>> from utmost.workloads import Strategy, edges
         >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
         >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
-        >>> released = release_workload(np.array([90, 10, 20, 30]), plan, epsilon=9)
+        >>> released = release(np.array([90, 10, 20, 30]), plan, epsilon=9)
         >>> released.cumulative("age")["margin"].tolist()
         [0, 0, 0, 0]
         """
@@ -490,8 +491,10 @@ class WorkloadRelease(Shown):
         if amounts is None:
             answers = [(("estimate", "margin"), self.form(where), self.unit.amount)]
         else:
-            both = (self.counted_form(where), None), (self.form(where), amounts.amount)
-            answers = [(names, *answer) for names, answer in zip(amounts.columns, both, strict=True)]
+            answers = [
+                ((column.name, column.margin), self._selected(where, None, column.weights), column.amount)
+                for column in amounts.columns
+            ]
         columns: dict[str, NDArray[Any]] = {}
         for (value_name, margin_name), of_all, amount in answers:
             forms = cumulative_forms(self.domain, of_all, name)
@@ -527,7 +530,9 @@ class WorkloadRelease(Shown):
     @property
     def value_columns(self) -> tuple[tuple[str, str], ...]:
         """The columns of numbers in its tables, each with that of its margins."""
-        return (("estimate", "margin"),) if self._amounts is None else self._amounts.columns
+        if self._amounts is None:
+            return (("estimate", "margin"),)
+        return tuple((column.name, column.margin) for column in self._amounts.columns)
 
     def table_name(self, family: Family) -> str:
         """The name of a family's table: its levels, without the axis of the two parts of an amount."""
@@ -566,7 +571,7 @@ class WorkloadRelease(Shown):
             for family, margin in self._errors.widest(laws, sure, together=together).items()
         }
 
-    @long_work("Withholding cells")
+    @progress_bar("Withholding cells")
     def withhold(
         self,
         *families: Families,
@@ -601,7 +606,7 @@ class WorkloadRelease(Shown):
             cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
         return withheld_families(self.domain, cells, self.statement, rule)
 
-    @long_work("Making whole numbers")
+    @progress_bar("Making whole numbers")
     def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import BadTable, Infeasible, NotANumber, NotDetermined, OutOfRange, Unsupported, WrongKind
 from utmost.publish.promises.codec import check_header, differing
 from utmost.publish.promises.statement import digest_of, does_not_follow, stated_field, unlike
@@ -24,7 +24,7 @@ from utmost.tables.frames.any_table import adapter_of
 _ROUNDED = frozenset({"zero_bias"})
 
 
-@long_work("Checking a clean table")
+@progress_bar("Checking a clean table")
 def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, Any]) -> CleanTable:
     """Check that a clean table, and what is said of it, are those of a release by a plan, and of public facts.
 

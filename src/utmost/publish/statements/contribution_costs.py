@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, optional, truth, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer, read_confidence
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
@@ -39,7 +39,7 @@ Contributions = CountedTable | Answer[Any] | ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BoundCost(Shown):
+class BoundCost(Display):
     """One bound: what it costs, and what it cuts.
 
     Attributes:
@@ -68,7 +68,7 @@ class BoundCost(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BoundCosts(Shown):
+class BoundCosts(Display):
     """The costs of several bounds; printed, a table that marks the one of the least expected error.
 
     Attributes:
@@ -145,7 +145,7 @@ def bound_costs(
     """Say of each bound what it costs in noise and what it cuts, and which has the least expected error.
 
     Args:
-        contributions: released, by `release_table`, `release_workload` or a ledger, or read from a file; or counted by
+        contributions: released, by `release` or a ledger, or read from a file; or counted by
             `count_contributions` and not released, with ``public=True``.
         domain: of the table that is to be published, where every cell is noised by itself.
         epsilon: Privacy level of that table, a number or a `Level`, such as ``level(alpha="1/2")``.
@@ -184,7 +184,8 @@ def bound_costs(
     persons = optional(persons, integer, "persons")
     spent, sure, histogram = level(epsilon), read_confidence(confidence), _Histogram.of(contributions, persons)
     if (histogram.level is None) != public:
-        remedy = 'Release them first, ut.release_table(contributions, epsilon="1/10"); or pass public=True.'
+        remedy = "Release them first, ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1); "
+        remedy += "or pass public=True."
         came, remedy = ("released ones", "Leave public= out.") if public else ("true counts", remedy)
         raise OutOfRange("contributions must be released, or public by your word", came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):

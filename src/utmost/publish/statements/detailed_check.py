@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.core.exact.numbers import exact
-from utmost.core.exact.written_levels import stated_level
+from utmost.core.exact.written_levels import level_from_facts
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.statement import check_follows, does_not_follow, stated_field
@@ -30,7 +30,7 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
     try:
         facts = stated_field(document, "rule", dict)
         rule = DetailRule(stated_field(facts, "group", str), stated_field(facts, "details", dict))
-        whole, share = stated_level(document), exact(stated_field(document, "share", str))
+        whole, share = level_from_facts(document), exact(stated_field(document, "share", str))
         release = DetailedSums(rule, first, fine, whole, share)
         _check_second(release, rule, first)
         expected = release.facts()

@@ -8,7 +8,7 @@ from typing import Any
 
 from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.arguments import path as path_argument
-from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.promises.codec import Form
@@ -50,7 +50,7 @@ def _value(facts: Mapping[str, Any]) -> Strategy:
     workload: Workload = named.reweighted({want["sums"]: want["weight"] for want in wanted})
     proved = Unit.of_facts(unit)
     strategy = Strategy.of_facts(facts, proved)
-    levels = level_of_text(facts["level"]), level_of_text(facts["tuned_at"])
+    levels = level_from_text(facts["level"]), level_from_text(facts["tuned_at"])
     return Strategy(domain, proved, strategy.shares, workload, *levels, strategy.together, strategy.rows)
 
 

@@ -12,7 +12,7 @@ from datetime import date
 from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.errors import OutOfRange
 from utmost.publish.releases.release_facts import NOISE, Fact, Facts, short_bar
@@ -33,7 +33,7 @@ _NO_DATE = "1900-01-01"  # what the registry's own template has before it is fil
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Deployment(Shown):
+class Deployment(Display):
     """What the curator says of a release, in the registry's terms; what is left out remains to be filled in.
 
     Attributes:
@@ -113,10 +113,10 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.statements import stated_release
-    >>> from utmost.releases import release_table
-    >>> made = release_table({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/2")
+    >>> from utmost import release
+    >>> answer = release({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/2")
     >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")
-    >>> entry = registry_entry(stated_release(made.statement), said)
+    >>> entry = registry_entry(stated_release(answer.statement), said)
     >>> entry["url_slug"], entry["deployment"]["privacy_loss"]["privacy_parameters"]
     ('counts-an-office-2026', {'epsilon': 0.5})
     """

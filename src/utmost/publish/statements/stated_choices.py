@@ -11,7 +11,7 @@ from typing import Any
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.written_levels import factor_text, level_name, level_words, stated_level
+from utmost.core.exact.written_levels import factor_text, level_from_facts, level_name, level_words
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable
 from utmost.publish.promises import codec
@@ -97,7 +97,7 @@ def check_keys(statement: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
         BadTable: naming the first field that does not follow from the others.
     """
     codec.check_header(statement, KEYS_KIND, "a statement of keys")
-    at, column = stated_level(statement), stated_field(statement, "column", str)
+    at, column = level_from_facts(statement), stated_field(statement, "column", str)
     keys = _stated_keys(statement)
     with promise_that_holds():
         delta = read_delta(stated_field(statement, "delta", str))
@@ -175,7 +175,7 @@ def check_reading(statement: Mapping[str, Any], table: Any) -> None:
 def reading_in_words(statement: Mapping[str, Any]) -> Facts:
     """What a function made of noisy values."""
     codec.check_header(statement, PROCESSED_KIND, "a statement of a reading")
-    at = stated_level(statement)
+    at = level_from_facts(statement)
     with promise_that_holds():
         unit = Unit(statement["sensitivity"], statement["cells"], statement["neighbours"])
         if not statement.get("released"):

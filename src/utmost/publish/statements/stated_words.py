@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import few
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
@@ -126,7 +126,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
     count, sums = release.strategy.measured, "sums"
     if amounts is not None:
-        count, sums = count // 2, "pairs of sums and counts"
+        count, sums = count // amounts.size, "pairs of sums and counts"
     named = "" if release.measure is None else f"{release.measure}: "
     measured = f"{named}{count} {sums}{of}: {few(shares, MOST_BARS)} of {whole}"
     total, (adds, _) = level_in_ledger(LedgerFacts.of_statement(statement, release.level), release.level)
@@ -161,15 +161,24 @@ def _noised(
         sums = f"the {one['sums']} {one.get('of', 'sums')} of {words or 'everything'}"
         return [(words or "total", sums, lambda sure: release.unit.margin(law.margin(sure)))]
     name, low, high = amounts.name(family) or "total", *map(release.unit.text, amounts.amount.ends)
-    parts = f"each made of two noisy sums, of what events have above {low} and below {high}"
+    parts = f"each made of {'three' if amounts.amount.missing else 'two'} noisy sums, of what events have above {low} "
+    parts += f"and below {high}" + (", and of those without an amount" if amounts.amount.missing else "")
 
     def margin_of(column: str) -> Callable[[Any], int | float]:
         return lambda sure: dict(amounts.bars(law.ratio, sure))[column]
 
-    listed = (amounts.amount.name, f"sums of {amounts.amount.name}"), ("count", "counts of events")
+    what = {
+        "count": "counts of events",
+        f"{amounts.amount.name}_count": f"counts of events with a {amounts.amount.name}",
+        f"{amounts.amount.name}_sum": f"sums of {amounts.amount.name}",
+    }
     return [
-        (f"{name}: {column}", f"the {one['sums'] // 2} {what} by {name}, {parts}", margin_of(column))
-        for column, what in listed
+        (
+            f"{name}: {column.name}",
+            f"the {one['sums'] // amounts.size} {what[column.name]} by {name}, {parts}",
+            margin_of(column.name),
+        )
+        for column in amounts.columns
     ]
 
 
@@ -194,6 +203,10 @@ def _outside(release: "WorkloadRelease") -> str:
     counted = f", but those of {' and of '.join(open_axes)}" if open_axes else ""
     unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in axes if axis.missing is not None]
     counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
+    amount = release.unit.amount
+    if amount is not None and amount.missing:
+        counted += f"; events without {amount.name} were left out of its sums and means"
+        counted += ", and are counted among all events" if release.unit.is_shared else ""
     return f"whatever has a value outside the domain was left out of every sum{counted}"
 
 

@@ -1,11 +1,13 @@
-"""The axis along which an amount is kept in two parts, so that its sum and its count are noised together.
+"""The axis along which an amount is kept in parts, so that its sum and its count are noised together.
 
-An event of amount x between l and h adds x - l to the first part S and h - x to the second part S'. So
+An event of amount x between l and h adds x - l to the first part S and h - x to the second part S'. Where missing
+amounts are left out, an event without one adds h - l to a third part M. So
 
-    number of events = (S + S') / (h - l),        sum of the amounts = (h S + l S') / (h - l).
+    number of events = (S + S' + M) / (h - l),     of those with an amount (S + S') / (h - l),
+    sum of the amounts = (h S + l S') / (h - l).
 
-The two parts are no labels: their sum is the count times the width, which is neither of the two. This module is the one
-place that says so; whatever names tables, selects cells or plans asks it.
+The parts are no labels: their sum is the count times the width, which is neither of them. This module is the one place
+that says so; whatever names tables, selects cells or plans asks it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,15 +30,35 @@ from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.workload import Part, Workload
 from utmost.tables.axes.domain import Domain, Family, with_level
 
-_BOTH, _ADDED = 0, 1  # the level of the two parts, and of their sum
+_BOTH, _ADDED = 0, 1  # the level of the parts, and of their sum
 
-Weights = tuple[Fraction, Fraction]
-"""With what each of the two parts counts in an answer."""
+Weights = tuple[Fraction, ...]
+"""The factor of each part in an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AmountColumn:
+    """An answer that a table of an amount has for each group.
+
+    Attributes:
+        name: its column; that of its margins ends in "_margin".
+        weights: the factor of each part.
+        amount: in whose unit the answer is; None for numbers of events.
+    """
+
+    name: str
+    weights: Weights
+    amount: Amount | None
+
+    @property
+    def margin(self) -> str:
+        """The name of the column of margins."""
+        return f"{self.name}_margin"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AmountPair:
-    """The axis of the two parts of an amount in a domain; made by `of`.
+    """The axis of the parts of an amount in a domain; made by `of`.
 
     Attributes:
         domain: the domain that has the axis.
@@ -50,10 +72,10 @@ class AmountPair:
 
     @classmethod
     def of(cls, domain: Domain, unit: Unit) -> "AmountPair | None":
-        """The pair of a unit by which sums and counts are noised together; None for any other unit.
+        """The axis of a unit by which sums and counts are noised together; None for any other unit.
 
         Raises:
-            OutOfRange: for a domain without the axis of the two parts.
+            OutOfRange: for a domain without the axis of the parts.
 
         >>> from utmost.privacy import Amount
         >>> unit = Unit(200, 1, amount=Amount("paid", 1, (0, 200)))
@@ -71,32 +93,48 @@ class AmountPair:
         return cls(domain, unit.amount, domain.columns.index(unit.amount.name))
 
     @property
-    def columns(self) -> tuple[tuple[str, str], ...]:
-        """The columns of a table of this amount, each with that of its margins: the count, and the sum."""
-        return ("count", "count_margin"), (self.amount.name, f"{self.amount.name}_margin")
+    def columns(self) -> tuple[AmountColumn, ...]:
+        """The columns of a table of this amount: events, those with an amount where others are counted, and sums."""
+        name = self.amount.name
+        stated = (AmountColumn(f"{name}_count", self.stated, None),) if self.amount.missing else ()
+        return AmountColumn("count", self.count, None), *stated, AmountColumn(f"{name}_sum", self.total, self.amount)
 
     @property
     def count(self) -> Weights:
-        """With what each part counts in the number of events."""
+        """The factor of each part in the number of events."""
         low, high = self.amount.ends
-        return Fraction(1, high - low), Fraction(1, high - low)
+        return (Fraction(1, high - low),) * self.size
+
+    @property
+    def stated(self) -> Weights:
+        """The factor of each part in the number of events with an amount, which the mean divides by."""
+        low, high = self.amount.ends
+        return self._padded(Fraction(1, high - low), Fraction(1, high - low))
 
     @property
     def total(self) -> Weights:
-        """With what each part counts in the sum of the amounts, in steps."""
+        """The factor of each part in the sum of the amounts, in steps."""
         low, high = self.amount.ends
-        return Fraction(high, high - low), Fraction(low, high - low)
+        return self._padded(Fraction(high, high - low), Fraction(low, high - low))
+
+    @property
+    def size(self) -> int:
+        """The number of parts."""
+        return len(self.amount.labels)
+
+    def _padded(self, above: Fraction, below: Fraction) -> Weights:
+        return (above, below, *(Fraction(0),) * (self.size - 2))
 
     def both(self, family: Family) -> Family:
-        """The family with both parts, whether it was named with the amount or without.
+        """The family with all parts, whether it was named with the amount or without.
 
         Raises:
-            OutOfRange: for a family of differences between the two parts.
+            OutOfRange: for a family of differences between the parts.
         """
         if family[self.place] not in (_BOTH, _ADDED):
             came = self.domain.family_name(family)
-            remedy = f"Name the table without {self.amount.name!r}: both parts are meant."
-            raise OutOfRange("the two parts of an amount are measured together", came=repr(came), remedy=remedy)
+            remedy = f"Name the table without {self.amount.name!r}: all parts are meant."
+            raise OutOfRange("the parts of an amount are measured together", came=repr(came), remedy=remedy)
         return with_level(family, self.place, _BOTH)
 
     def seen(self, family: Family) -> Family:
@@ -108,7 +146,7 @@ class AmountPair:
         return self.domain.family_name(self.seen(family))
 
     def check_narrow(self, narrow: Mapping[int, int]) -> None:
-        """Check that no table is narrowed to one of the two parts."""
+        """Check that no table is narrowed to one of the parts."""
         if self.place in narrow:
             self._refuse(repr(self.domain.axes[self.place].labels[_BOTH][narrow[self.place]]))
 
@@ -121,37 +159,37 @@ class AmountPair:
     def _refuse(self, came: str) -> None:
         name = self.amount.name
         remedy = f"Leave {name!r} out: tables, totals and ratios are of {name}, with the number of events beside it."
-        raise OutOfRange(f"the two parts of {name!r} are no labels of a table", came=came, remedy=remedy)
+        raise OutOfRange(f"the parts of {name!r} are no labels of a table", came=came, remedy=remedy)
 
     def bars(self, ratio: Level, confidence: Number) -> tuple[tuple[str, int | float], ...]:
-        """The margins of the sum and of the count of one group, each part of which has noise of a level; by column.
+        """The margins of one group, each part of which has noise of a level; by column.
 
         >>> from utmost.exact import level
         >>> pair = AmountPair(Domain(paid=["above -1", "below 2"]), Amount("paid", 1, (-1, 2)), 0)
         >>> pair.bars(level(1), "0.95")
-        (('paid', 2.0), ('count', 1.3333333333333335))
+        (('count', 1.3333333333333335), ('paid_sum', 2.0))
         """
-        total, count = (
-            Combination([weight for weight in weights if weight], ratio).margin(confidence)
-            for weights in (self.total, self.count)
-        )
-        return (self.amount.name, self.amount.margin(total)), ("count", count)
+        bars = list[tuple[str, int | float]]()
+        for column in self.columns:
+            margin = Combination([weight for weight in column.weights if weight], ratio).margin(confidence)
+            bars.append((column.name, margin if column.amount is None else column.amount.margin(margin)))
+        return tuple(bars)
 
     def form(self, of: ProductForm, weights: Weights) -> ProductForm:
-        """An answer over both parts, each with its weight."""
+        """An answer over all parts, each with its weight."""
         common = lcm(*(weight.denominator for weight in weights))
         factors = list(of.factors)
         factors[self.place] = factors[self.place] * np.array([int(weight * common) for weight in weights], dtype=object)
         return ProductForm(of.domain, tuple(factors), of.denominator * common)
 
     def parts(self, values: NDArray[Any], family: Family) -> NDArray[Any]:
-        """Numbers for the groups of a family of both parts, as a row for each part; (2, groups of the other axes)."""
+        """Numbers for the groups of a family of all parts, as a row for each part; (parts, groups of other axes)."""
         shape = self.domain.group_shape(family)
         before, after = prod(shape[: self.place]), prod(shape[self.place + 1 :])
-        return np.moveaxis(values.reshape(before, 2, after), 1, 0).reshape(2, before * after)
+        return np.moveaxis(values.reshape(before, self.size, after), 1, 0).reshape(self.size, before * after)
 
     def wanted(self, workload: Workload) -> Workload:
-        """The same tables and sums, of both parts: the sum of an amount and the count are wanted together.
+        """The same tables and sums, of all parts: the sum of an amount and the count are wanted together.
 
         Raises:
             OutOfRange: for what is wanted of one part alone.
@@ -165,23 +203,23 @@ class AmountPair:
         if along != Groups(_ADDED):
             self._refuse(repr(part.name))
         sums = (*part.sums[: self.place], Groups(_BOTH), *part.sums[self.place + 1 :])
-        return replace(part, sums=sums, answers=2 * part.answers)
+        return replace(part, sums=sums, answers=self.size * part.answers)
 
     def one_part(self, workload: Workload) -> Workload:
-        """What is wanted of either part, over the domain without their axis.
+        """What is wanted of each part, over the domain without their axis.
 
-        Both have noise of one law, and none in common, so that a plan for one is a plan for both.
+        All have noise of one distribution, and none in common, so that a plan for one is a plan for all.
         """
         axes = dict(zip(self.domain.columns, self.domain.axes, strict=True))
         del axes[self.amount.name]
         parts = [
-            replace(part, sums=self._without(part.sums), answers=part.answers // 2)
+            replace(part, sums=self._without(part.sums), answers=part.answers // self.size)
             for part in self.wanted(workload).parts
         ]
         return Workload.of_parts(Domain(axes), parts)
 
     def one_part_unit(self, unit: Unit) -> Unit:
-        """What one individual changes in either part, of which nothing else is promised."""
+        """What one individual changes in each part, of which nothing else is promised."""
         amount = Amount(self.amount.name, self.amount.step)
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_all=unit.in_all)
 
@@ -190,7 +228,7 @@ class AmountPair:
         return [self._without(self.both(self.domain.family(name))) for name in names]
 
     def of_both(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
-        """Shares that were planned for one part, by the families that measure both."""
+        """Shares that were planned for one part, by the families that measure all."""
         return {(*family[: self.place], _BOTH, *family[self.place :]): share for family, share in shares.items()}
 
     def _without(self, of: tuple[Any, ...]) -> tuple[Any, ...]:

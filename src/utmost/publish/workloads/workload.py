@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance, iterable, mapping, sequence_of, text, truth, wrong_kind
-from utmost.core.exact.arrays import Array, Floats, frozen, rebuilding
+from utmost.core.exact.arrays import Array, Floats, frozen, unpickler
+from utmost.core.exact.display import LONGEST, Display
 from utmost.core.exact.numbers import Number, natural, written_number
-from utmost.core.exact.shown import LONGEST, Shown
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, WrongKind
 from utmost.publish.workloads.measuring.axis_sums import (
@@ -38,7 +38,7 @@ MOST_ENTRIES = 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Part(Shown):
+class Part(Display):
     """Sums of one kind that are wanted together.
 
     Attributes:
@@ -89,7 +89,7 @@ class Part(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Workload(Shown):
+class Workload(Display):
     """Sums that are wanted, and how much the error of each counts.
 
     Args:
@@ -462,7 +462,7 @@ def _wanted_name(wanted: Any) -> str:
     return str(wanted) if isinstance(wanted, str | int | np.integer) else "|".join(map(str, wanted))
 
 
-@rebuilding
+@unpickler
 def _workload(domain: Domain, parts: Iterable[Part]) -> Workload:
     workload = object.__new__(Workload)
     _set(workload, domain, _merged(parts))

@@ -8,20 +8,21 @@ above all levels lies "all", the one group that holds every value.
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, iterable, mapping, sequence_of, text, wrong_kind
-from utmost.core.exact.arrays import frozen, rebuilding
+from utmost.core.exact.arguments import instance, iterable, mapping, optional, sequence_of, text, wrong_kind
+from utmost.core.exact.arrays import frozen, unpickler
+from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.shown import Shown
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.tables.axes.clock import Clock, read_time, time_at
+from utmost.tables.axes.clock import DAY, Clock, Period, read_time, time_at
 from utmost.tables.axes.hat_functions import (
     CLASS_MARK,
     DIFFERENCE,
@@ -43,12 +44,11 @@ MOST_VALUES = 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Axis(Shown):
+class Axis(Display):
     """One axis of a domain; made by `plain`, `hierarchy`, `bins`, `periods`, or a list given to `Domain`.
 
     Attributes:
-        levels: the names of its levels, the finest first. The finest names the column of events that holds the values;
-            the empty text stands for the name that a domain gives.
+        levels: the names of its levels, the finest first; the empty text stands for the name that a domain gives.
         labels: for each level, the labels of its groups, in order.
         starts: for each level, where its groups begin among the values; a group ends where the next one begins.
         edges: of bins, their edges, ascending, one more than there are bins, the first and the last perhaps infinite;
@@ -60,6 +60,8 @@ class Axis(Shown):
         truth: whether truth values were declared, so that those of the data are read; their labels are text.
         rows: of listed keys, the value of each column in each row, the coarsest column first; None elsewhere.
         spelling: the marks in the cells of its column, where they are declared.
+        column: the column of events that holds the values; None where its name is that of the finest level.
+        on: of ages, the day on which birth dates are turned into completed years; None elsewhere.
     """
 
     levels: tuple[str, ...]
@@ -73,15 +75,20 @@ class Axis(Shown):
     truth: bool = field(default=False, repr=False)
     rows: tuple[tuple[Label, ...], ...] | None = field(default=None, repr=False)
     spelling: Spelling = field(default=PLAIN, repr=False)
+    column: str | None = None
+    on: date | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         ordered = self.edges, self.other, self.whole, self.missing, self.clock
-        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, self.truth, self.rows, self.spelling)
+        read = self.truth, self.rows, self.spelling, self.column, self.on
+        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, *read)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of events that hold the values: the finest level, or of listed keys every level."""
-        return self.levels[:1] if self.rows is None else self.levels[::-1]
+        """The columns of events that hold the values; of listed keys one for each level."""
+        if self.rows is not None:
+            return self.levels[::-1]
+        return self.levels[:1] if self.column is None else (self.column,)
 
     def label_columns(self, level: int) -> dict[str, Sequence[Label]]:
         """The labels of a level's groups as columns: one, or of listed keys one for each column that the level has."""
@@ -210,9 +217,26 @@ class Axis(Shown):
         first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1
         return first if first == last and 0 <= first < len(self.edges) - 1 else None
 
+    @property
+    def births(self) -> "Axis":
+        """Of ages, the birth dates of each group as periods of days, the oldest persons first."""
+        assert self.edges is not None, "ages have edges"
+        assert self.on is not None, "ages are counted on a day"
+        # An age is reached by whoever was born before the second at which the next day began so many years ago.
+        born = [
+            -inf if edge == inf else Fraction(read_time(_years_before(self.on, int(edge)), "on") + DAY)
+            for edge in reversed(self.edges)
+        ]
+        labels = (*reversed(self.labels[0][: self.declared]), *self.extras)
+        clock = Clock(Period("day"), None, self.spelling.pattern)
+        return replace(self, labels=(labels,), edges=tuple(born), clock=clock)
+
     def _bin(self, value: Any) -> int | None:
         if isinstance(value, bool | np.bool_) or value is None:
             return None
+        if self.on is not None and self.clock is None:
+            place = self.births._bin(value)
+            return None if place is None else self.declared - 1 - place
         if self.clock is not None:
             span = self.clock.span(value)
             return None if span is None else self.bin_of(span[0], span[1] - 1)
@@ -227,7 +251,19 @@ class Axis(Shown):
         return replace(self, levels=tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels))
 
 
-@rebuilding
+def _years_before(day: date, years: int) -> date:
+    """The last birth date of those who have completed so many years on a day.
+
+    >>> _years_before(date(2025, 2, 28), 1), _years_before(date(2025, 3, 1), 1), _years_before(date(2024, 2, 29), 1)
+    (datetime.date(2024, 2, 28), datetime.date(2024, 3, 1), datetime.date(2023, 2, 28))
+    """
+    try:
+        return day.replace(year=day.year - years)
+    except ValueError:  # a 29th of February, in a year that has none
+        return date(day.year - years, 2, 28)
+
+
+@unpickler
 def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
     return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), *rest)
 
@@ -277,6 +313,7 @@ def plain(
     *,
     other: Label | None = None,
     missing: Label | None = None,
+    column: str | None = None,
     spelling: Spelling = PLAIN,
 ) -> Axis:
     """An axis of listed values, in the order of the list.
@@ -285,6 +322,7 @@ def plain(
         labels: the values, distinct as text: text, integers or truth values; intervals of pandas.cut are their text.
         other: a label beside them that takes in whatever else the data hold; None, and that is dropped.
         missing: a label for missing cells, the last one; None, and they go to ``other``, or are dropped.
+        column: Column of events that holds the values; the one with the name of the axis if left out.
         spelling: Missing marks of the column, where they differ from those of the whole table, see `Spelling`.
 
     Raises:
@@ -304,7 +342,30 @@ def plain(
             raise WrongKind(required, came=type(label).__name__, where="labels", remedy=remedy)
     shown, starts = beside([listed], [range(len(listed))], other, missing)
     _check_marks(spelling, listed)
-    return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)), spelling=spelling)
+    has_truth = any(map(_is_truth, listed))
+    return Axis(
+        ("",),
+        shown,
+        starts,
+        None,
+        other,
+        None,
+        missing,
+        truth=has_truth,
+        spelling=spelling,
+        column=named_column(column),
+    )
+
+
+def named_column(column: str | None) -> str | None:
+    """The name of the column of an axis, where it is another than the axis's own.
+
+    Raises:
+        WrongKind, OutOfRange: for what is no name.
+    """
+    if optional(column, text, "column") == "":
+        raise OutOfRange("column must be the name of a column", came="an empty one", remedy="Leave it out.")
+    return column
 
 
 def _check_marks(spelling: Spelling, labels: Iterable[Label]) -> None:
@@ -321,6 +382,7 @@ def hierarchy(
     names: Sequence[str],
     other: Label | None = None,
     missing: Label | None = None,
+    column: str | None = None,
     spelling: Spelling = PLAIN,
 ) -> Axis:
     """An axis of values in groups, and groups in larger groups.
@@ -331,6 +393,7 @@ def hierarchy(
         other: a label that takes in whatever else the data hold, a branch of its own at each level.
         missing: a label for missing cells, the last branch at each level; None, and they go to ``other``, or are
             dropped.
+        column: Column of events that holds the values of the finest level, see `plain`.
         spelling: Missing marks of the column, see `plain`.
 
     Raises:
@@ -354,7 +417,8 @@ def hierarchy(
         raise OutOfRange("the values of a tree must be text or integers", came="a truth value")
     shown, runs = beside(labels[::-1], starts[::-1], other, missing)
     _check_marks(spelling, shown[0])
-    return Axis(tuple(reversed(names)), shown, runs, None, other, None, missing, spelling=spelling)
+    levels, held = tuple(reversed(names)), named_column(column)
+    return Axis(levels, shown, runs, None, other, None, missing, spelling=spelling, column=held)
 
 
 def outside_label(label: Label | None, name: str) -> Label | None:

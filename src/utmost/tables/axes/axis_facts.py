@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import NotANumber, OutOfRange, WrongKind
+from utmost.tables.axes.ages import ages
 from utmost.tables.axes.axes import Axis, Edge, Label, hierarchy, plain
 from utmost.tables.axes.clock import shown_time
 from utmost.tables.axes.listed_keys import listed
@@ -23,6 +24,8 @@ def axis_facts(axis: Axis) -> Any:
     """A list of the values, or a mapping that says how the axis was made."""
     extras = {name: label for name in ("other", "missing") if (label := getattr(axis, name)) is not None}
     extras |= axis.spelling.facts()
+    if axis.column is not None:
+        extras["column"] = axis.column
     if axis.edges is not None:
         return {**_ordered_facts(axis), **_end_facts(axis), **extras}
     declared = [_TRUTH.get(label, label) if axis.truth else label for label in axis.labels[0][: axis.declared]]
@@ -48,7 +51,9 @@ def _ordered_facts(axis: Axis) -> dict[str, Any]:
     if axis.whole is not None:
         stop = len(axis.edges) - 1
         groups = {name: _group_facts(axis, level, stop) for level, name in enumerate(axis.levels[1:], 1)}
-        listed = {"edges": [_edge(edge) for edge in axis.edges], "whole": axis.whole}
+        listed: dict[str, Any] = {"edges": [_edge(edge) for edge in axis.edges], "whole": axis.whole}
+        if axis.on is not None:
+            listed = {"ages": listed["edges"], "on": axis.on.isoformat()}
         return {**listed, **({"groups": groups} if groups else {})}
     runs = {} if len(axis.levels) < 2 else {"fanout": int(axis.levels[1].rpartition("/")[2])}
     return {"bins": [_edge(finite[0]), _edge(finite[-1])], "width": _edge(finite[1] - finite[0]), **runs}
@@ -116,14 +121,14 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     kind = next((kind for kind in _WORDS if kind in facts), None)
     where = f"axis {name!r}"
     if kind is None:
-        months, ages = '{"periods": ["2026-01", "2026-07"], "every": "month"}', '{"bins": [0, 18, 65, null]}'
+        months, numbers = '{"periods": ["2026-01", "2026-07"], "every": "month"}', '{"bins": [0, 18, 65, null]}'
         raise OutOfRange(
-            'an axis must be a list, or have "values", "tree" or "listed" with "names", "bins", "edges" or "periods"',
+            'an axis is a list, or has "values", "tree" or "listed" with "names", "bins", "edges", "ages" or "periods"',
             came=", ".join(map(repr, facts)) or "nothing",
             where=where,
-            remedy=f"Write {months} for six months, or {ages} for ages.",
+            remedy=f"Write {months} for six months, or {numbers} for numbers.",
         )
-    beside = {*_WORDS[kind], "other", "missing", "missing_marks"}
+    beside = {*_WORDS[kind], "other", "missing", "missing_marks", *(() if kind == "listed" else ("column",))}
     strange = [word for word in facts if word not in beside | {kind}]
     if strange:
         required = f'beside "{kind}" stand only {", ".join(sorted(beside))}'
@@ -144,6 +149,8 @@ def _made(kind: str, facts: Mapping[str, Any]) -> Any:
         return hierarchy(facts["tree"], **{"names": (), **rest})
     if kind == "edges":
         return edges(facts["edges"], **rest)
+    if kind == "ages":
+        return ages(rest.pop("column", None), facts["ages"], **{"on": None, **rest})
     if kind == "listed":
         return listed(facts["listed"], **rest)
     if kind == "values":
@@ -163,5 +170,6 @@ _WORDS: dict[str, set[str]] = {
     "listed": {"names"},
     "bins": {"width", "fanout", "groups", "below", "above", "decimal", "thousands"},
     "edges": {"whole", "groups", "below", "above", "decimal", "thousands"},
+    "ages": {"on", "groups", "pattern"},
     "periods": {"every", "zone", "groups", "below", "above", "pattern"},
 }

@@ -24,11 +24,11 @@ from utmost.errors import OutOfRange
 from utmost.tables.axes.time_patterns import time_pattern
 
 DAY = 86_400
-UNITS = ("hour", "day", "week", "month", "quarter", "year")
+UNITS = ("hour", "day", "week", "month", "quarter", "half year", "year")
 _EPOCH = date(1970, 1, 1).toordinal()
-_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_MONTHS = {"month": 1, "quarter": 3, "half year": 6, "year": 12}
 _SECONDS = {"hour": 3600, "day": DAY, "week": 7 * DAY}
-LEAST_SECONDS = {**_SECONDS, "month": 28 * DAY, "quarter": 90 * DAY, "year": 365 * DAY}
+LEAST_SECONDS = {**_SECONDS, "month": 28 * DAY, "quarter": 90 * DAY, "half year": 181 * DAY, "year": 365 * DAY}
 """How long each unit is at least."""
 _MONDAY = 4 * DAY  # 1970-01-05
 _YEAR = r"(?P<year>\d{4})"
@@ -40,6 +40,8 @@ _SPELLED = tuple(
         _YEAR + r"[- ]?[Mm](?P<month>\d\d?)",
         _YEAR + r"[- /]?[Qq](?P<quarter>[1-4])",
         r"[Qq](?P<quarter>[1-4])[- /]?" + _YEAR,
+        _YEAR + r"[- /]?[HhSs](?P<half>[12])",
+        r"[HhSs](?P<half>[12])[- /]?" + _YEAR,
         _YEAR + r"-?W(?P<week>\d\d)",
     )
 )
@@ -53,7 +55,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Periods of one kind: so many hours, days, ISO weeks (from Monday), months, quarters or years each.
+    """Periods of one kind: so many hours, days, ISO weeks (from Monday), months, quarters, half years or years
+    each.
 
     Attributes:
         unit: one of `UNITS`.
@@ -125,6 +128,8 @@ class Period:
             return f"{year:04}-W{week:02}"
         if self.unit == "quarter":
             return f"{day.year:04}-Q{(day.month + 2) // 3}"
+        if self.unit == "half year":
+            return f"{day.year:04}-H{(day.month + 5) // 6}"
         return str(day)[: {"day": 10, "month": 7, "year": 4}[self.unit]]
 
 
@@ -148,7 +153,7 @@ class Clock:
         Args:
             cell: a date or time of Python, NumPy or pandas, a period of pandas, or ISO text: "2013", "2013-05",
                 "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09:30", with "Z" or "+02:00" where there is a zone;
-                "2013Q2", "2013M05", "2013/5/17 9:30"; whole numbers of four, six and eight digits, see `_counted_time`.
+                "2013Q2", "2013M05", "2013S1", "2013/5/17 9:30"; whole numbers of four, six and eight digits.
 
         >>> Clock(Period("day"), "Europe/Paris").span("2013-07-01T23:30Z")  # 1:30 on July 2nd
         (1372728600, 1372728601)
@@ -301,12 +306,13 @@ def _spelled_time(text: str) -> Any:
 
 
 def _period_spelled(parts: dict[str, int]) -> Span | None:
-    unit = next((name for name in ("month", "quarter", "week") if name in parts), "year")
+    unit = next((name for name in ("month", "quarter", "week", "half") if name in parts), "year")
+    number, unit = parts.get(unit, 1), "half year" if unit == "half" else unit
     try:
         if unit == "week":
             start = date.fromisocalendar(parts["year"], parts["week"], 1)
         else:
-            start = date(parts["year"], 1 + (parts.get(unit, 1) - 1 if unit != "year" else 0) * _MONTHS[unit], 1)
+            start = date(parts["year"], 1 + (number - 1 if unit != "year" else 0) * _MONTHS[unit], 1)
         low, high = Period(unit).edges(_second_of(start), _second_of(start) + 1)
     except (ValueError, OutOfRange):
         return None

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.arrays import frozen, rebuilding, roomy
-from utmost.core.exact.shown import LONGEST, Shown, brief
+from utmost.core.exact.arrays import frozen, unpickler, with_room_for
+from utmost.core.exact.display import LONGEST, Display, brief
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Label, label_text, plain
 from utmost.tables.axes.axis_facts import axis_facts, axis_of_facts
@@ -39,13 +39,13 @@ _MOST_WRITTEN = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Domain(Shown):
+class Domain(Display):
     """A product of declared axes.
 
     Args:
         axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
             list of values, a type that lists them (pandas' CategoricalDtype, Polars' Enum), or what `plain`,
-            `hierarchy`, `bins` or `periods` make. Without any there is one cell, the total.
+            `hierarchy`, `bins`, `edges`, `ages` or `periods` make. Without any there is one cell, the total.
 
     Raises:
         OutOfRange: for axes that share the name of a level, and axes that are none.
@@ -88,7 +88,7 @@ class Domain(Shown):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of events: the finest level of each axis."""
+        """The names of the axes: the finest level of each."""
         return tuple(axis.levels[0] for axis in self.axes)
 
     @property
@@ -263,9 +263,9 @@ class Domain(Shown):
         """The domain that JSON values describe.
 
         Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}``,
-        ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"periods": [start, stop], "every": "month"}`` or
-        ``{"listed": [[...], ...], "names": [...]}``, with ``"other"`` and ``"missing"`` where there are such labels,
-        and with what else their makers take.
+        ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"ages": [...], "on": "2025-01-01", "column":
+        "born"}``, ``{"periods": [start, stop], "every": "month"}`` or ``{"listed": [[...], ...], "names": [...]}``,
+        with ``"other"`` and ``"missing"`` where there are such labels, and with what else their makers take.
 
         Raises:
             OutOfRange, WrongKind: for what describes none.
@@ -337,10 +337,10 @@ def is_finer(finer: Family, coarser: Family) -> bool:
 
 def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
     """The values in a type that holds so many times the largest; fractions and floats as they are."""
-    return roomy(values, times) if values.dtype.kind in "iu" else values
+    return with_room_for(values, times) if values.dtype.kind in "iu" else values
 
 
-@rebuilding
+@unpickler
 def _domain(axes: tuple[Axis, ...]) -> Domain:
     return Domain({axis.levels[0]: axis for axis in axes})
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import frozen, roomy
+from utmost.core.exact.arrays import frozen, with_room_for
 from utmost.errors import BadTable, Unsupported
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
@@ -106,7 +106,7 @@ def check_laid(size: int) -> None:
 
 
 def _added(groups: NDArray[np.int64], numbers: NDArray[Any], size: int) -> NDArray[Any]:
-    wide = roomy(numbers, max(1, len(numbers)))
+    wide = with_room_for(numbers, max(1, len(numbers)))
     sums: NDArray[Any] = np.zeros(size, wide.dtype)
     np.add.at(sums, groups, wide)
     return sums

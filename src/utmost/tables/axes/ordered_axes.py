@@ -9,7 +9,7 @@ from typing import Any
 from utmost.core.exact.arguments import instance, integer, mapping, optional, truth, wrong_kind
 from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.errors import OutOfRange
-from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text, outside_label
+from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text, named_column, outside_label
 from utmost.tables.axes.clock import Clock
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
@@ -34,6 +34,7 @@ def bins(
     above: Label | None = None,
     other: Label | None = None,
     missing: Label | None = None,
+    column: str | None = None,
 ) -> Axis:
     """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, and so on.
 
@@ -51,6 +52,7 @@ def bins(
             dropped.
         missing: Label for missing cells, one more bin at the end, that stands alone at every level; None, and they
             go to ``other``, or are dropped.
+        column: Column of events that holds the numbers; the one with the name of the axis if left out.
 
     Raises:
         OutOfRange, NotANumber: for edges that make no bins, or more than 10^8.
@@ -81,12 +83,12 @@ def bins(
     if groups is not None:
         if fanout is not None:
             raise OutOfRange("groups= stand in place of runs", came=f"fanout={fanout}", remedy="Leave one of them out.")
-        return _listed(finest, mapping(groups, "groups"), None, ends, spelling)
+        return _listed(finest, mapping(groups, "groups"), None, ends, spelling, column)
     runs = [1]
     while ends["other"] is None and runs[-1] * growth < count and count % (runs[-1] * growth) == 0:
         runs.append(runs[-1] * growth)
     levels = [("" if run == 1 else f"/{run}", finest[::run]) for run in runs]
-    return ordered_axis([(name, among, bin_label) for name, among in levels], ends, spelling)
+    return ordered_axis([(name, among, bin_label) for name, among in levels], ends, spelling, column=column)
 
 
 def edges(
@@ -99,6 +101,7 @@ def edges(
     above: Label | None = None,
     other: Label | None = None,
     missing: Label | None = None,
+    column: str | None = None,
 ) -> Axis:
     """An ordered axis: bins between listed edges, as of age groups.
 
@@ -112,7 +115,7 @@ def edges(
         groups: Coarser levels by name, the finest first: of each its edges, which are edges of the one before, from the
             first to the last; or its groups by their labels, each with the labels of neighbours on the level before
             that it holds: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
-        spelling, below, above, other, missing: as for `bins`.
+        spelling, below, above, other, missing, column: as for `bins`.
 
     Raises:
         OutOfRange, NotANumber: for edges that do not ascend, and groups that are none.
@@ -126,7 +129,7 @@ def edges(
     whole = optional(whole, truth, "whole")
     named = {} if groups is None else mapping(groups, "groups")
     ends = _ends(below, above, other, missing)
-    return _listed(listed, named, whole, ends, instance(spelling, Spelling, "spelling"))
+    return _listed(listed, named, whole, ends, instance(spelling, Spelling, "spelling"), column)
 
 
 def _ends(below: Label | None, above: Label | None, other: Label | None, missing: Label | None) -> Ends:
@@ -143,7 +146,13 @@ Levels = Sequence[tuple[str, Sequence[Edge], LabelOf]]
 
 
 def ordered_axis(
-    levels: Levels, ends: Ends, spelling: Spelling, *, whole: bool | None = None, clock: Clock | None = None
+    levels: Levels,
+    ends: Ends,
+    spelling: Spelling,
+    *,
+    whole: bool | None = None,
+    clock: Clock | None = None,
+    column: str | None = None,
 ) -> Axis:
     """An axis in the order of its edges.
 
@@ -151,7 +160,7 @@ def ordered_axis(
         levels: each among the edges of the one before, from the first to the last.
         ends: the labels "below", "above", "other" and "missing", None where there is no such group; each is one at
             every level.
-        spelling, whole, clock: of the axis.
+        spelling, whole, clock, column: of the axis.
     """
     labels, starts = list[tuple[Label, ...]](), list[list[int]]()
     finest = _with_ends(levels[0][1], ends)
@@ -164,7 +173,7 @@ def ordered_axis(
         starts.append([place_of[edge] for edge in outer[:-1]])
     shown, runs = beside(labels, starts, ends["other"], ends["missing"])
     names, outside = tuple(name for name, _, _ in levels), (ends["other"], whole, ends["missing"])
-    return Axis(names, shown, runs, finest, *outside, clock, spelling=spelling)
+    return Axis(names, shown, runs, finest, *outside, clock, spelling=spelling, column=named_column(column))
 
 
 def _with_ends(edges: Sequence[Edge], ends: Ends) -> tuple[Edge, ...]:
@@ -179,7 +188,9 @@ def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Lab
     return ends["above"] if high == inf and low == finest[-2] else None
 
 
-def _listed(edges: Edges, groups: Groups, whole: bool | None, ends: Ends, spelling: Spelling) -> Axis:
+def _listed(
+    edges: Edges, groups: Groups, whole: bool | None, ends: Ends, spelling: Spelling, column: str | None
+) -> Axis:
     """Bins between listed edges, and their groups."""
     finest = _edges(edges, "bins")
     finite = [edge for edge in finest if isinstance(edge, Fraction)]
@@ -197,7 +208,7 @@ def _listed(edges: Edges, groups: Groups, whole: bool | None, ends: Ends, spelli
             required = "the edges of groups must be edges of the level below, from the first to the last"
             raise OutOfRange(required, came="others", where=repr(name))
         levels.append((name, among, label_of))
-    return ordered_axis(levels, ends, spelling, whole=is_whole)
+    return ordered_axis(levels, ends, spelling, whole=is_whole, column=column)
 
 
 def _labels(level: tuple[str, Sequence[Edge], LabelOf], finest: Sequence[Edge], ends: Ends) -> list[Label]:

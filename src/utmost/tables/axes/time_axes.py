@@ -1,4 +1,4 @@
-"""The axis of time: hours, days, ISO weeks, months, quarters and years, in coarser ones where they nest."""
+"""The axis of time: hours, days, ISO weeks, months, quarters, half years and years, in coarser ones where they nest."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -31,6 +31,7 @@ def periods(
     above: Label | None = None,
     other: Label | None = None,
     missing: Label | None = None,
+    column: str | None = None,
 ) -> Axis:
     """An axis of time: periods of one kind from ``start`` to ``stop``, and longer ones in which they nest.
 
@@ -44,8 +45,8 @@ def periods(
         start, stop: where the first period begins, and where the last one ends: dates, times without a zone, or text
             such as "2013", "2013-05", "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09", of which the beginning is
             meant.
-        every: "hour", "day", "week" (from Monday, as ISO has it), "month", "quarter", "year", or several of them, as
-            "6 hours".
+        every: "hour", "day", "week" (from Monday, as ISO has it), "month", "quarter", "half year", "year", or several
+            of them, as "6 hours"; "12 months" from "2024-04" on are fiscal years.
         zone: the time zone of the clock, as "Europe/Paris". Times that say a zone are moved to it, and refused without
             one; times and dates that say none are of this clock.
         groups: longer periods as levels, the shortest first, such as ["week"]; each begins and ends with periods of the
@@ -56,6 +57,7 @@ def periods(
         below, above: labels of a period for all before the first one, and of one for all after the last.
         other: a label for times outside; None, and they are dropped.
         missing: a label for missing cells; None, and they go to ``other``, or are dropped.
+        column: Column of events that holds the times; the one with the name of the axis if left out.
 
     Raises:
         OutOfRange: for ends that cut a period off, no period or more than 10^8, groups that do not nest, and what is no
@@ -105,6 +107,7 @@ def periods(
         ends,
         spelling,
         clock=clock,
+        column=column,
     )
 
 

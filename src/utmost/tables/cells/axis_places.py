@@ -50,6 +50,8 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> Places:
     outside, spelling = OUTSIDE if axis.other is None else labels[label_text(axis.other)], axis.spelling.beside(general)
     if axis.clock is not None:
         return period_reader(axis, name, spelling)
+    if axis.on is not None:
+        return _age_reader(axis, name, spelling)
     if axis.edges is not None:
         return _bin_reader(axis, outside, name, spelling)
     padded, floats, missing = _without_zeros(labels), _as_floats(labels), missing_place(axis)
@@ -116,6 +118,18 @@ def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> Places
         return known[cell]
 
     return lambda column: by_cell(column, axis, name, remembered)
+
+
+def _age_reader(axis: Axis, name: str, spelling: Spelling) -> Places:
+    """Birth dates among the days on which an age was reached, from the last of these back; later ones are outside."""
+    births = period_reader(axis.births, name, spelling)
+
+    def read(column: Any) -> NDArray[np.int64]:
+        places = births(column)
+        is_group = (places >= 0) & (places < axis.declared)
+        return np.where(is_group, axis.declared - 1 - places, places)
+
+    return read
 
 
 def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling) -> Places:
@@ -226,8 +240,9 @@ def _least_float(edge: Fraction) -> float:
 def reader_of(axis: Axis, general: Spelling = PLAIN) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
     """The reader of an axis from a batch of columns: as `places_on`, and of listed keys from all their columns."""
     if axis.rows is None:
-        place = places_on(axis, axis.levels[0], general)
-        return lambda batch: place(batch[axis.levels[0]])
+        (column,) = axis.columns
+        place = places_on(axis, column, general)
+        return lambda batch: place(batch[column])
     return _key_reader(axis, axis.spelling.beside(general))
 
 

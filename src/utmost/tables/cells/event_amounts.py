@@ -17,7 +17,7 @@ from utmost.core.exact.arrays import largest_size
 from utmost.core.privacy.amount import Amount
 from utmost.errors import BadTable
 from utmost.tables.cells.cell_values import is_masked_array
-from utmost.tables.cells.columns import number_cells, real_column
+from utmost.tables.cells.columns import is_missing, number_cells, real_column
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _FITS = 1 << 62
@@ -52,6 +52,34 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spellin
         return _binary(read, step)
     steps = [round(number / step) for number in read]
     return _packed(steps if few is None else map(dict(zip(few, steps, strict=True)).__getitem__, cells))
+
+
+def without_missing(column: Any, spelling: Spelling = PLAIN) -> tuple[Any, NDArray[np.bool_]]:
+    """The column with 0 in place of missing amounts, and which these are.
+
+    >>> column, missing = without_missing(["7", "NA", None], Spelling(missing_marks=["NA"]))
+    >>> column, missing.tolist()
+    ([7, 0, 0], [False, True, True])
+    """
+    cells = number_cells(column, spelling)
+    if hasattr(cells, "dictionary_encode"):
+        import pyarrow.types as kinds
+
+        if not (kinds.is_floating(cells.type) or cells.null_count):
+            return cells, np.zeros(len(cells), dtype=bool)
+        cells = cells.to_pylist()
+    if is_masked_array(cells):
+        gone = np.ma.getmaskarray(cells)
+        cells = np.ma.filled(cells, 0)
+    elif isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
+        gone = np.isnan(cells) if cells.dtype.kind == "f" else np.zeros(len(cells), dtype=bool)
+        return (np.where(gone, 0, cells) if gone.any() else cells), gone
+    else:
+        gone = np.zeros(len(cells), dtype=bool)
+    gone = gone | np.fromiter(map(is_missing, cells), dtype=bool, count=len(cells))
+    if not gone.any():
+        return cells, gone
+    return [0 if missing else cell for cell, missing in zip(cells, gone.tolist(), strict=True)], gone
 
 
 def _distinct(cells: Any) -> list[Any] | None:

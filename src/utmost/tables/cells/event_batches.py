@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.long_work import tell
+from utmost.core.exact.progress_bar import Progress, report_progress
 from utmost.errors import BadTable
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame
@@ -30,9 +30,6 @@ Batch = Mapping[str, Any]
 
 _ROWS = 1 << 18
 _MANY = 1 << 16
-
-Progress = Callable[[int, int], object]
-"""Called now and then with how much is done, and how much there is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +56,7 @@ class Events:
         for batch in self.batches():
             yield batch
             done += len(next(iter(batch.values())))
-            tell(done, self.rows)
+            report_progress(done, self.rows)
             if progress is not None:
                 progress(done, self.rows)
 

@@ -27,8 +27,8 @@ _CAST = "Cast it to text or to integers first."
 _FLOATS = "Libraries make floats of integers beside a missing cell: cast it to a nullable integer type, such as Int64, "
 _FLOATS += "or to text; numbers with a point are counted by bins."
 DECLARE = (
-    "Declare dates and times by ut.workloads.periods (compute ages first), truth values by [False, True], numbers by "
-    "ut.workloads.bins;"
+    "Declare dates and times by ut.workloads.periods, birth dates by ut.workloads.ages, truth values by [False, True], "
+    "numbers by ut.workloads.bins;"
 )
 DECLARE += " or cast it to text, and declare its values as a list."
 MISSING, OUTSIDE = -2, -1
@@ -74,7 +74,8 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
         name: of the column, for the message.
         axis: whose values they are; one of periods takes dates and times, one that lists truth values takes those.
     """
-    takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.truth
+    takes_time = axis is not None and (axis.clock is not None or axis.on is not None)
+    takes_truth = axis is not None and axis.truth
     kind: Any = getattr(column, "dtype", getattr(column, "type", None))
     if isinstance(kind, np.dtype):
         is_timed, is_moment, is_truth = kind.kind in ("M", "m"), kind.kind == "M", kind.kind == "b"

@@ -26,6 +26,7 @@ _ISO = 'Write ISO text, as "2013-05-17" or "2013-05-17T09:30"; or declare the pa
 _ISO += 'ut.Spelling(pattern="%d.%m.%Y").'
 _NUMBERS = "Whole numbers are read as 2013 on an axis of years, 201305 of months, 20130517 of days; others need a "
 _NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or to be made dates.'
+_DATES = "Make them dates: the zone of an instant decides on which day it lies."
 _ZONED = 'Declare the zone whose dates are meant: periods(..., zone="Europe/Paris"), or "UTC".'
 
 
@@ -133,7 +134,7 @@ def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, 
                 "times that say their zone must have one to be moved to",
                 came=f"times in {kind.tz}",
                 where=f"column {name!r}",
-                remedy=_ZONED,
+                remedy=_ZONED if axis.on is None else _DATES,
             )
         finite = [int(edge) for edge in edges if isinstance(edge, Fraction)]
         seconds = clock.moved(seconds, finite[0], finite[-1])
@@ -152,12 +153,16 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
     elif isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool | np.timedelta64):
         came, remedy = "a number", _NUMBERS
     elif getattr(cell, "tzinfo", None) is not None:
-        came, remedy = "a time that says its zone", _ZONED
-    return BadTable("the cells of periods must be dates or times", came=came, where=f"column {name!r}", remedy=remedy)
+        came, remedy = "a time that says its zone", _ZONED if axis.on is None else _DATES
+    required = "the cells of periods must be dates or times" if axis.on is None else "birth dates must be dates"
+    return BadTable(required, came=came, where=f"column {name!r}", remedy=remedy)
 
 
 def _too_long(axis: Axis, name: str) -> BadTable:
     assert axis.clock is not None, "the axis is one of periods"
+    if axis.on is not None:
+        came, remedy = "a longer time, in which somebody reaches the next age group", "Write the day of birth."
+        return BadTable("birth dates must say the day", came=came, where=f"column {name!r}", remedy=remedy)
     return BadTable(
         f"each cell must say a time within one {axis.clock.period}",
         came="one that says a longer time",

@@ -90,7 +90,12 @@ class FolderColumns:
         Raises:
             BadTable: where one does, since events in such a folder would be left out unseen.
         """
-        listing = [column for axis in axes if axis.edges is None for column in axis.label_columns(0).items()]
+        listing = [
+            (name, values)
+            for axis in axes
+            if axis.edges is None
+            for name, values in zip(axis.columns, axis.label_columns(0).values(), strict=True)
+        ]
         for name, values in listing:
             if name not in self.names:
                 continue

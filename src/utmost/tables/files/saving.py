@@ -16,7 +16,7 @@ from typing import Any
 
 from utmost.core.exact.arguments import optional, text, truth
 from utmost.core.exact.arguments import path as as_path
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.display import Display
 from utmost.errors import OutOfRange, Unsupported
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_free_name, write_together
@@ -179,7 +179,7 @@ def _write_document(
     return document
 
 
-class SavedTable(Shown):
+class SavedTable(Display):
     """A release that is a table with a statement; see `saved`."""
 
     __slots__ = ()

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import click
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import EntropyFailed, OutOfRange
 from utmost.interfaces.cli.ledger_place import check_no_password, is_server
 from utmost.interfaces.cli.options import shared_options as options
@@ -63,7 +63,7 @@ def doctor(
         "files": _files(ledger, key_file, witness),
     }
     if check:
-        with long_work("Checking"):
+        with progress_bar("Checking"):
             report["check"] = _checked()
     report["well"] = _is_well(report)
     answer.give(report, lambda: _show(report))

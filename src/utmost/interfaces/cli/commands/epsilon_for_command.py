@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from utmost.core.exact.levels import level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
@@ -42,7 +42,7 @@ Dimensions = Annotated[int, option("N", "With --planar: how many coordinates a p
 
 def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
     """The level for points, for programs and for people."""
-    with long_work("Searching"):
+    with progress_bar("Searching"):
         least = planar_epsilon_for(margin, confidence, per=per, dimensions=dimensions)
     law = PlanarLaw(level(least), dimensions, exact(per, "per"))
     bar = law.margin(confidence)
@@ -90,7 +90,7 @@ def epsilon_for(
     if sensitivity is None:
         raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
     unit, of_errors = Unit(sensitivity, cells, neighbours), cost_of(cost)
-    with long_work("Searching"):
+    with progress_bar("Searching"):
         epsilon = least_epsilon(
             margin,
             confidence,

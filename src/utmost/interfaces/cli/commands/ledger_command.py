@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import click
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli import ledger_answers
 from utmost.interfaces.cli.ledger_place import Place
@@ -85,7 +85,7 @@ def status(*, place: Place, answer: options.Output) -> None:
 
 def verify(*, place: Place, answer: options.Output) -> None:
     """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
-    with place.opened() as opened, long_work("Verifying"):
+    with place.opened() as opened, progress_bar("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
     report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
     answer.give(report, lambda: show_verification(report))
@@ -123,7 +123,7 @@ def backup(
 ) -> None:
     """Write a consistent copy of the ledger, whatever else is being written. Keep the key apart from it."""
     check_absent(out)
-    with place.opened() as opened, long_work("Copying"):
+    with place.opened() as opened, progress_bar("Copying"):
         opened.backup(out)
         report = {"backup": str(out), "receipt": opened.receipt()}
     told = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"

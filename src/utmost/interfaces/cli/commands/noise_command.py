@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from utmost.core.exact.written_levels import level_of_text, level_words
+from utmost.core.exact.written_levels import level_from_text, level_words
 from utmost.core.noise.optimal import optimal_noise
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
@@ -19,7 +19,7 @@ def show_noise(report: dict[str, Any]) -> None:
     """Print a `law_report`."""
     shown = {
         "why this law": report["theorem"],
-        "level": f"epsilon = {level_words(level_of_text(report['epsilon']))}",
+        "level": f"epsilon = {level_words(level_from_text(report['epsilon']))}",
         "domain": report["domain"],
         **{name: number(Fraction(value)) for name, value in report["parameters"].items()},
         "typical error": f"{number(report['mean_absolute_error'], 4)} in the mean of its size, "

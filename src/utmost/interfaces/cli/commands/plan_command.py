@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact, exact_integer, read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
@@ -119,7 +119,7 @@ def plan(
     )
     check_level_names(domain, unit)
     highest = None if up_to is None else level_of(up_to)
-    with long_work("Searching for shares"):
+    with progress_bar("Searching for shares"):
         if share:
             if method == "rotated" and along is None:
                 raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--method")

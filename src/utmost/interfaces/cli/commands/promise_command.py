@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+from utmost.core.exact.display import few
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.numbers import read_confidence
-from utmost.core.exact.shown import few
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.interfaces.cli.options import file_options

@@ -1,6 +1,6 @@
 """`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
 from utmost.interfaces.cli.ledger_place import Place
 from utmost.interfaces.cli.options import file_options, table_options
@@ -25,13 +25,13 @@ def relax(
     at, table = question.at, spelling.of(table)  # a level that is none is refused before all else
     signer = question.checked(table)
     with ledger.opened() as opened:
-        with long_work(f"Checking {table.name}"):
+        with progress_bar(f"Checking {table.name}"):
             planned = question.planned(opened)
             question.check_kind(planned=planned)
             columns = [release.columns[0] for release in opened.releases if release.name == question.name]
             brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else None)
         if dry_run:
             return show_spending(question, opened.rehearse(question.name, epsilon=at, version=question.version))
-        with options.protected(yes), long_work("Relaxing") as progress:
+        with options.protected(yes), progress_bar("Relaxing") as progress:
             relaxed = opened.relax(question.name, brought, epsilon=at, version=question.version, progress=progress)
         question.give(relaxed, signer)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact, read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.cli.options import file_options
@@ -201,7 +201,7 @@ def _write_tables(
         raise Unsupported("tables are of a release by a plan", came="another kind", where="--tables")
     signer = None if sign is None else signer_of(sign)
     wanted = release.strategy if plan is None else PLAN_FORM.read(plan)
-    with long_work("Writing the tables"):
+    with progress_bar("Writing the tables"):
         paths = give_tables(with_confidence(release, read_confidence(confidence)), wanted, folder, signer)
     if not paths:
         remedy = "Name the plan, whose wanted tables are written: --plan plan.json."

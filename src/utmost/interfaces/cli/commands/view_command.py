@@ -1,6 +1,6 @@
 """`utmost view`: a release in a ledger as a recipient of some trust may see it, without the data."""
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.interfaces.cli.ledger_answers import Question
 from utmost.interfaces.cli.ledger_place import Place
 
@@ -17,6 +17,6 @@ def view(*, ledger: Place, question: Question) -> None:
     with ledger.opened() as opened:
         question.check_kind(planned=question.planned(opened))
         at = question.level_in(opened)
-        with long_work("Viewing") as progress:
+        with progress_bar("Viewing") as progress:
             seen = opened.view(question.name, epsilon=at, version=question.version, progress=progress)
         question.give(seen, signer)

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from utmost.tables.cells.spelling import Spelling
 
 
+LeftOut = Annotated[
+    list[str] | None,
+    option(
+        "WHAT",
+        "What is meant to go: outside (events outside the domain, or without a value there), amounts (missing ones).",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Persons:
     """Whose the events are, over which domain they are counted, and how many cells one person may change."""
@@ -63,9 +72,7 @@ class People(Persons):
         str | None,
         option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
     ] = None
-    leave_out: Annotated[
-        bool, flag("Events outside the domain, or without a value there, are meant to go: say nothing of them.")
-    ] = False
+    leave_out: LeftOut = None
     measures: Annotated[
         Path | None,
         option(
@@ -113,7 +120,7 @@ class People(Persons):
             spelling: the marks that are declared for the cells.
             together: an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
         """
-        from utmost.core.exact.long_work import long_work
+        from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.counted_events import count_measures, count_table
         from utmost.publish.counting.counted_measures import MeasureSpec
         from utmost.publish.counting.counting import Counting
@@ -131,7 +138,7 @@ class People(Persons):
                 )
         counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
         by = None if self.by is None else split_names(self.by)
-        with long_work(f"Counting {events.name}") as progress:
+        with progress_bar(f"Counting {events.name}") as progress:
             if self.measures is None:
                 tables: Any = count_table(
                     events,
@@ -174,7 +181,7 @@ class People(Persons):
         Args:
             bounds: "at-most=1,2,5", "per-cell=10,100", or "in-all=10,100".
         """
-        from utmost.core.exact.long_work import long_work
+        from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.contributions import count_contributions
         from utmost.publish.counting.counting import Counting
 
@@ -190,7 +197,7 @@ class People(Persons):
             remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
         limits: Any = split_names([listed])
-        with long_work(f"Counting {events.name}") as progress:
+        with progress_bar(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
                 domain,
@@ -209,7 +216,21 @@ class People(Persons):
     @property
     def outside(self) -> str | None:
         """What is to become of events outside the domain, where it is said."""
-        return "leave out" if self.leave_out else None
+        return "leave out" if "outside" in self._left_out else None
+
+    @property
+    def _left_out(self) -> list[str]:
+        """What is meant to go.
+
+        Raises:
+            OutOfRange: for other words than outside and amounts.
+        """
+        words = split_names(self.leave_out or [])
+        for word in words:
+            if word not in ("outside", "amounts"):
+                remedy = "Write --leave-out outside, --leave-out amounts, or both."
+                raise OutOfRange("--leave-out is of outside and amounts", came=repr(word), remedy=remedy)
+        return words
 
     @property
     def measure(self) -> "MeasureSpec":
@@ -223,6 +244,7 @@ class People(Persons):
             per_cell=_ends(self.per_cell),
             most_events=self.most_events,
             in_all=self.in_all,
+            missing="leave out" if "amounts" in self._left_out else None,
         )
 
     @property

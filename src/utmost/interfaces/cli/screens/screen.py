@@ -1,14 +1,14 @@
 """What the screens are made of: facts in aligned rows, tables, numbers as people read them, long work."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from utmost.core.exact.compilation import compilation_told
-from utmost.core.exact.long_work import Told, is_watched, long_work
+from utmost.core.exact.compilation import on_compilation
+from utmost.core.exact.progress_bar import Report, progress_bar, shows_progress
 from utmost.interfaces.cli.screens.terminal import Column, Group, Screen, Table, Text
 
 if TYPE_CHECKING:
@@ -121,44 +121,44 @@ _SILENT = 10.0  # seconds between two lines in a pipe or a log
 
 
 @contextmanager
-def told_in_logs(what: str) -> Iterator[Told]:
-    """Long work; a log is told if something is compiled: it is kept, and not waited for again."""
-    with long_work(what) as told, nullcontext() if is_watched() else _compiling_told(screen(stderr=True)):
-        yield told
-
-
-def _compiling_told(console: Screen) -> AbstractContextManager[None]:
-    line = "Compiling this search, once on this machine: some ten seconds"
-    return compilation_told(lambda: console.print(Text(line, style="dim")))
+def logged_progress(what: str) -> Iterator[Report]:
+    """A progress bar; without one, a line on standard error if something is compiled, which takes ten seconds."""
+    line = Text("Compiling this search, once on this machine: some ten seconds", style="dim")
+    console = screen(stderr=True)
+    with (
+        progress_bar(what) as report,
+        nullcontext() if shows_progress() else on_compilation(lambda: console.print(line)),
+    ):
+        yield report
 
 
 def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
-    """The pieces of a file as they are, while it is told how many rows are written."""
+    """The pieces of a file unchanged, with a progress bar of the rows written."""
     done = 0
-    with long_work("Writing") as told:
+    with progress_bar("Writing") as report:
         for rows, text in pieces:
             yield rows, text
             done += rows
-            told(done, count)
+            report(done, count)
 
 
 @contextmanager
 def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
     """A function to call as ``progress(rounds, gap)``, for a log: a line each ten seconds, and none on a terminal."""
-    last, console, is_seen = [monotonic()], screen(stderr=True), is_watched()
+    last, console, is_seen = [monotonic()], screen(stderr=True), shows_progress()
 
     def say(rounds: int, gap: float) -> None:
         if not is_seen and monotonic() - last[0] >= _SILENT:
             last[0] = monotonic()
             console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
 
-    with told_in_logs(what):
+    with logged_progress(what):
         yield say
 
 
 def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """The items as they are, while it is told how many came: nobody knows how many will."""
-    with told_in_logs(what) as told:
+    """The items unchanged, with a count of those so far; their total is not known."""
+    with logged_progress(what) as report:
         for count, item in enumerate(items, start=1):
-            told(note=f"{count:,}")
+            report(note=f"{count:,}")
             yield item

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.core.exact.written_levels import level_from_text, level_text
 
 RECORD_NAME, RECORD_EXAMPLE, TIME_EXAMPLE = "^[0-9a-f]{24}$", "0f9c1b7a3d5e2846ab90cd12", 1_795_349_451
 LEVEL_EXAMPLE = "1/4"
@@ -67,7 +67,7 @@ Count = Annotated[int, Field(examples=[1])]
 
 def read_level_if_any(text: str | None) -> Level | None:
     """A level as it is written; None for none."""
-    return None if text is None else level_of_text(text)
+    return None if text is None else level_from_text(text)
 
 
 @dataclass(frozen=True, slots=True)

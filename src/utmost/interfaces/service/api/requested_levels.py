@@ -6,7 +6,7 @@ digits; with at most 200 it takes a fraction of a second.
 """
 
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.written_levels import level_of_text
+from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import NotALevel, OutOfRange
 
 _DIGITS = 200
@@ -22,7 +22,7 @@ def read_level(written: str | int | float) -> Level:
     (level(epsilon='1/4'), level(epsilon='1/2'), level(alpha='1/3'))
     """
     text = written.strip() if isinstance(written, str) else written
-    read = level_of_text(text) if isinstance(text, str) and "log" in text else level(text)
+    read = level_from_text(text) if isinstance(text, str) and "log" in text else level(text)
     numbers = (read.power,) if read.base is None else (read.power, read.base)
     if max(part for number in numbers for part in number.as_integer_ratio()) >= _TOO_LONG:
         raise NotALevel(f"a service reads levels of at most {_DIGITS} digits", came="a longer one", where="epsilon")

@@ -2,7 +2,7 @@
 
 C holds the weights, W the wanted rows, M = W' C W, and X is the information about the cells that a mechanism or a
 strategy gives. All is computed in rationals and integers, rounded to the safe side. The proofs are in
-docs/theory/workload-bounds.md.
+proofs/theory/workload-bounds.md.
 
     answer          the least mean squared error of one number on a line of neighbours: only the sensitivity enters
     directions      tr(M X^-1) >= (tr sqrt(G^1/2 M G^1/2))^2 / tr(G X), where M and G are diagonal in the eigenspaces

@@ -8,7 +8,7 @@
     these families         the same on the families given
 
 Only certificates are searched here, in floats; the bounds themselves are what `workload_evidence` proves from them.
-Source: docs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
+Source: proofs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,8 @@ from utmost.core.exact.arguments import instance, iterable, optional, text
 from utmost.core.exact.arrays import Array, Floats
 from utmost.core.exact.intervals import round_down
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, first_integer
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.bound_inequalities import (
@@ -77,7 +77,7 @@ _TOGETHER = "any mechanism and any estimate, all answers together"
 _PUBLIC_TOTAL = "everybody is counted in as many cells, and bounds for that are not known here"
 
 
-@long_work("Searching for bounds")
+@progress_bar("Searching for bounds")
 def bounds_of(
     workload: Workload,
     unit: Unit,

@@ -11,10 +11,10 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.publish.workloads.bounds.bound_inequalities import (
@@ -46,7 +46,7 @@ Kind = Literal["per answer", "any mechanism", "any unbiased", "any integer strat
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LowerBound(Shown):
+class LowerBound(Display):
     """A number that no mechanism or strategy of a class is below.
 
     Attributes:
@@ -69,7 +69,7 @@ class LowerBound(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WorkloadBounds(Shown):
+class WorkloadBounds(Display):
     """How small the error of a workload can be, by class; None where the class is not bounded here.
 
     Attributes:
@@ -114,7 +114,7 @@ class WorkloadBounds(Shown):
         return {kind: bound.within(value) for kind, bound in self.each().items()}
 
 
-@long_work("Checking bounds")
+@progress_bar("Checking bounds")
 def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """Compute every bound again from the workload and its certificate, exactly.
 

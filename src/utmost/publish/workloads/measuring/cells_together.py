@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Literal
 
 from utmost.core.exact.arguments import instance, one_of, text, truth
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
-from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import absolute, squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
@@ -39,7 +39,7 @@ CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CellsTogether(Shown):
+class CellsTogether(Display):
     """One way to noise k cells.
 
     Attributes:
@@ -112,7 +112,7 @@ def ways_together(
     Raises:
         OutOfRange: for a sensitivity that is no integer, and another cost.
 
-    Source: docs/theory/cells-together.md.
+    Source: proofs/theory/cells-together.md.
 
     >>> from utmost.exact import level
     >>> [(way.kind, f"{way.mean_size:.3f}") for way in ways_together(level(1), Unit(1, 2))]

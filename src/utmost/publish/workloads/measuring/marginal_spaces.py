@@ -10,7 +10,7 @@ the eigenvalue of least squares on T is N l_T (`blocks`), so that an error is th
 is the mean over the answers w of |Q_T w|^2 / N. Of fourteen attributes and all 364 tables of three of them these are
 470 spaces, each in some of the tables, whatever the number of cells: 6 10^17.
 
-Source: residual bases [xiao2023], with independent noise on the tables themselves; docs/theory/marginals.md.
+Source: residual bases [xiao2023], with independent noise on the tables themselves; proofs/theory/marginals.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

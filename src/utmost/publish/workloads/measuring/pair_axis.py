@@ -10,7 +10,7 @@ which is what independent noise would pay for the cells. A cell is (x_+ +- x_-)/
 errors of all answers fall into a part of the sums and a part of the differences, each in closed form.
 
 In the shares of a strategy, a family without the axis measures sums, one with it differences; each kind has shares
-that add up to 1, or that `unit_charge` allows. See docs/theory/cells-together.md.
+that add up to 1, or that `unit_charge` allows. See proofs/theory/cells-together.md.
 """
 
 from collections.abc import Mapping

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, integer, wrong_kind
-from utmost.core.exact.arrays import frozen, roomy
+from utmost.core.exact.arrays import frozen, with_room_for
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.workloads.measuring.signed_axis import SignedAxis, signed_axis_of
@@ -234,7 +234,7 @@ class ProductRows:
     def sums(self, cells: NDArray[Any], families: Sequence[Family]) -> dict[Family, NDArray[Any]]:
         """What the families measure, from an array with one number for each cell."""
         sums = self.domain.sums(cells, self.base)
-        sums = roomy(sums, self.domain.size * prod(listed.largest for listed in self.axes))
+        sums = with_room_for(sums, self.domain.size * prod(listed.largest for listed in self.axes))
         for place, listed in enumerate(self.axes):
             sums = listed.measured(sums, place)
         return {family: sums[np.ix_(*self.places(family))] for family in families}

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, sequence
-from utmost.core.exact.arrays import Array, Floats, frozen, rebuilding
+from utmost.core.exact.arrays import Array, Floats, frozen, unpickler
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.shown import Shown
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
@@ -37,7 +37,7 @@ from utmost.tables.axes.domain import Domain
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class UnequalTree(Shown):
+class UnequalTree(Display):
     """The groups of one axis, level by level up to "all", of any sizes.
 
     Attributes:
@@ -84,7 +84,7 @@ class UnequalTree(Shown):
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
 
 
-@rebuilding
+@unpickler
 def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Array]) -> UnequalTree:
     return UnequalTree(
         groups, tuple(frozen(first.copy()) for first in firsts), tuple(frozen(parent.copy()) for parent in parents)
@@ -189,7 +189,7 @@ def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequen
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TreeError(Shown):
+class TreeError(Display):
     """The error of a workload over a tree as a function of shares, divided by the variance of noise at the whole level.
 
     Attributes:

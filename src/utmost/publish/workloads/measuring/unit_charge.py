@@ -16,7 +16,7 @@ Where all cells together are changed by at most P, m is P/s if that is less, and
 
 The second is attained by c less -c. In the third, one individual leaves b cells and enters m others, so that a total,
 of which everybody is one part, moves by m - b alone: a replacement leaves it where it was. The proofs are in
-docs/theory/workloads.md.
+proofs/theory/workloads.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> 
         unit: what one individual changes.
         shares: of each measured family, in parts of `Unit.per_cell`.
 
-    Source: docs/theory/workloads.md, "What a strategy is charged".
+    Source: proofs/theory/workloads.md, "What a strategy is charged".
 
     >>> domain = Domain(cell=range(100))
     >>> halves = {(0,): Fraction(1), (1,): Fraction(1)}

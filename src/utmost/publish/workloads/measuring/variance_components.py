@@ -6,7 +6,7 @@ commutes between families, so least squares splits into the eigenspaces T, one f
     lambda_T = sum of m_S p_S over the families S that are nowhere coarser than T,
     the variance of the best unbiased linear estimate of w.x is the sum over T of |Q_T w|^2 / lambda_T.
 
-However many cells there are, only these few numbers are touched. See docs/theory/workloads.md.
+However many cells there are, only these few numbers are touched. See proofs/theory/workloads.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.arrays import Array, Floats, frozen, rebuilding
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.arrays import Array, Floats, frozen, unpickler
+from utmost.core.exact.display import Display
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.spectra import Chain, group_spectrum
 from utmost.tables.axes.domain import Domain, Family
@@ -51,7 +51,7 @@ def relative_precision(share: Any, level: float) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class VarianceComponents(Shown):
+class VarianceComponents(Display):
     """The families and the eigenspaces of a domain, and how they lie to each other; made by `of`.
 
     Attributes:
@@ -163,7 +163,7 @@ def weighed(spectrum: Array, eigenvalues: Floats) -> float:
         return float((squares[present] / eigenvalues[present]).sum())
 
 
-@rebuilding
+@unpickler
 def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> VarianceComponents:
     if len(rows) * len(columns) > MOST_PAIRS:
         remedy = "Pass fewer candidates=."

@@ -19,10 +19,10 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.arrays import Floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.core.programs.highs import solve
 from utmost.core.programs.linear_program import LinearProgram
@@ -41,7 +41,7 @@ _STEPS = np.linspace(0.1, 1, 10)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CertifiedShares(Shown):
+class CertifiedShares(Display):
     """Shares of the level, their weighted error, and a bound that no shares of these families are below.
 
     Attributes:
@@ -152,7 +152,7 @@ class Box:
         return [box for box in halves if box is not None]
 
 
-@long_work("Certifying shares")
+@progress_bar("Certifying shares")
 def certified_shares(
     workload: Workload,
     unit: Unit,
@@ -181,7 +181,7 @@ def certified_shares(
         OutOfRange: for a tolerance or families that are none, and families that do not determine a wanted answer.
         Unsupported: where the groups of a level differ in size, and where totals are public.
 
-    Source: docs/theory/workload-bounds.md.
+    Source: proofs/theory/workload-bounds.md.
 
     >>> from utmost.workloads import Domain
     >>> wanted = Workload(Domain(a=[*range(20)], b=[*range(50)]), {"a": 1, "b": 1}, per_answer=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 from utmost.core.exact.arguments import instance, iterable, optional, text
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import NotALevel, OutOfRange
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -18,7 +18,7 @@ from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 
 
-@long_work("Searching for a strategy")
+@progress_bar("Searching for a strategy")
 def strategy(
     wanted: Workload,
     unit: Unit,

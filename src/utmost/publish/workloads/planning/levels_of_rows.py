@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, sequence
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.signed_cells import read_rows
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
@@ -57,7 +57,7 @@ class _ErrorOfRows:
         return np.asarray(-((across @ self.gram) * across).sum(axis=1))
 
 
-@long_work("Certifying rows")
+@progress_bar("Certifying rows")
 def certified_rows(
     rows: Sequence[Any],
     unit: Unit,
@@ -91,7 +91,7 @@ def certified_rows(
 
     Cost: a second for all 13 rows of entries up to 1 over three cells, 45 for all 40 over four: the boxes grow
         exponentially with the rows.
-    Source: docs/theory/workload-bounds.md.
+    Source: proofs/theory/workload-bounds.md.
 
     >>> counts = Unit(1, 3, nonnegative=True)
     >>> found = certified_rows([[0, 0, 1], [1, -1, 0], [1, 1, -1]], counts, 1)

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, mapping, real, wrong_kind
 from utmost.core.exact.arrays import Floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.shown import Shown
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import NotALevel, OutOfRange
 from utmost.publish.workloads.planning.strategy import Strategy
 
@@ -34,7 +34,7 @@ _FLOATS = 1 + Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SharedLevel(Shown):
+class SharedLevel(Display):
     """Strategies for several measures, and of each its share of one level; made by `share_level`, or by hand.
 
     The shares are exact and add up to 1, so that releases at these shares of any level cost that level together, and
@@ -106,7 +106,7 @@ class SharedLevel(Shown):
         return "\n".join(lines)
 
 
-@long_work("Sharing a level")
+@progress_bar("Sharing a level")
 def share_level(
     strategies: Mapping[str, Strategy],
     *,
@@ -137,7 +137,7 @@ def share_level(
         NotALevel: for a level that is none, up_to below it, and one at which errors are no floats.
 
     Cost: 200 errors of each strategy, a tenth of a second each.
-    Source: composition; docs/theory/counting.md, "One level for several measures".
+    Source: composition; proofs/theory/counting.md, "One level for several measures".
 
     >>> from utmost.privacy import Unit
     >>> from utmost.workloads import Domain, Workload, strategy

@@ -9,11 +9,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, mapping, optional, text, wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.exact.shown import Shown
 from utmost.core.privacy.unit import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -42,7 +42,7 @@ _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Strategy(Shown):
+class Strategy(Display):
     """Families to measure, and the share of the level that each spends.
 
     Each sum over a group of a measured family gets geometric noise of its own, at its share of the level that a cell's
@@ -465,7 +465,7 @@ class Strategy(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Alternatives(Shown):
+class Alternatives(Display):
     """Strategies to choose between; printed, the standard deviation of each wanted part by each.
 
     Attributes:

@@ -10,7 +10,7 @@ rounded to whole multiples of 2^-20 that are together 1: so that **every estimat
 are, and an integer over 2^20 times the cells of the table. The rounding moves a variance by less than 10^-5 of it, and
 what is stated of an error is the law of just these estimates.
 
-Source: docs/theory/marginals.md; [nelder1965].
+Source: proofs/theory/marginals.md; [nelder1965].
 """
 
 import math

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import largest_size, rebuilding
+from utmost.core.exact.arrays import largest_size, unpickler
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
@@ -140,7 +140,7 @@ class RotatedReconstruction:
         return halves[0], halves[1]
 
 
-@rebuilding
+@unpickler
 def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> RotatedReconstruction:
     return RotatedReconstruction(PairAxis.of(domain, name), weights)
 

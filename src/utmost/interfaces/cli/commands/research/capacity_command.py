@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity as capacity_of
@@ -139,7 +139,7 @@ def _by_measure(
     """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
     spelled, ptype = asked.read()
     measure, belief = measured.read(), prior_of(prior, ptype.space.size)
-    with long_work(f"Listing the vertices of {spelled}"):
+    with progress_bar(f"Listing the vertices of {spelled}"):
         capacity = capacity_of(ptype, measure, "additive", belief)
         verified = bool(capacity.certificate.verify())
     before, exactly = measure.prior(belief), exact_text(capacity.value)

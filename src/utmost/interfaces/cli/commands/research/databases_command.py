@@ -3,8 +3,8 @@
 from typing import Annotated, Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.optima.beyond_oblivious import (
     CountQuery,
@@ -101,7 +101,7 @@ def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[st
         raise OutOfRange("alpha must be rational here", came=f"epsilon = {at.epsilon}", remedy=remedy)
     space = counts(query.rows)
     consumer = consumer_of(prior, loss, space, at)
-    with long_work(f"Solving the program on {query.values**query.rows} databases"):
+    with progress_bar(f"Solving the program on {query.values**query.rows} databases"):
         best, mechanism = best_worst_case(query, at.alpha_fraction(), consumer)
         alone = optimal_mechanism(PrivacyType(space, at), consumer).loss
     mean = worst_case_loss(query, expanded(query, averaged(query, mechanism)), consumer)
@@ -119,7 +119,7 @@ def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[st
 
 def _conflict(at: Level, tilt: str) -> dict[str, Any]:
     query, first, second = conflicting_users(exact(tilt, "tilt"))
-    with long_work("Solving the program for both"):
+    with progress_bar("Solving the program for both"):
         optimum = shared_mechanism(PrivacyType(query.space, at), [first, second])
     return {
         "tilt": tilt,

@@ -9,8 +9,8 @@ from typing import Annotated, Any, TextIO
 import click
 import numpy as np
 
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact, natural
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.geometry.kernel_estimates import KernelEstimate, estimate_kernels
 from utmost.design.geometry.kernel_search import kernel_blocks, kernel_sizes
@@ -26,12 +26,12 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import (
     facts,
     grid,
+    logged_progress,
     matrix_grid,
     others,
     percent,
     screen,
     tallied,
-    told_in_logs,
 )
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.space_names import secret_names
@@ -150,10 +150,10 @@ def _check_one(wanted_options: dict[str, bool]) -> None:
 
 def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
     """How many kernels there are of each size, with a bar on a terminal."""
-    with told_in_logs(f"Searching the kernels of {spelled}") as told:
+    with logged_progress(f"Searching the kernels of {spelled}") as report:
         if resume is None:
-            return kernel_sizes(ptype, lambda done: told(done, 1))
-        return dict(sorted(search(ptype, resume, out, lambda done: told(done, 1)).sizes.items()))
+            return kernel_sizes(ptype, lambda done: report(done, 1))
+        return dict(sorted(search(ptype, resume, out, lambda done: report(done, 1)).sizes.items()))
 
 
 def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
@@ -179,7 +179,7 @@ def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str
 
 
 def _orbits(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
-    with long_work(f"Sorting the kernels of {spelled} into orbits"):
+    with progress_bar(f"Sorting the kernels of {spelled} into orbits"):
         orbits = listed_kernels(ptype)
         parts = orbits.orbits()
     rows = [
@@ -200,7 +200,7 @@ def _estimate(
     answer: options.Output,
 ) -> None:
     wanted = None if size is None else natural(size, "--size", least=1)
-    with long_work(f"Sampling the kernels of {spelled}"):
+    with progress_bar(f"Sampling the kernels of {spelled}"):
         estimate = estimate_kernels(
             ptype,
             natural(samples, "--estimate", least=2),

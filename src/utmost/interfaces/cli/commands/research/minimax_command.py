@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.optima.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.spaces.space import Space
@@ -67,7 +67,7 @@ def minimax(
     """
     spelled, ptype = asked.read()
     rule, wanted = loss_of(loss, ptype.space), _possible(possible, ptype.space)
-    with long_work(f"Solving the minimax program on {spelled}"):
+    with progress_bar(f"Solving the minimax program on {spelled}"):
         optimum = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)
     report = {"space": spelled, "loss": loss, **_report(optimum, None if wanted is None else optimum.possible)}
     file = file_options.file_of(out)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.policy_capacities import policy_capacity
 from utmost.design.optima.policy_designs import PolicyOptimum, policy_mechanism
@@ -51,7 +51,7 @@ def policy(
     policy_read = policy_file(spelling.of(file), directed=directed)
     ptype = PolicyType(policy_read, level.read())
     consumer = policy_consumer(prior, loss, policy_read, ptype.level)
-    with long_work(f"Designing along {file.name}"):
+    with progress_bar(f"Designing along {file.name}"):
         best = policy_mechanism(ptype, consumer)
         report = _report(ptype, best, prior, loss)
     answer.give(report, lambda: _show(report, policy_read, best))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import click
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -85,11 +85,11 @@ def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Draw
 
     papers = papers_named(paper)
     if plot is not None:
-        with long_work(f"Drawing the pictures of {paper}"):
+        with progress_bar(f"Drawing the pictures of {paper}"):
             _draw(papers, plot)
     comparisons = {}
     for each in papers:
-        with long_work(f"Computing what {each.name} prints"):
+        with progress_bar(f"Computing what {each.name} prints"):
             comparisons[each.name] = _chosen(each, list(each.comparisons(long)), only)
     if only is not None and not any(comparisons.values()):
         raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
@@ -116,7 +116,7 @@ def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], a
     if answer.folder is None:
         answer.give(data, show)
         return
-    with long_work("Drawing the pictures"):
+    with progress_bar("Drawing the pictures"):
         _write_report(papers, comparisons, answer.folder, data, long)
     if answer.as_json:
         replace(answer, out=None).give(data, show)

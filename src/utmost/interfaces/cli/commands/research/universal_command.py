@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.exact.arrays import Array
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
@@ -128,7 +128,7 @@ def universal(
 
 def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> Stated:
     rule = loss_of(loss, ptype.space)
-    with long_work(f"Deciding {loss} loss on {spelled}"):
+    with progress_bar(f"Deciding {loss} loss on {spelled}"):
         if mechanism is None:
             return Stated.of_existence(universal_mechanism(ptype, rule), ptype)
         channel = _mechanism(mechanism, ptype)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TextIO
 
 import click
 
-from utmost.core.exact.long_work import long_work
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.geometry.symmetries import vertex_orbits
 from utmost.design.geometry.vertex_search import count_vertices, vertex_blocks
@@ -129,13 +129,13 @@ def vertices(
 
 
 def _count(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
-    with long_work(f"Counting the vertices of {spelled}"):
+    with progress_bar(f"Counting the vertices of {spelled}"):
         count = count_vertices(ptype)
     answer.give({"space": spelled, "vertices": count}, lambda: click.echo(count))
 
 
 def _orbits(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
-    with long_work(f"Sorting the vertices of {spelled} into orbits"):
+    with progress_bar(f"Sorting the vertices of {spelled} into orbits"):
         orbits = listed(ptype)
         parts = vertex_orbits(orbits)
     representatives = list(height_rows([orbits.chosen(parts.representatives)]))
@@ -163,7 +163,7 @@ def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
 
 
 def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
-    with long_work(f"Listing the vertices of {spelled}"):
+    with progress_bar(f"Listing the vertices of {spelled}"):
         first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
         posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
         count = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))

@@ -38,9 +38,14 @@ _OF_GROUPS = (
     "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
 )
 
+_TO_BOTH = "one cell of a pair and h - x to the other, so that one individual changes both together"
+_TO_THREE = (
+    "one cell of three and h - x to another, an event without an amount adds h - l to the third, so that one "
+    "individual changes all three together"
+)
 _OF_SHARED = (
     "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
-    "one cell of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
+    f"{_TO_BOTH} by no more than h - l "
     "for each event, in no more pairs than are charged; each cell lies in one group of a family, and the shares are "
     "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
     "to relax with these shares"
@@ -135,6 +140,8 @@ class GroupSums:
     def theorem(self, unit: Unit, shares: Shares) -> str:
         """By the groups in which a cell lies; of an amount and its complement, by what an event adds to both."""
         theorem = _OF_SHARED if unit.is_shared and self.proof is _OF_GROUPS else self.proof
+        if theorem is _OF_SHARED and unit.amount is not None and unit.amount.missing:
+            theorem = theorem.replace(_TO_BOTH, _TO_THREE)
         if unit.in_all is not None:
             theorem = f"{theorem}. {_IN_ALL}"
         return theorem if self.adds_to_one(shares) else exactly_charged(theorem)

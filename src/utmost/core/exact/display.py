@@ -1,0 +1,145 @@
+"""The repr of values: one line of text, and a card in a notebook."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any, ClassVar
+
+import numpy as np
+
+from utmost.core.exact import card_writer
+
+LONGEST = 200
+"""The most characters of the text of a value."""
+
+_OF_ONE, _OF_A_NUMBER, _OF_A_LIST = 60, 24, 48
+
+
+class Display:
+    """A value with a repr of one line, and a card in a notebook.
+
+    The line has the attributes that ``_shown`` lists, or else the fields of the dataclass. Arrays are shown by their
+    shapes, long lists by their lengths, and values of other libraries by their types: no cell of a table is shown.
+    """
+
+    __slots__ = ()
+
+    _shown: ClassVar[tuple[str, ...]] = ()
+    """The attributes in the repr; empty for the fields of the dataclass."""
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def _repr_html_(self) -> str:
+        """The card of a notebook: the public attributes, and a small picture for some types."""
+        return card_writer.write_card(self)
+
+
+def few(words: Sequence[str], most: int = 24) -> str:
+    """The words with commas between; if there are many, the first of them.
+
+    >>> few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
+def one_line(value: Any) -> str:
+    """The name of the type and its attributes, on one line of at most `LONGEST` characters."""
+    names = displayed_fields(value)
+    parts = [str(bool(value))] if "__bool__" in dir(type(value)) else []
+    for name in names:
+        part = f"{name}={brief(getattr(value, name))}"
+        if len(", ".join([*parts, part])) > LONGEST - len(type(value).__name__) - len("(, ...)"):
+            parts.append("...")
+            break
+        parts.append(part)
+    return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def displayed_fields(value: Any) -> tuple[str, ...]:
+    """The attributes in the repr of a value: those it lists, else the fields of its dataclass."""
+    listed = getattr(type(value), "_shown", ())
+    return listed or tuple(field.name for field in fields(value) if field.repr) if is_dataclass(value) else listed
+
+
+def brief(value: Any) -> str:
+    """A short text for a value: its repr if that is short, else its size or its type.
+
+    >>> brief(Fraction(1, 3)), brief(10**30), brief(np.zeros((2, 3))), brief(["a"] * 40), brief({"a": 1})
+    ('1/3', '~1e+30', '2 x 3 array', '40 items', "{'a': 1}")
+    """
+    if isinstance(value, np.ndarray):
+        return f"{' x '.join(map(str, value.shape))} array" if value.ndim else "array"
+    if isinstance(value, bool | np.bool_ | float | np.floating) or value is None:
+        return str(value)
+    if isinstance(value, int | Fraction | np.integer):
+        return _number(value)
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _OF_ONE else repr(value[: _OF_ONE - 3] + "...")
+    if isinstance(value, tuple | list):
+        return _listed([brief(item) for item in value[:9]], len(value), "()" if isinstance(value, tuple) else "[]")
+    if isinstance(value, Mapping):
+        items = [f"{brief(key)}: {brief(item)}" for key, item in list(value.items())[:9]]
+        return _listed(items, len(value), "{}")
+    # An object of ours has a short repr of its own; any other is shown by its type, for it may hold data.
+    name = type(value).__name__
+    if not type(value).__module__.startswith("utmost.") or (callable(value) and not is_dataclass(value)):
+        return getattr(value, "__name__", name)
+    text = repr(value)
+    return text if len(text) <= _OF_ONE and "\n" not in text else f"{name}(...)"
+
+
+def _number(value: Any) -> str:
+    # Python refuses to print very long integers: the length is tested first.
+    text = str(value) if max(abs(value.numerator), value.denominator) < 10**_OF_A_NUMBER else ""
+    return text if text and len(text) <= _OF_A_NUMBER else f"~{_near(value)}"
+
+
+def _near(value: Any) -> str:
+    try:
+        return f"{float(value):.6g}"
+    except OverflowError:  # a fraction beyond all floats: the power of two below it
+        return f"{'-' if value < 0 else ''}2^{abs(int(value)).bit_length() - 1}"
+
+
+def _listed(items: list[str], length: int, ends: str) -> str:
+    text = ends[0] + ", ".join(items) + ("," if ends == "()" and length == 1 else "") + ends[1]
+    return text if len(items) == length and len(text) <= _OF_A_LIST else f"{length} items"
+
+
+def decimal_text(value: int | Fraction) -> str:
+    """A number as a decimal if that is finite, else as a fraction.
+
+    >>> decimal_text(Fraction(-5, 4)), decimal_text(12), decimal_text(Fraction(1, 3))
+    ('-1.25', '12', '1/3')
+    """
+    number, places = Fraction(value), 0
+    rest = number.denominator
+    for prime in (2, 5):
+        times = 0
+        while rest % prime == 0:
+            rest, times = rest // prime, times + 1
+        places = max(places, times)
+    if rest != 1:
+        return str(number)
+    digits = str(abs(floor(number * 10**places))).rjust(places + 1, "0")
+    sign = "-" if number < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"
+
+
+def number_words(value: int | Fraction) -> str:
+    """A number for people: a short decimal if it has one, else the fraction with its approximate value.
+
+    >>> number_words(Fraction(903723, 50)), number_words(Fraction(2, 3)), number_words(Fraction(3**70, 7))
+    ('18074.46', '2/3 (about 0.666667)', 'about 3.57594e+32')
+    """
+    if max(abs(value.numerator), value.denominator) < 10**_OF_A_NUMBER:
+        text, fraction = decimal_text(value), str(value)
+        if "/" not in text and len(text) <= _OF_A_NUMBER:
+            return text
+        if len(fraction) <= _OF_A_NUMBER:
+            return f"{fraction} (about {_near(value)})"
+    return f"about {_near(value)}"

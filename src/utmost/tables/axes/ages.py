@@ -1,0 +1,72 @@
+"""The axis of ages: groups of completed years on one day, read from birth dates."""
+
+from dataclasses import replace
+from datetime import date, datetime
+from fractions import Fraction
+
+from utmost.core.exact.arguments import instance, text, wrong_kind
+from utmost.errors import OutOfRange
+from utmost.tables.axes.axes import Axis, Label
+from utmost.tables.axes.clock import read_time, time_at
+from utmost.tables.axes.ordered_axes import Edges, Groups, edges
+from utmost.tables.axes.time_patterns import time_pattern
+from utmost.tables.cells.spelling import PLAIN, Spelling
+
+_LARGEST = 200
+
+
+def ages(
+    column: str,
+    listed: Edges,
+    *,
+    on: str | date,
+    groups: Groups | None = None,
+    spelling: Spelling = PLAIN,
+    other: Label | None = None,
+    missing: Label | None = None,
+) -> Axis:
+    """An axis of age groups, read from birth dates: completed years on a declared day.
+
+    A person has completed a year from the birthday on; who was born on 29 February, in other years from 1 March on.
+    Birth dates after the day, and ages outside the groups, are outside the domain.
+
+    Args:
+        column: Column of birth dates: dates, or text that `periods` reads.
+        listed: Ages at which groups begin, ascending, and the end of the last one; None, and it has no end:
+            ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` are single years.
+        on: Day on which ages are counted, as "2025-01-01".
+        groups: Coarser levels by name, as for `edges`.
+        spelling: Pattern of dates in text, and missing marks: ``Spelling(pattern="%d.%m.%Y")``.
+        other: Label for what lies outside; None, and it is dropped.
+        missing: Label for missing birth dates; None, and they go to ``other``, or are dropped.
+
+    Raises:
+        OutOfRange, NotANumber: for ages that do not ascend, are not whole or exceed 200, and for what is no day.
+
+    >>> age = ages("birth_date", [0, 18, 65, None], on="2025-01-01").named("age")
+    >>> age.labels[0], age.columns
+    (('0 to 17', '18 to 64', '65+'), ('birth_date',))
+    >>> [age.place(born) for born in ("2007-01-01", "2007-01-02", "2025-01-02")]
+    [1, 0, None]
+    """
+    text(column, "column")
+    if not isinstance(on, str | date):
+        raise wrong_kind("on", "a day, as 2025-01-01", on)
+    if isinstance(listed, range):
+        listed = list(listed)
+    day = time_at(read_time(on.date() if isinstance(on, datetime) else on, "on")).date()
+    axis = edges(listed, groups=groups, spelling=spelling, other=other, missing=missing, column=column)
+    finite = [edge for edge in axis.edges or () if isinstance(edge, Fraction)]
+    if (
+        axis.edges is None
+        or axis.edges[0] != finite[0]
+        or not axis.whole
+        or not 0 <= finite[0] <= finite[-1] <= _LARGEST
+    ):
+        remedy = "Pass [0, 18, 30, 45, 65, None], say."
+        raise OutOfRange(f"ages must be whole numbers from 0 to {_LARGEST}", came="others", where="ages", remedy=remedy)
+    if day.year <= finite[-1]:
+        raise OutOfRange("on must be a day in a year of our time", came=str(day), where="on")
+    if instance(spelling, Spelling, "spelling").pattern is not None:
+        time_pattern(str(spelling.pattern))
+    return replace(axis, on=day)

@@ -1,0 +1,213 @@
+"""Events without an amount: refused, or left out of sums and means by a stated rule, and counted among all events."""
+
+import math
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.privacy import Amount, Unit
+from utmost.releases import SumsAndCounts
+from utmost.statements import read_workload
+from utmost.workloads import Strategy
+
+LEAVE = "leave out"
+EACH_ROW = ut.Counting(each_row=True)
+REGIONS = ["01", "02", "Köln", "empty"]
+DOMAIN = ut.Domain(region=REGIONS)
+
+
+def people(rows: int = 400) -> dict[str, list]:
+    source = random.Random(3)
+    amounts = [None if source.random() < 0.3 else source.randrange(-40_000, 250_000) / 100 for _ in range(rows)]
+    return {"region": [source.choice(REGIONS[:3]) for _ in range(rows)], "income": amounts}
+
+
+PEOPLE = people()
+INCOME = ut.mean("income", each=(-100, 2000), step="0.01", missing=LEAVE)
+
+
+def truth(events: dict[str, list], low: Fraction, high: Fraction) -> tuple[list[int], list[int], list[Fraction]]:
+    """Numbers of events, of those with an amount, and the sums of amounts moved between the ends."""
+    rows = list(zip(events["region"], events["income"], strict=True))
+    stated = [
+        (region, min(max(round(Fraction(income) * 100), low * 100), high * 100))
+        for region, income in rows
+        if income is not None
+    ]
+    return (
+        [events["region"].count(region) for region in REGIONS],
+        [sum(region == of for of, _ in stated) for region in REGIONS],
+        [Fraction(sum(income for of, income in stated if of == region), 100) for region in REGIONS],
+    )
+
+
+def released(counted, epsilon=2000):
+    return ut.release(counted, Strategy(counted.domain, counted.unit, {"region": 1}), epsilon=epsilon, once=True).table
+
+
+def entrances(folder: Path):
+    yield PEOPLE
+    yield pd.DataFrame(PEOPLE)
+    yield pl.DataFrame(PEOPLE)
+    yield pa.table(PEOPLE)
+    yield duckdb.from_arrow(pa.table(PEOPLE))
+    amounts = [np.nan if amount is None else amount for amount in PEOPLE["income"]]
+    yield {"region": PEOPLE["region"], "income": np.array(amounts)}
+    yield {"region": PEOPLE["region"], "income": np.ma.masked_invalid(amounts)}
+    pq.write_table(pa.table(PEOPLE), folder / "p.parquet")
+    yield folder / "p.parquet"
+    text = [random.choice(["NA", "", " ", "nan"]) if amount is None else str(amount) for amount in PEOPLE["income"]]
+    lines = [f"{region},{income}" for region, income in zip(PEOPLE["region"], text, strict=True)]
+    (folder / "p.csv").write_text("\n".join(["region,income", *lines]) + "\n", encoding="utf-8")
+    yield folder / "p.csv"
+
+
+def test_missing_amounts_are_left_out_of_sums_and_means_alone(tmp_path):
+    events, stated, sums = truth(PEOPLE, Fraction(-100), Fraction(2000))
+    spelling = ut.Spelling(missing_marks=["NA"])
+    for table in entrances(tmp_path):
+        counted = ut.count_table(table, DOMAIN, EACH_ROW, measure=INCOME, spelling=spelling)
+        assert counted.account.without_amount == {"income": 400 - sum(stated)}, type(table)
+        assert (counted.account.kept, counted.account.counted) == (400, 400)
+        true = counted.table("region")
+        for name, column in (("count", events), ("income_count", stated), ("income_sum", map(float, sums))):
+            assert np.asarray(true[name]).tolist() == list(column)
+        shown = released(counted)
+        for region, n, total in zip(REGIONS, stated, sums, strict=True):
+            assert float(shown.total({"region": region}).value) == pytest.approx(float(total), abs=5)
+            if n:
+                assert shown.mean("income", where={"region": region}).estimate == pytest.approx(
+                    float(total / n), rel=1e-3
+                )
+
+
+def test_the_table_says_how_many_have_an_amount_and_is_verified(run, tmp_path):
+    counted = ut.count_table(PEOPLE, DOMAIN, EACH_ROW, measure=INCOME)
+    release = released(counted, epsilon=1)
+    SumsAndCounts(release).save(tmp_path / "t.csv")
+    header = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()[0]
+    names = "region,count,count_margin,income_count,income_count_margin,income_sum,income_sum_margin"
+    assert header == f"{names},income_mean,income_mean_lower,income_mean_upper"
+    ended = run("verify", tmp_path / "t.csv")
+    assert ended[0] == 0
+    release.save(tmp_path / "r.json")
+    again = read_workload(tmp_path / "r.json")
+    assert again.unit == counted.unit
+    assert again.unit.amount.missing
+    status, out, _ = run("statement", tmp_path / "r.json")
+    assert status == 0
+    assert "events without income were left out of its sums and means" in " ".join(out.split())
+    assert "an event without an amount adds h - l to the third" in release.statement["theorem"]
+    assert release.statement["amount"]["missing"] == "left out of the sums"
+
+
+def test_margins_are_those_of_three_independent_noises():
+    counted = ut.count_table(PEOPLE, DOMAIN, EACH_ROW, measure=ut.mean("income", each=(0, 10), step=1, missing=LEAVE))
+    release = released(counted, epsilon="1/2")
+    alpha = math.exp(-0.05)
+    variance = 2 * alpha / (1 - alpha) ** 2
+    assert release.unit == Unit(10, 1, amount=Amount("income", 1, (0, 10), missing=True))
+    assert SumsAndCounts(release).count({"region": "01"}).variance == pytest.approx(3 * variance / 100)
+    assert release.total({"region": "01"}).variance == pytest.approx(variance)
+
+
+@pytest.mark.parametrize("in_all", [None, 4])
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_a_person_changes_the_three_parts_by_no_more_than_is_proved(most, in_all):
+    source = random.Random(most)
+    domain = ut.Domain(region=REGIONS[:2])
+    measure = ut.mean("income", each=(-3, 5), most_events=most, in_all=in_all, missing=LEAVE)
+    for _ in range(60):
+        rows = source.randrange(1, 9)
+        events = {
+            "who": ["a"] * rows,
+            "region": [source.choice(REGIONS[:2]) for _ in range(rows)],
+            "income": [source.choice([None, *range(-9, 9)]) for _ in range(rows)],
+        }
+        counted = ut.count_table(events, domain, ut.Counting("who", at_most=2), measure=measure, outside=LEAVE)
+        cells = counted.cells
+        assert (cells >= 0).all()
+        assert (cells.sum(axis=1) <= counted.unit.sensitivity).all()
+        assert cells.sum() <= counted.unit.reach
+        if in_all is None:
+            for place, region in enumerate(REGIONS[:2]):
+                own = [income for of, income in zip(events["region"], events["income"], strict=True) if of == region]
+                kept, n = min(len(own), most), max(len(own), 1)
+                above = sum(min(max(income, -3), 5) + 3 for income in own if income is not None) * kept // n
+                third = 8 * own.count(None) * kept // n
+                assert cells[place].tolist() == [above, 8 * kept - above - third, third]
+
+
+def test_sums_alone_leave_missing_amounts_out():
+    events = {"who": ["a", "a", "b"], "region": ["01"] * 3, "income": [3, None, 4]}
+    measure = ut.sum("income", per_cell=10, missing=LEAVE)
+    counted = ut.count_table(events, DOMAIN, ut.Counting("who", at_most=1), measure=measure)
+    assert counted.cells.tolist() == [7, 0, 0, 0]
+    assert counted.account.without_amount == {"income": 1}
+    assert "missing, income" in str(counted.account)
+    assert counted.unit == Unit(10, 1, amount=Amount("income", missing=True))
+    both = {"visits": ut.count(5), "spent": measure}
+    tables = ut.count_measures(events, DOMAIN, ut.Counting("who", at_most=1), both)
+    assert (tables["visits"].cells.tolist(), tables["spent"].cells.tolist()) == ([3, 0, 0, 0], [7, 0, 0, 0])
+
+
+@pytest.mark.parametrize("income", [[None, None], [float("nan")] * 2, []])
+def test_all_missing_or_nobody_at_all(income):
+    events = {"region": ["01"] * len(income), "income": income}
+    shown = released(ut.count_table(events, DOMAIN, EACH_ROW, measure=INCOME))
+    assert round(SumsAndCounts(shown).count({"region": "01"}).value) == len(income)
+    assert not shown.mean("income").determined
+    assert SumsAndCounts(shown).with_means("region")["income_mean"] == [None] * 4
+
+
+@pytest.mark.parametrize("column", [["1", "NA"], [1, None], [2.0, float("nan")], np.array([1.0, np.nan])])
+@pytest.mark.parametrize("step", [None, "0.5"])
+def test_a_missing_amount_is_refused_with_a_remedy_that_works(column, step):
+    events = {"region": ["01", "02"], "income": column}
+    words = {"spelling": ut.Spelling(missing_marks=["NA"])}
+    with pytest.raises(BadTable, match=r'row 2, column .income.: every event must have an amount.*missing="leave out"'):
+        ut.count_table(events, DOMAIN, EACH_ROW, measure=ut.mean("income", each=(0, 9), step=step), **words)
+    measure = ut.mean("income", each=(0, 9), step=step or "0.5", missing=LEAVE)
+    assert ut.count_table(events, DOMAIN, EACH_ROW, measure=measure, **words).account.without_amount == {"income": 1}
+
+
+def test_the_command_names_its_option(run, tmp_path):
+    (tmp_path / "p.csv").write_text("region,income\n01,5\n02,\n")
+    (tmp_path / "d.json").write_text('{"region": ["01", "02"]}')
+    words = ["--each-row", "--values", "income", "--each", "0,9", "--most-events", "1", "--domain"]
+    line = ["count", tmp_path / "p.csv", *words, tmp_path / "d.json", "--out", tmp_path / "c.json"]
+    status, _, told = run(*line)
+    assert status == 1
+    assert "--leave-out amounts" in told
+    assert run(*line, "--leave-out", "amounts")[0] == 0
+    assert run(*line[:-1], tmp_path / "x.json", "--leave-out", "income")[0] == 2
+    assert run("plan", tmp_path / "c.json", "--want", "region", "--epsilon", 1, "--out", tmp_path / "plan.json")[0] == 0
+    again = ["release", tmp_path / "p.csv", "--each-row", "--plan", tmp_path / "plan.json", "--epsilon", 1]
+    assert run(*again, "--out", tmp_path / "r.json")[0] == 0
+    assert run("verify", tmp_path / "r.json")[0] == 0
+    assert run("total", tmp_path / "r.json", "--where", "region=01", "--mean", "income")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ut.count_table(PEOPLE, DOMAIN, EACH_ROW, measure=ut.mean("income", each=(0, 9), missing="drop")),
+        lambda: ut.count_table(PEOPLE, DOMAIN, EACH_ROW, measure=ut.counting.MeasureSpec(missing=LEAVE)),
+        lambda: Amount("page", distinct=3, missing=True),
+        lambda: Amount.of({"name": "paid", "step": "1", "missing": "kept"}),
+    ],
+)
+def test_other_rules_are_refused(make):
+    with pytest.raises(UtmostError) as refused:
+        make()
+    assert type(refused.value) is OutOfRange
