@@ -19,6 +19,7 @@ from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
 from utmost.interfaces.cli.screens.release_screen import give
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.publish.promises.promise import Promise
+from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.table import rehearse_table, release_table
 from utmost.tables.files import files
 from utmost.tables.files.file_pieces import FilePieces
@@ -56,7 +57,7 @@ def detailed(table: Path, told: ReleaseOptions) -> None:
 
     refuse("does not go with --group", replace(told.promised, protected=Protected()), told.once)
     refuse("does not go with --group; publish both tables in a ledger, in turn", told.memory)
-    counted = _counted(table, told.people, told.promised.neighbours, told.spelling.cells)
+    counted = _counted(table, told.people, told.neighbours, told.spelling.cells)
     if counted is None:
         remedy = "Count first, or here: --person, --at-most and --domain."
         raise OutOfRange("details are of a counted table", came=table.name, where="--group", remedy=remedy)
@@ -131,9 +132,11 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if told.people.are_events and not told.is_repeatable:  # before what may take a minute
         answer.check_free(table)
     _check_key(told)
-    counted = _counted(table, told.people, promised.neighbours, told.spelling.cells)
+    counted = _counted(table, told.people, told.neighbours, told.spelling.cells)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
+    elif counted.unit.needs_sizes and promised.stated is None:
+        return table_of_sums(table, counted, told)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
@@ -155,6 +158,31 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         publish = rehearse_table if told.dry_run else release_table
         release = publish(source, promise, epsilon=told.level.read(), cost=cost, confidence=answer.confidence)
     give(release, answer, signer)
+
+
+def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) -> None:
+    """The cells of a table that needs a plan: of sums, counts and means by one noise, or of persons bounded in all."""
+    from utmost.interfaces.cli.screens.workload_screens import give_cells, release_by_plan
+    from utmost.publish.promises.sum_noise import SumNoise
+
+    answer, level = told.answer, told.level.read()
+    promise = told.promised.of(counted)
+    refuse("does not go with sums and counts together", told.once, told.promised.columns)
+    if told.memory.ledger is not None:
+        return keep(table, told, counted)
+    check_once(told, counted)
+    assert isinstance(promise.noise, SumNoise), "the table needs a plan"
+    signer, sure, out = answer.signer, read_confidence(answer.confidence), answer.file
+    if told.dry_run or (out is not None and out.suffix.lower() == ".json"):
+        where = (out, signer)
+        return release_by_plan(
+            counted, promise.noise.strategy, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run
+        )
+    answer.check_free(table)
+    check_fits(answer, counted, (), ())
+    with progress_bar("Noising"):
+        release = release_workload(counted, promise.noise.strategy, epsilon=level, confidence=sure)
+    give_cells(release, answer, signer)
 
 
 def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:

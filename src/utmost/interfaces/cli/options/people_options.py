@@ -2,11 +2,13 @@
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 
@@ -40,6 +42,15 @@ class Persons:
         option("NAMES", "Axes of the domain to count by, in this order: --by sex,region. All if left out."),
     ] = None
     at_most: Annotated[int | None, option("K", "Number of cells of the table that one person may change: 1.")] = None
+    mean: Annotated[
+        str | None,
+        option(
+            "COLUMN=LOW,HIGH",
+            "Column to count, sum and average, its amounts moved between two ends: income=0,200000. With decimals a "
+            "step comes third: income=0,200000,0.01.",
+        ),
+    ] = None
+    leave_out: LeftOut = None
 
     @property
     def are_events(self) -> bool:
@@ -49,7 +60,7 @@ class Persons:
     @property
     def people(self) -> "People":
         """The same, counted as 1 an event."""
-        return People(self.person, self.each_row, self.domain, self.by, self.at_most)
+        return People(self.person, self.each_row, self.domain, self.by, self.at_most, self.mean, self.leave_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +83,6 @@ class People(Persons):
         str | None,
         option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
     ] = None
-    leave_out: LeftOut = None
     measures: Annotated[
         Path | None,
         option(
@@ -138,7 +148,7 @@ class People(Persons):
                 )
         counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
         by = None if self.by is None else split_names(self.by)
-        with progress_bar(f"Counting {events.name}") as progress:
+        with progress_bar(f"Counting {events.name}") as progress, self._speaks_of_mean():
             if self.measures is None:
                 tables: Any = count_table(
                     events,
@@ -237,6 +247,8 @@ class People(Persons):
         """The measure that the options name."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
+        if self.mean is not None:
+            return self._averaged()
         return MeasureSpec(
             values=self.values,
             step=self.step,
@@ -246,6 +258,40 @@ class People(Persons):
             in_all=self.in_all,
             missing="leave out" if "amounts" in self._left_out else None,
         )
+
+    @contextmanager
+    def _speaks_of_mean(self) -> Iterator[None]:
+        """Name the step of `--mean` where a refusal names that of amounts."""
+        try:
+            yield
+        except UtmostError as error:
+            if self.mean is None or "step=" not in (error.remedy or ""):
+                raise
+            remedy = f"Say to what amounts are rounded: --mean {self.mean},0.01."
+            raise type(error)(error.required, came=error.came, where=error.where, remedy=remedy) from None
+
+    def _averaged(self) -> "MeasureSpec":
+        """The measure that `--mean` says: counts, sums and means of one column by one noise.
+
+        Raises:
+            OutOfRange: for other than a column with two ends and perhaps a step, and for options that say it again.
+        """
+        from utmost.interfaces.cli.options.shared_options import named_value, refuse
+        from utmost.publish.counting.counted_measures import mean
+
+        refuse(
+            "does not go with --mean",
+            People(per_cell=self.per_cell, values=self.values, step=self.step, each=self.each, measures=self.measures),
+        )
+        example = "--mean income=0,200000"
+        column, ends = named_value(str(self.mean), "a mean is written COLUMN=LOW,HIGH", "--mean", example)
+        parts = [part.strip() for part in ends.split(",")]
+        if len(parts) not in (2, 3) or not all(parts):
+            required = "a mean is written COLUMN=LOW,HIGH, or COLUMN=LOW,HIGH,STEP"
+            raise OutOfRange(required, came=repr(self.mean), where="--mean", remedy=f"Write {example}.")
+        missing = "leave out" if "amounts" in self._left_out else None
+        step, most = parts[2] if len(parts) == 3 else None, self.most_events or 1
+        return mean(column, each=parts[:2], step=step, most_events=most, in_all=self.in_all, missing=missing)
 
     @property
     def key(self) -> bytes | None:

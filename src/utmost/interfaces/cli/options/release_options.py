@@ -20,7 +20,7 @@ from utmost.interfaces.cli.options.promise_options import (
     ReleasedColumns,
     ReleasedNoise,
 )
-from utmost.interfaces.cli.options.table_options import MarkedSpelling, TableAnswer
+from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +106,16 @@ class ReleaseOptions:
     details: Details
     once: Once
     memory: ReleaseMemory
-    spelling: MarkedSpelling
+    spelling: NumberSpelling
     answer: TableAnswer
+    neighbours_of_events: Annotated[
+        str | None,
+        option(
+            "NAME",
+            "For events: add-remove, one individual more or less, the default; or change-one, one record replaced.",
+            "--neighbours",
+        ),
+    ] = None
     dry_run: options.DryRun = False
     yes: options.Yes = False
 
@@ -115,6 +123,11 @@ class ReleaseOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "promised", self.asked.whole)
+
+    @property
+    def neighbours(self) -> str:
+        """The relation between neighbours under which events are counted."""
+        return self.neighbours_of_events or self.promised.neighbours
 
     @property
     def is_repeatable(self) -> bool:
