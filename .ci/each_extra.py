@@ -76,7 +76,7 @@ def duckdb() -> None:
 
     rows = engine.connect().sql("SELECT * FROM (VALUES ('Ash', 12), ('Elm', 7)) t(town, n)")
     said = {"columns": "n", "public": "town", "id_column": "town", "unit": ut.Unit(1, 1)}
-    released = ut.release_table(rows, ut.Promise(**said), epsilon=1).table
+    released = ut.release(rows, ut.Promise(**said), epsilon=1, once=True).table
     assert released.columns == ["town", "n", "n_margin"], released.columns
     assert len(released.fetchall()) == 2
 

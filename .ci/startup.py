@@ -1,7 +1,7 @@
 """How long the first name of utmost takes beyond numpy, how long `utmost --help` takes, and what the name pulls in.
 
 `import utmost` alone loads no room, not even numpy; so what is measured is the import with the first name that most
-people ask for, `release_table`, which loads the rooms from `exact` to `release`.
+people ask for, `release`, which loads the rooms from `exact` to `release`.
 
 The goals are 0.3 s and 0.4 s of processor; a slow or shared machine may take twice as long before this fails.
 """
@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-FIRST_NAME = "import utmost; utmost.release_table"
+FIRST_NAME = "import utmost; utmost.release"
 GOALS = {f"{FIRST_NAME}, beyond numpy": 0.3, "utmost --help": 0.4}
 PATIENCE = 2
 HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "numba", "threadpoolctl", "click")

@@ -59,10 +59,10 @@ def only_known(function: Any, **arguments: Any) -> dict[str, Any]:
 
 
 def column_to_file(folder: Path, alpha: str) -> object:
-    """A table's column, from its file through `release_table` to a file."""
+    """A table's column, from its file through `release` to a file."""
     files = found("utmost.tables.files.files", "utmost.adapters.files")
     promise = ut.Promise("cases", public="town", unit=ut.Unit(1, 1))
-    released = ut.release_table(files.read(folder / "cases.csv"), promise, alpha=alpha)
+    released = ut.release(files.read(folder / "cases.csv"), promise, alpha=alpha, once=True)
     out = BytesIO()
     files.write(released.table, out, folder / "noised.csv")
     return out
@@ -133,7 +133,7 @@ def main() -> None:
         folder = Path(name)
         (folder / "cases.csv").write_text(TABLE, encoding="utf-8")
         walks = {
-            "a table's column, from release_table to the file": passed(partial(column_to_file, folder)),
+            "a table's column, from release to the file": passed(partial(column_to_file, folder)),
             "a table's column, in ut.release": passed(in_process),
             "a table in Ledger.publish": passed(response_published(folder)),
             "a response in Ledger.view": passed(response_viewed(folder)),

@@ -55,7 +55,7 @@ def clean(size):
     domain = ut.Domain(row=list(range(side)), column=list(range(side)))
     cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, (side, side))))
     strategy = ut.workloads.Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
-    return ut.release_workload(cells, strategy, epsilon=1).clean
+    return ut.release(cells, strategy, epsilon=1, once=True).clean
 
 
 def design(size):

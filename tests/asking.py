@@ -8,7 +8,8 @@ import utmost as ut
 
 _UNIT = ("sensitivity", "cells", "neighbours", "amount")
 _CELLS = ("numbers", "grid", "largest", "half_step")
-_OF_A_PROMISE = {*inspect.signature(ut.Promise).parameters, *_UNIT, *_CELLS}
+_ONCE = ("cost", "relaxable")
+_OF_A_PROMISE = {*inspect.signature(ut.Promise).parameters, *_UNIT, *_CELLS, *_ONCE}
 
 
 def promised(**words: Any) -> ut.Promise:
@@ -19,13 +20,14 @@ def promised(**words: Any) -> ut.Promise:
     """
     unit = {name: words.pop(name) for name in _UNIT if name in words}
     noise = {name: words.pop(name) for name in _CELLS if name in words}
+    once = {name: words.pop(name) for name in _ONCE if name in words}
     if unit:
         words["unit"] = replace(words["unit"], **unit) if "unit" in words else ut.Unit(**unit)
     if noise and isinstance(words.get("noise"), ut.CellNoise):
         words["noise"] = replace(words["noise"], **noise)
     elif noise:
         words["noise"] = ut.CellNoise(words.pop("unit", None), **noise)
-    return ut.Promise(**words)
+    return ut.Promise(**words).once(**once) if once else ut.Promise(**words)
 
 
 def asked(**words: Any) -> dict[str, Any]:

@@ -87,14 +87,13 @@ def everything(spark, folder):
     from utmost.counting import count_keys
     from utmost.errors import UtmostError
     from utmost.ledger import ResponseFolder
-    from utmost.releases import release_table
     from utmost.workloads import Domain, plain
 
     domain, frame = Domain(visits=plain(list(range(97)))), on(spark, wards())
     found = answers(spark, folder)
     found["counted"] = counted_with(frame, domain=domain, **COUNTED).cells.tolist()
     found["keys"] = [str(one) for one in count_keys(frame, column="visits", **COUNTED)]
-    made = release_table(frame, ut.Promise(**PROMISE), epsilon=1).table
+    made = ut.release(frame, ut.Promise(**PROMISE), epsilon=1, once=True).table
     found["same twice"] = by_ward(made) == by_ward(made.repartition(2))
     with ledger_of(folder) as ledger:
         kept = ResponseFolder(ledger, folder / "responses")
@@ -114,7 +113,7 @@ def everything(spark, folder):
             refused(lambda: ledger.relax("visits", frame.union(frame.limit(1)), epsilon=3).table),
             refused(lambda: ledger.relax("visits", frame.drop("visits"), epsilon=3).table),
             refused(lambda: counted_with(nobody, domain=domain, **COUNTED)),
-            refused(lambda: release_table(nobody, ut.Promise(**PROMISE), epsilon=1)),
+            refused(lambda: ut.release(nobody, ut.Promise(**PROMISE), epsilon=1, once=True)),
         ]
     return found
 

@@ -121,7 +121,7 @@ def nouns() -> dict[str, Any]:
     bits = local.BitResponse("3/4", "1/4")
     loose = local.BitResponse("9/10", "1/10")
     vertices = utmost.geometry.vertices(ptype)
-    workload = utmost.release_workload(np.arange(8).reshape(2, 4), MEASURES, epsilon=1)
+    workload = utmost.release(np.arange(8).reshape(2, 4), MEASURES, epsilon=1, once=True).table
     return {
         "workload": workload,
         "clean": workload.clean(),

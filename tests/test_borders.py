@@ -60,7 +60,7 @@ PUBLISH = {
     "a table and more of it": TABLE
     + """
 promise = ut.Promise("n", public="ward", unit=ut.Unit(1, 1))
-ut.release_table(table, promise, epsilon=1)
+ut.release(table, promise, epsilon=1, once=True)
 answer = ut.release(table, promise, epsilon="1/2")
 answer.release.at(1)
 """,
@@ -78,7 +78,7 @@ events = {"who": ["x", "y", "y"], "ward": ["a", "b", "a"]}
 domain = ut.Domain(ward=["a", "b"])
 counted = ut.count_table(events, domain, ut.Counting("who", at_most=2))
 plan = ut.strategy(ut.Workload(domain, {"ward": 1}), counted.unit, epsilon=1)
-released = ut.release_workload(counted, plan, epsilon=1)
+released = ut.release(counted, plan, epsilon=1, once=True).table
 released.clean()
 """,
     "cards of a notebook": TABLE
@@ -91,7 +91,7 @@ for shown in (promise, ut.release(table, promise, epsilon=1), ut.noise.Laplace(1
     + """
 from tempfile import mkdtemp
 folder = mkdtemp()
-released = ut.release_table(table, ut.Promise("n", public="ward", unit=ut.Unit(1, 1)), epsilon=1)
+released = ut.release(table, ut.Promise("n", public="ward", unit=ut.Unit(1, 1)), epsilon=1, once=True)
 released.save(folder + "/n.csv")
 ut.read_release(folder + "/n.csv")
 """,

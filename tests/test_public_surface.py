@@ -76,7 +76,7 @@ def test_a_misspelt_argument_is_the_error_of_python(name):
 
 @pytest.mark.parametrize("name", sorted(public_callables()))
 def test_signatures_list_their_words(name):
-    """`release_table` showed none of its own, `release` an Ellipsis for each."""
+    """A signature shows each argument, with its default, and no Ellipsis in its place."""
     signature = inspect.signature(public_callables()[name])
     assert "Ellipsis" not in str(signature)
     takes_any = [one for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD]

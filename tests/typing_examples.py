@@ -30,7 +30,7 @@ EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amo
 def a_release() -> None:
     """One table, once and at several levels."""
     unit = ut.Unit(1, cells=1)
-    once = ut.release_table(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2")
+    once = ut.release(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2", once=True)
     assert_type(once, Answer[dict[str, list[Any]]])
     assert_type(once.table, dict[str, list[Any]])
     assert_type(once.total(), Estimate)
@@ -39,7 +39,7 @@ def a_release() -> None:
     promise = ut.Promise("admitted", public="department", unit=unit)
     assert_type(promise, Promise)
     answer = ut.release(TABLE, promise, epsilon=Fraction(1, 2))
-    assert_type(answer, Answer[LabelledTable | WorkloadRelease])
+    assert_type(answer, Answer[dict[str, list[Any]]])
     assert_type(answer.level, Level)
     assert_type(answer.release, Release)
     assert_type(answer.release.spent, Level)
@@ -48,7 +48,7 @@ def a_release() -> None:
     assert_type(answer.margin("0.99"), int | float)
     assert_type(answer.statement, dict[str, Any])
     by_words = ut.release(TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), alpha="1/2")
-    assert_type(by_words, Answer[LabelledTable | WorkloadRelease])
+    assert_type(by_words, Answer[dict[str, list[Any]]])
     answer.save(Path("admissions.csv"), overwrite=True)
 
 
@@ -107,6 +107,6 @@ def frames() -> None:
 
 def mistakes() -> None:
     """What is wrong is told by the checker and not by a run."""
-    ut.release(TABLE, ut.Promise("admitted", unit=ut.Unit(1, 1)), sensitivty=1, epsilon=1)  # type: ignore[call-arg]
+    ut.release(TABLE, ut.Promise("admitted", unit=ut.Unit(1, 1)), sensitivty=1, epsilon=1)  # type: ignore[call-overload]
     ut.Unit(1)  # type: ignore[call-arg]
     ut.Ledger.open(3.5)  # type: ignore[arg-type]

@@ -166,8 +166,8 @@ def items(folder: Path) -> Iterator[Ratio]:
 
     yield Ratio("publish by item, text", published, "NumPy sorts the texts", lambda: np.sort(np.array(rows["id"])), 20)
     table = {"x": rows["x"]}
-    released = lambda: ut.release_table(table, ut.Promise("x", unit=one), epsilon=1)  # noqa: E731
-    yield Ratio("release_table", released, NUMPY, lambda: insecure.laplace(size=EVENTS), 5)
+    released = lambda: ut.release(table, ut.Promise("x", unit=one), epsilon=1, once=True)  # noqa: E731
+    yield Ratio("release once", released, NUMPY, lambda: insecure.laplace(size=EVENTS), 5)
     ledger.close()
 
 
@@ -176,14 +176,14 @@ def answers(_folder: Path) -> Iterator[Ratio]:
     draw = np.random.default_rng(0)
     ages = ut.Domain(age=bins(100))
     strategy = Strategy(ages, ut.Unit(1, 1), {ages.finest: 1})
-    release = ut.release_workload(draw.poisson(50, ages.shape), strategy, epsilon=1)
+    release = ut.release(draw.poisson(50, ages.shape), strategy, epsilon=1, once=True).table
     yield Ratio("mean over 100 cells", lambda: release.mean("age"), LOOP, loop, 45)
     yield Ratio("quantile over 100 cells", lambda: release.quantile("age", "2/3"), LOOP, loop, 20)
 
     def marginals(side: int) -> Any:
         domain = ut.Domain(row=list(range(side)), column=list(range(side)))
         plan = Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
-        return ut.release_workload(draw.poisson(np.exp(draw.normal(0.3, 1.5, domain.shape))), plan, epsilon=1)
+        return ut.release(draw.poisson(np.exp(draw.normal(0.3, 1.5, domain.shape))), plan, epsilon=1, once=True).table
 
     small, large = marginals(25), marginals(50)
     yield Ratio("clean() of 2 500 cells", large.clean, "clean() of 625", small.clean, 12)

@@ -28,10 +28,10 @@ def points(count):
 def release_at_a_new_epsilon():
 
     table = {"count": list(range(100))}
-    ut.release_table(table, ut.Promise(columns="count", unit=ut.Unit(1, 1)), epsilon=1)
+    ut.release(table, ut.Promise(columns="count", unit=ut.Unit(1, 1)), epsilon=1, once=True)
     yield
     for k in range(10):
-        ut.release_table(table, ut.Promise(columns="count", unit=ut.Unit(1, 1)), epsilon=Fraction(137 + k, 100))
+        ut.release(table, ut.Promise(columns="count", unit=ut.Unit(1, 1)), epsilon=Fraction(137 + k, 100), once=True)
 
 
 def margin_of_a_staircase():

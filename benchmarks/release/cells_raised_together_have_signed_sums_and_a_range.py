@@ -11,11 +11,11 @@ import time
 
 import numpy as np
 
+import utmost as ut
 from utmost.core.noise.norm_staircase import NormStaircase
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.promises import Promise, once_together
-from utmost.releases import release_table
 from utmost.workloads import ways_together
 
 LEVELS = ("1/10", 1, 3)
@@ -78,7 +78,7 @@ def drawn(rows=200_000):
         table = {name: np.full(rows, 100) for name in names}
         began = time.perf_counter()
         promise = Promise(names, noise=once_together(names, unit=unit, noise=noise))
-        release = release_table(table, promise, epsilon=1)
+        release = ut.release(table, promise, epsilon=1, once=True)
         spent = time.perf_counter() - began
         errors = np.array([np.abs(release.table[name] - 100).mean() for name in names])
         print(f"{noise:10} {cells} cells, s {wide:2}: {errors.mean() / release.plan.way.mean_size:.4f}, {spent:.2f} s")

@@ -9,11 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
+import utmost as ut
 from utmost.core.noise import ratio_bars
 from utmost.privacy import Unit
 from utmost.publish.releases.quantiles import quantile_bar
 from utmost.publish.workloads.measuring.forms import selected
-from utmost.releases import release_workload
 from utmost.workloads import Domain, Strategy, bins
 
 
@@ -33,7 +33,7 @@ def main():
         ("the same by sex, all marginals", both, list(both.families())),
     ):
         strategy = Strategy(domain, Unit(1, 1), {family: Fraction(1, len(families)) for family in families})
-        released = release_workload(draw.poisson(50, domain.shape), strategy, epsilon=1)
+        released = ut.release(draw.poisson(50, domain.shape), strategy, epsilon=1, once=True).table
 
         def measured(forms, released=released):
             values = [released.reconstruction.value(released.measured, form) for form in forms]

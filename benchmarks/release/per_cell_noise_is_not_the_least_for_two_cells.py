@@ -5,7 +5,7 @@ Run: PYTHONPATH=src python benchmarks/release/per_cell_noise_is_not_the_least_fo
 An applicant who is admitted counts in `applicants` and in `admitted`: two cells, each by 1. The rows of the tutorial's
 table are disjoint, so one row is the whole story. Three ways to publish both columns at the same epsilon:
 
-- each cell noised by itself at epsilon/2, which is what `release_table(..., cells=2)` does;
+- each cell noised by itself at epsilon/2, which is what `release` with ``cells=2`` does;
 - the disjoint counts `admitted` and `rejected` noised at epsilon each, since an applicant changes one of them only;
   `applicants` is their sum;
 - both cells noised together, mass proportional to alpha^max(|x1|, |x2|). Moving each cell by at most 1 moves that

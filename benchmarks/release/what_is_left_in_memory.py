@@ -61,7 +61,7 @@ def main() -> None:
         there = left(known)
         if name != "the table alone":
             if name == "released once":
-                ut.release_table(values, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
+                ut.release(values, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, once=True)
             else:
                 release = ut.release(values, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon="1/2")
                 release.at(1)

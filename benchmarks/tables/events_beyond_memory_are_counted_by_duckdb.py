@@ -53,7 +53,7 @@ def one_size(count, folder):
     start = perf_counter()
     con.execute(f"CREATE VIEW cells AS SELECT i AS cell, i % 97 AS visits FROM range({persons}) r(i)")
     promise = ut.Promise("visits", public="cell", id_column="cell", unit=ut.Unit(1, 1))
-    made = ut.release_table(con.table("cells"), promise, epsilon=1)
+    made = ut.release(con.table("cells"), promise, epsilon=1, once=True)
     made.table.write_parquet(f"{folder}/released.parquet")
     took = perf_counter() - start
     rows, off = con.sql(f"SELECT count(*), avg(visits - cell % 97) FROM '{folder}/released.parquet'").fetchall()[0]

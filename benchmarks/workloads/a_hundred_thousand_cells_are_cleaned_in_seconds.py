@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
+import utmost as ut
 from utmost.privacy import Unit
 from utmost.publish.workloads.reconstruction import clean as module
-from utmost.releases import release_workload
 from utmost.workloads import Domain, Strategy
 
 least_whole_flow = module.least_whole_flow
@@ -27,7 +27,7 @@ def main():
         cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, shape)))
         strategy = Strategy(domain, Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
         times = [time.process_time()]
-        release = release_workload(cells, strategy, epsilon=1)
+        release = ut.release(cells, strategy, epsilon=1, once=True).table
         times.append(time.process_time())
         table = release["row column"]
         times.append(time.process_time())

@@ -27,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
+import utmost as ut
 from utmost import Counting
 
 HERE = Path(__file__).resolve()
@@ -210,7 +211,6 @@ def alone(name, file):
 def ours(people, columns, axes, bound, repeats):
     """By name of the strategy: noisy cells, seconds of counting and of releasing."""
     from utmost.counting import count_table
-    from utmost.releases import release_workload
     from utmost.workloads import Domain, Strategy, Workload, strategy
 
     domain = Domain({name: list(labels) for name, labels in axes.items()})
@@ -230,7 +230,7 @@ def ours(people, columns, axes, bound, repeats):
         found, cleaned, seconds, cleaning = [], [], [], []
         for _ in range(repeats):
             started = time.process_time()
-            released = release_workload(counted, chosen, epsilon=1)
+            released = ut.release(counted, chosen, epsilon=1, once=True).table
             found.append(np.asarray(released[domain.columns]["estimate"], dtype=float))
             seconds.append(time.process_time() - started)
             started = time.process_time()

@@ -132,7 +132,7 @@ def ours_counts(columns, bound):
     domain = ut.Domain(age=AGES, delay=late)
     counted = ut.count_table(flights, domain, ut.Counting("aircraft"), measure=ut.count(in_all=bound))
     plan = ut.workloads.Strategy(domain, counted.unit, {"age delay": 1})
-    table = ut.release_workload(counted, plan, epsilon=2)["age delay"]
+    table = ut.release(counted, plan, epsilon=2, once=True).table["age delay"]
     return dict(zip(EVERY, table["estimate"], strict=True))
 
 
@@ -143,7 +143,7 @@ def ours_means(columns, bound):
     measure = ut.sum("miles", each=(0, 3000), most_events=bound)
     counted = ut.count_table(miles, {"age": AGES}, ut.Counting("aircraft", at_most=1), measure=measure)
     plan = ut.workloads.Strategy(counted.domain, counted.unit, {"age miles": 1})
-    both = ut.releases.SumsAndCounts(ut.release_workload(counted, plan, epsilon="4/5"))
+    both = ut.releases.SumsAndCounts(ut.release(counted, plan, epsilon="4/5", once=True).table)
     table = both["age"]
     return dict(zip(AGES, table["miles"] / table["count"], strict=True))
 

@@ -15,10 +15,10 @@ import csv
 import numpy as np
 from against_neighbours import EXAMPLES, berkeley, flights, wanted
 
+import utmost as ut
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.programs import LinearProgram, solve
-from utmost.releases import release_workload
 from utmost.workloads import Domain, Strategy, Workload, strategy
 
 try:
@@ -88,7 +88,7 @@ def main():
         for name, chosen in choices.items():
             found = {"raw": [], "clean": [], "clean, total held": [], "likeliest": []}
             for _ in range(REPEATS):
-                release = release_workload(counted, chosen, epsilon=1)
+                release = ut.release(counted, chosen, epsilon=1, once=True).table
                 found["raw"].append(release.reconstruction.floats(release.measured, domain.finest))
                 found["clean"].append(release.clean().cells)
                 found["clean, total held"].append(release.clean(hold="total").cells)

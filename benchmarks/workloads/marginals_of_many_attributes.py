@@ -24,7 +24,6 @@ from utmost.privacy import Unit
 from utmost.publish.workloads.bounds.marginal_bounds import wanted_spaces
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors
 from utmost.publish.workloads.planning.marginal_search import _cube_roots
-from utmost.releases import release_workload
 from utmost.workloads import Domain, Workload, bounds_of, check_lower_bounds, marginals, strategy
 
 ADULT = {
@@ -90,7 +89,7 @@ def release(columns, sizes=ADULT):
     wanted = Workload(domain, marginals(domain, columns), per_answer=True)
     chosen = strategy(wanted, counted.unit, epsilon=1)
     lap(f"planned {len(chosen.shares)} tables of {chosen.measured} sums")
-    made = release_workload(counted, chosen, epsilon=1)
+    made = ut.release(counted, chosen, epsilon=1, once=True).table
     lap("drawn")
     squares = answers = 0
     for family in wanted.families:

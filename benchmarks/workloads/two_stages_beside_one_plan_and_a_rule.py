@@ -21,10 +21,11 @@ import numpy as np
 from against_neighbours import flights, true_cells
 from holding_the_total_betters_clean_sums import errors
 
+import utmost as ut
 from utmost import Counting
 from utmost.counting import CountedTable, count_table
 from utmost.privacy import Unit
-from utmost.releases import release_detailed, release_workload
+from utmost.releases import release_detailed
 from utmost.workloads import Domain, Strategy, edges
 
 
@@ -53,17 +54,17 @@ def compare(people, columns, axes, most, repeats):
     least = 2 * np.sqrt(2) * 4 * most
     tables = {name: [] for name in ("two stages", "one plan", "one stage, raw", "one stage, clean, held")}
     for _ in range(repeats):
-        first = release_workload(coarse, first_plan, epsilon="1/4")
+        first = ut.release(coarse, first_plan, epsilon="1/4", once=True).table
         sums = first.measured[coarse_domain.finest]
         chosen = [label for label, value in zip(groups, sums.tolist(), strict=True) if value >= least]
         keys = Domain.listed([(label, other) for label in chosen for other in cells], names=[group, cell])
         fine = count_table(events, keys, Counting("person", at_most=most))
-        second = release_workload(fine, Strategy(keys, fine.unit, {keys.finest: 1}), epsilon="3/4")
+        second = ut.release(fine, Strategy(keys, fine.unit, {keys.finest: 1}), epsilon="3/4", once=True).table
         tables["two stages"].append(spread(sums, sums >= least, second.measured[keys.finest], truth.shape))
-        whole = release_workload(counted, plan, epsilon=1)
+        whole = ut.release(counted, plan, epsilon=1, once=True).table
         sums, values = whole.measured[domain.family(group)].ravel(), whole.measured[domain.finest]
         tables["one plan"].append(spread(sums, sums >= least, values[sums >= least], truth.shape))
-        stage = release_workload(counted, alone, epsilon=1)
+        stage = ut.release(counted, alone, epsilon=1, once=True).table
         tables["one stage, raw"].append(stage.measured[domain.finest])
         tables["one stage, clean, held"].append(stage.clean(hold="total").cells)
     for name, estimates in tables.items():
@@ -102,7 +103,7 @@ def details():
         for detail, value, at in zip(table["detail"], table["estimate"], where.values(), strict=True):
             errors_of.setdefault(("two stages", str(detail)), []).append(value - truth[str(detail)].ravel()[at])
         for title, plan in plans.items():
-            whole = release_workload(counted, plan, epsilon=1)
+            whole = ut.release(counted, plan, epsilon=1, once=True).table
             estimates = {name: whole[f"group {name}"]["estimate"] for name in rule}
             for (_, detail, _), at in where.items():
                 off = estimates[detail][at] - truth[detail].ravel()[at]

@@ -47,9 +47,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.statement import check_statement as check_statement
     from utmost.publish.promises.sum_noise import SumNoise as SumNoise
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
-    from utmost.publish.releases.noised_workloads import release_workload as release_workload
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
-    from utmost.publish.releases.table import release_table as release_table
     from utmost.publish.statements.workload_files import read_workload as read_workload
     from utmost.publish.workloads.planning.choose_strategy import strategy as strategy
     from utmost.publish.workloads.workload import Workload as Workload
@@ -96,8 +94,6 @@ _HOMES = {
     "read_workload": "utmost.publish.statements.workload_files:read_workload",
     "refines": "utmost.design.geometry.refining:refines",
     "release": "utmost.publish.ledger.process_release:release",
-    "release_table": "utmost.publish.releases.table:release_table",
-    "release_workload": "utmost.publish.releases.noised_workloads:release_workload",
     "sample": "utmost.core.sampling.draw:sample",
     "save_design": "utmost.interfaces.documents.saved_designs:save_design",
     "spaces": "utmost.spaces",

@@ -17,12 +17,10 @@ from utmost.publish.releases.gradual_release import GradualRelease, path
 from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.publish.releases.item_commitment import ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
-from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.table import rehearse_table, release_table
 from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
@@ -60,12 +58,9 @@ __all__ = [
     "path",
     "plan_release",
     "planar_epsilon_for",
-    "rehearse_table",
     "relax",
     "release_detailed",
     "release_shared",
-    "release_table",
-    "release_workload",
     "select_keys",
     "tighten",
 ]

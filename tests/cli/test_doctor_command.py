@@ -91,7 +91,7 @@ def test_chi_square_passes_the_law_and_fails_its_neighbours(law):
 @pytest.mark.parametrize(
     ("name", "broken"),
     [
-        ("release_table", lambda *a, **k: (_ for _ in ()).throw(self_check.PromiseBroken("broken"))),
+        ("release", lambda *a, **k: (_ for _ in ()).throw(self_check.PromiseBroken("broken"))),
         ("sample", lambda law, size: sample(Geometric("1/2"), size)),
         ("optimal_mechanism", lambda ptype, consumer: type("Best", (), {"loss": 1})),
         ("check_statement", lambda said, table: None),

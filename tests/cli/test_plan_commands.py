@@ -13,12 +13,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+import utmost as ut
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.releases import release_workload
 from utmost.statements import read_workload
 from utmost.workloads import Strategy, Workload, read_domain, read_plan, save_plan, share_level
 
@@ -40,7 +40,7 @@ def made(tmp_path_factory):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleProtection)
         for name, epsilon in (("release", 20), ("noisy", 1)):
-            documents[name] = release_workload(counted, plan, epsilon=epsilon).facts()
+            documents[name] = ut.release(counted, plan, epsilon=epsilon, once=True).table.facts()
     for name, document in documents.items():
         (folder / f"{name}.json").write_text(json.dumps(document))
     return folder

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from running import every_command
-from utmost import CellNoise, PointNoise, read_promise
+from utmost import CellNoise, PointNoise, level, read_promise
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 
 # Screens and options have no public name.
@@ -20,7 +20,8 @@ from utmost.interfaces.cli.options.shared_options import told
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, named_cell_noise
-from utmost.releases import Texts, rehearse_table
+from utmost.publish.releases.once import checked_table
+from utmost.releases import Texts
 from utmost.tables.files import files
 
 COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]
@@ -135,9 +136,8 @@ def test_a_file_releases_what_it_promises(run, file, table, name, more):
     path, at = file(*say), ["--epsilon", "1/2", "--dry-run", "--json"]
     said = json.loads(run("release", table, "--promise", path, *at)[1])
     promise = read_promise(path)
-    assert said == json.loads(
-        json.dumps(rehearse_table(files.read(table), promise, epsilon="1/2", cost=None).statement)
-    )
+    rehearsed = checked_table(files.read(table), promise, level("1/2")).released(None)
+    assert said == json.loads(json.dumps(rehearsed.statement))
     assert max(said["margins"].values()) == promise.margin("1/2")
     if name == "columns":
         code, by_options, err = run("release", table, *say, *at)
@@ -241,8 +241,8 @@ def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
         code, shown, err = run("release", table, name)
         assert (code, shown) == (2, "")
         assert home in err
-        command = re.search(r"utmost (promise|count|share|total)", home)
-        renamed = name in ("--relaxable", "--measure", "--nonnegative", "--first")
+        command = re.search(r"utmost (promise|count|share|total|detail)", home)
+        renamed = name in ("--relaxable", "--measure", "--nonnegative", "--alpha")
         assert renamed or name in there[command[1]], name
         assert name not in there["release"]
 
@@ -252,16 +252,16 @@ WAYS = {
                  {"--columns", "--public", "--drop", "--sensitivity", "--together", "--cost"}),
     "columns": (COLUMNS, {"--columns", "--public", "--drop", "--sensitivity", "--cells", "--numbers", "--cost"}),
 }  # fmt: skip
-SHOWN = {"--epsilon", "--alpha", "--out", "--format", "--sign", "--confidence", "--json", "--dry-run", "--yes"}
+SHOWN = {"--epsilon", "--out", "--format", "--sign", "--confidence", "--json", "--dry-run", "--yes"}
 COUNTING = {"--person", "--each-row", "--domain"}
 
 
 @pytest.mark.parametrize(("say", "read"), WAYS.values(), ids=WAYS)
 def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path, say, read):
     """Every option of the command but those that this way reads, one by one."""
-    spelled = {"--separator", "--encoding", "--decimal", "--thousands"}
+    spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks"}
     read = read | SHOWN | spelled | {"--promise"} | (COUNTING if say is COLUMNS else set())
-    chooses = {"--together", "--plan", "--group"} if say is COLUMNS else set()
+    chooses = {"--together", "--plan"} if say is COLUMNS else set()
     unread = {name: value for name, value in options_in(ReleaseOptions) if name not in read | chooses}
     assert len(unread) > 10
     named = {"--ledger": "--name"}  # the first chooses a way, in which the other is missed

@@ -81,7 +81,7 @@ def test_a_curve_and_a_table_are_written(run, tmp_path):
 
 def test_a_release_by_a_plan_is_read(run, tmp_path):
     strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
-    release = ut.release_workload(np.array([[500, 700], [300, 100]]), strategy, epsilon=1)
+    release = ut.release(np.array([[500, 700], [300, 100]]), strategy, epsilon=1, once=True).table
     path = tmp_path / "release.json"
     path.write_text(json.dumps(release.facts()))
     report = found(run, path)

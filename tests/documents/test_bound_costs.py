@@ -84,10 +84,10 @@ def test_the_square_of_a_noisy_loss_is_less_its_variance():
 
 def released_in_every_way(counted, tmp_path):
     """As a table, as a table that was read back, by a plan, by a plan that was read back, and from a ledger."""
-    table = ut.release_table(counted, ut.Promise.of_counted(counted), epsilon="1/10")
+    table = ut.release(counted, ut.Promise.of_counted(counted), epsilon="1/10", once=True)
     table.save(tmp_path / "table.csv")
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1})
-    planned = ut.release_workload(counted, strategy, epsilon="1/10")
+    planned = ut.release(counted, strategy, epsilon="1/10", once=True).table
     planned.save(tmp_path / "plan.json")
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
         kept = ledger.publish("contributions", counted, ut.Promise(noise=strategy), epsilon="1/10").table
@@ -106,9 +106,9 @@ def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
 
 
 def planned_of(counted, epsilon="1/10"):
-    return ut.release_workload(
-        counted, ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon
-    )
+    return ut.release(
+        counted, ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon, once=True
+    ).table
 
 
 def test_bars_of_what_is_cut_hold_as_often_as_they_say():
@@ -119,7 +119,7 @@ def test_bars_of_what_is_cut_hold_as_often_as_they_say():
     for _ in range(100):
         for release in (
             planned_of(counted, "1/2"),
-            ut.release_table(counted, ut.Promise.of_counted(counted), epsilon="1/2"),
+            ut.release(counted, ut.Promise.of_counted(counted), epsilon="1/2", once=True),
         ):
             row = bound_costs(release, DOMAIN, epsilon=1, confidence="0.9").rows[0]
             pairs = ((row.persons, true.persons), (row.lost, true.lost))
@@ -164,10 +164,11 @@ def test_amounts_are_in_their_own_unit():
         ),
         ({1: 7}, {"public": True}, WrongKind),
         (
-            ut.release_table(
+            ut.release(
                 COUNTED,
                 ut.Promise(COUNTED.column, public="at_most", noise=ut.CellNoise(COUNTED.unit, numbers="reals")),
                 epsilon=1,
+                once=True,
             ),
             {},
             Unsupported,

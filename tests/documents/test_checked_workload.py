@@ -6,12 +6,12 @@ import json
 import numpy as np
 import pytest
 
+import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import UtmostError
 from utmost.privacy import Unit
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.statements.workload_files import kind_of_document
-from utmost.releases import release_workload
 from utmost.statements import check_workload
 from utmost.workloads import Domain, Strategy, bins, hierarchy
 
@@ -36,7 +36,7 @@ def facts(kind):
     domain, unit, shares, say = KINDS[kind]
     cells = np.arange(domain.size).reshape(domain.shape)
     counted = CountedTable(domain, cells, unit, part=("0123", "A") if kind == "a tree" else None)
-    made = release_workload(counted, Strategy(domain, unit, shares), **say)
+    made = ut.release(counted, Strategy(domain, unit, shares), **say, once=True).table
     return json.loads(json.dumps(made.facts()))
 
 

@@ -19,13 +19,13 @@ STRATEGY = Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": 1})
 
 
 def _year(people, epsilon=1):
-    return ut.release_workload(np.array(people), STRATEGY, epsilon=epsilon)
+    return ut.release(np.array(people), STRATEGY, epsilon=epsilon, once=True).table
 
 
 def _table(folder, number, **law):
     table = {"sex": ["men", "women"], "n": [500 + 10**6 * number, 300]}
     said = {"columns": "n", "public": "sex", "epsilon": 1, "unit": ut.Unit(1, 1)} | law
-    ut.release_table(table, **asked(**said)).save(folder / f"{number}.csv")
+    ut.release(table, **asked(**said), once=True).save(folder / f"{number}.csv")
     return read_release(folder / f"{number}.csv")
 
 

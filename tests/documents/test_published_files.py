@@ -23,13 +23,15 @@ TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1
 def folder(tmp_path):
     """A file of every kind."""
     table = {"place": ["a", "b"], "n": [500, 97]}
-    ut.release_table(table, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1).save(
+    ut.release(table, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1, once=True).save(
         tmp_path / "n.csv"
     )
     points = {"x": [1.5, 7.0], "y": [2.0, 4.0]}
-    ut.release_table(points, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).save(tmp_path / "points.csv")
+    ut.release(points, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1, once=True).save(
+        tmp_path / "points.csv"
+    )
     both = {"n": [7, 9], "m": [1, 2]}
-    ut.release_table(both, TOGETHER, epsilon=1).save(tmp_path / "both.csv")
+    ut.release(both, TOGETHER, epsilon=1, once=True).save(tmp_path / "both.csv")
     ut.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
     plan = _plan()
     plan.save(tmp_path / "plan.json")
@@ -42,7 +44,7 @@ def folder(tmp_path):
 def _plan(cells=(90, 10, 20, 30)):
     domain = Domain(age=edges([0, 15, 25, 65, 100]), sex=["men", "women"])
     counts = np.array([[cell, 2 * cell] for cell in cells])
-    return ut.release_workload(counts, Strategy(domain, ut.Unit(1, 1), {"age sex": 1}), epsilon=1)
+    return ut.release(counts, Strategy(domain, ut.Unit(1, 1), {"age sex": 1}), epsilon=1, once=True).table
 
 
 KINDS = {

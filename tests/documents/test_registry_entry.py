@@ -48,12 +48,12 @@ SAID = Deployment(
 
 def _together(*, relaxable):
     noise = once_together(["n", "m"], unit=ut.Unit(1, 2), relaxable=relaxable)
-    return ut.release_table({"n": [7, 9], "m": [1, 2]}, ut.Promise(["n", "m"], noise=noise), epsilon=1).statement
+    return ut.release({"n": [7, 9], "m": [1, 2]}, ut.Promise(["n", "m"], noise=noise), epsilon=1, once=True).statement
 
 
 def _table(**more):
     kept = {"columns": ["n", "m"], "public": "place", "epsilon": "1/2"} | more
-    return ut.release_table(TABLE, **asked(**{**UNIT, **kept})).statement
+    return ut.release(TABLE, **asked(**{**UNIT, **kept}), once=True).statement
 
 
 def _workload():
@@ -65,7 +65,7 @@ def _planned():
     strategy = Strategy(
         ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex": "1/2", "age": "1/2"}
     )
-    return ut.release_workload(np.array([[5, 7], [3, 1]]), strategy, epsilon=1)
+    return ut.release(np.array([[5, 7], [3, 1]]), strategy, epsilon=1, once=True).table
 
 
 def _two_stages():
@@ -105,13 +105,13 @@ def _named(noise):
 
 
 def _withheld(**rule):
-    release = ut.release_table(TABLE, ut.Promise(columns=["n", "m"], public="place", **UNIT), epsilon="1/2")
+    release = ut.release(TABLE, ut.Promise(columns=["n", "m"], public="place", **UNIT), epsilon="1/2", once=True)
     return _saved(release.withhold(**rule).said({"of": "cells", "sha256": "0" * 64}))
 
 
 def _withheld_plan():
     strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
-    release = ut.release_workload(np.array([[500, 70], [30, 900]]), strategy, epsilon=1)
+    release = ut.release(np.array([[500, 70], [30, 900]]), strategy, epsilon=1, once=True).table
     tables = release.withhold("sex age", "sex=men", below=90, complementary=True)
     return _saved(tables["sex age"].said(None))
 
@@ -126,7 +126,9 @@ STATEMENTS = {
     "joint": lambda: _together(relaxable=False),
     "rotated": lambda: _together(relaxable=True),
     "points": lambda: (
-        ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).statement
+        ut.release(
+            {"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1, once=True
+        ).statement
     ),
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
@@ -297,7 +299,7 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
 def test_whatever_a_column_is_called_it_stays_text():
     said = _table(columns=["n", "m"])
     name = "<script>alert(1)</script>"
-    made = ut.release_table({name: [1, 2]}, ut.Promise(columns=name, unit=ut.Unit(1, 1)), epsilon=1).statement
+    made = ut.release({name: [1, 2]}, ut.Promise(columns=name, unit=ut.Unit(1, 1)), epsilon=1, once=True).statement
     assert "<script" not in statement_page(stated_release(made))
     assert yaml.safe_load(yaml_text(registry_entry(stated_release(made)))) == registry_entry(stated_release(made))
     assert said["promise"]["columns"] == ["n", "m"]
@@ -397,6 +399,6 @@ def test_keys_are_approximate_and_their_delta_is_never_rounded_down():
 def test_half_step_noise_on_a_grid_is_of_real_numbers():
     """Its steps are drawn by a law on the integers, and the entry said that the columns hold integers."""
     noise = ut.CellNoise(ut.Unit(3, 1), "reals", grid="1/4", half_step=True)
-    release = ut.release_table({"x": [1.5, 2.25]}, ut.Promise("x", noise=noise), epsilon=1)
+    release = ut.release({"x": [1.5, 2.25]}, ut.Promise("x", noise=noise), epsilon=1, once=True)
     entry = registry_entry(stated_release(release.statement))
     assert "(x) hold real numbers" in entry["deployment"]["dp_variant"]["data_domain"]

@@ -36,7 +36,7 @@ def _plan(law, **more):
 def _written(folder, law="geometric", table=None, **more):
     table = table or {"place": list("abcd"), "n": [5, 7, 9, 11], "m": [1, 2, 3, 4]}
     said = {"columns": ["n", "m"], "public": "place", "epsilon": 1, **LAWS[law], **more}
-    made = ut.release_table(table, **asked(**said))
+    made = ut.release(table, **asked(**said), once=True)
     path = folder / "released.csv"
     names = list(made.table)
     rows = zip(*(np.asarray(made.table[name]).tolist() for name in names), strict=True)
@@ -151,11 +151,7 @@ def test_what_cannot_be_asked_is_refused(tmp_path):
 
 
 def test_columns_changed_together_are_not_read_as_if_their_noise_were_independent(tmp_path):
-    made = ut.release_table(
-        {"n": [7, 9], "m": [1, 2]},
-        TOGETHER,
-        epsilon=1,
-    )
+    made = ut.release({"n": [7, 9], "m": [1, 2]}, TOGETHER, epsilon=1, once=True)
     (tmp_path / "t.csv").write_text("n\n1\n")
     (tmp_path / "t.csv.json").write_text(json.dumps(made.statement))
     with pytest.raises(Unsupported):
@@ -165,7 +161,7 @@ def test_columns_changed_together_are_not_read_as_if_their_noise_were_independen
 def test_a_difference_of_a_release_by_a_plan_has_the_law_of_its_own_noises():
     """Noises that both sums have cancel: never wider than the sum of both bars, and a sum less itself is 0 exactly."""
     strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
-    release = ut.release_workload(np.array([[500, 700], [300, 100]]), strategy, epsilon=1)
+    release = ut.release(np.array([[500, 700], [300, 100]]), strategy, epsilon=1, once=True).table
     found = release.difference({"sex": "men"}, {"sex": "women"})
     assert found.exact == release.total({"sex": "men"}).exact - release.total({"sex": "women"}).exact
     assert found.margin == Combination([1], 1, counts=[4]).margin()

@@ -7,14 +7,13 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable
 from utmost.publish.promises.statement import read_statement
-from utmost.releases import release_table
 from utmost.tables.files.json_files import write_json
 
 TRUE_VALUES = [123457, 765431]
 
 
 def test_a_statement_is_read_back_as_it_was_written(tmp_path):
-    made = release_table({"n": TRUE_VALUES}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
+    made = ut.release({"n": TRUE_VALUES}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, once=True)
     path = tmp_path / "x.json"
     with path.open("wb") as file:
         write_json(made.statement, file)
@@ -30,7 +29,7 @@ def test_what_is_no_statement_is_refused(tmp_path, text):
 
 
 def test_a_statement_holds_no_true_value_and_no_seed():
-    made = release_table({"n": TRUE_VALUES}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=100)
+    made = ut.release({"n": TRUE_VALUES}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=100, once=True)
     said = json.dumps(made.statement)
     assert made.table["n"] == TRUE_VALUES
     assert not any(str(value) in said for value in TRUE_VALUES)

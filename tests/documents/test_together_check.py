@@ -16,7 +16,7 @@ TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]
 
 def released(table, *, columns, epsilon=None, alpha=None, public=(), drop=(), randomness=None, **noise):
     promise = ut.Promise(columns, public=public, drop=drop, noise=once_together(columns, **noise))
-    return ut.release_table(table, promise, epsilon=epsilon, alpha=alpha, randomness=randomness)
+    return ut.release(table, promise, epsilon=epsilon, alpha=alpha, randomness=randomness, once=True)
 
 
 def made(noise=None, **how):

@@ -22,7 +22,9 @@ NOISY = {"place": list("abcd"), "n": [500, 97, 890, 3], "m": [1, 2, 300, 4]}
 
 @pytest.fixture
 def table(tmp_path):
-    release = ut.release_table(NOISY, ut.Promise(columns=["n", "m"], public="place", unit=ut.Unit(1, 2)), epsilon=2)
+    release = ut.release(
+        NOISY, ut.Promise(columns=["n", "m"], public="place", unit=ut.Unit(1, 2)), epsilon=2, once=True
+    )
     release.save(tmp_path / "full.csv")
     return release, tmp_path / "full.csv"
 
@@ -31,7 +33,7 @@ def table(tmp_path):
 def planned(tmp_path):
     domain = Domain({"age": ["0-14", "15-64", "65+"], "sex": ["men", "women"]})
     strategy = Strategy(domain, ut.Unit(1, 1), {("age", "sex"): "3/4", ("sex",): "1/4"})
-    release = ut.release_workload(np.array([[512, 9], [353, 217], [20, 402]]), strategy, epsilon=1)
+    release = ut.release(np.array([[512, 9], [353, 217], [20, 402]]), strategy, epsilon=1, once=True).table
     release.save(tmp_path / "full.json")
     return release, tmp_path / "full.json"
 
@@ -89,7 +91,7 @@ FORGERIES = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_table_is_refused_without_the_release(tmp_path, name, run):
     noisy = {"place": list("abcd"), "n": [500, 970, 890, 3]}
-    release = ut.release_table(noisy, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1)
+    release = ut.release(noisy, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1, once=True)
     place = tmp_path / "shown.csv"
     release.withhold(below=90).save(place)
     before = place.read_text()
@@ -120,7 +122,7 @@ def test_another_release_is_no_evidence(table, planned, tmp_path):
     release, _ = table
     withheld = release.withhold(below=90)
     said = json.loads(json.dumps(withheld.said(None)))
-    other = ut.release_table(NOISY, ut.Promise(columns=["n", "m"], public="place", unit=ut.Unit(1, 2)), epsilon=1)
+    other = ut.release(NOISY, ut.Promise(columns=["n", "m"], public="place", unit=ut.Unit(1, 2)), epsilon=1, once=True)
     other.save(tmp_path / "other.csv")
     check_withheld(said, withheld.table)
     for whole in (read_release(tmp_path / "other.csv"), planned[0]):
@@ -186,7 +188,7 @@ def test_amounts_are_said_as_decimals(tmp_path, run):
     domain, options = Domain(place=["a", "b", "c"]), {"step": "0.01", "each": (0, "250.25"), "per_cell": (0, "250.25")}
     paid = counted_with(events, person="who", domain=domain, at_most=1, values="paid", **options)
     strategy = ut.strategy(ut.Workload(domain, {"place": 1}), paid.unit, epsilon=1)
-    release = ut.release_workload(paid, strategy, epsilon=1)
+    release = ut.release(paid, strategy, epsilon=1, once=True).table
     withheld = release.withhold(["place"], below="18073.125")["place"]
     assert "18073.125 or more" in withheld.words
     assert not re.search(r"\d/\d", withheld.words)

@@ -98,14 +98,15 @@ def planted(tmp_path):
         ledger.publish("r", columns, **asked(**promise))
         ledger.budget("r", 5)
         yield [
-            ut.release_table(columns, **asked(**promise)),
-            ut.publish.releases.table.rehearse_table(columns, **asked(**promise)),
-            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000"),
-            ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000").clean(),
-            ut.release_table(
+            ut.release(columns, **asked(**promise), once=True),
+            asked(**promise)["promise"].at("1/1000000000000"),
+            ut.release(np.array([TRUE]), strategy, epsilon="1/1000000000000", once=True).table,
+            ut.release(np.array([TRUE]), strategy, epsilon="1/1000000000000", once=True).clean(),
+            ut.release(
                 {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]},
                 ut.Promise(["x", "y"], noise=ut.PointNoise(10**9)),
                 epsilon="1/1000",
+                once=True,
             ),
             strategy,
             workload,
@@ -114,11 +115,7 @@ def planted(tmp_path):
             ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
             GradualTogether({"n": TRUE, "m": TRUE}, unit=ut.Unit(1, 2)),
-            ut.release_table(
-                {"n": TRUE, "m": TRUE},
-                TOGETHER,
-                epsilon="1/1000000000000",
-            ),
+            ut.release({"n": TRUE, "m": TRUE}, TOGETHER, epsilon="1/1000000000000", once=True),
             counted,
             path,
             path.steps,

@@ -96,8 +96,8 @@ def stated(facts):
 
 def table_release(table=TABLE, **promise):
     """A table released once, and its statement."""
-    release = ut.release_table(
-        table, **asked(public="town", **{"columns": ["men", "women"], "epsilon": 1, **UNIT, **promise})
+    release = ut.release(
+        table, **asked(public="town", **{"columns": ["men", "women"], "epsilon": 1, **UNIT, **promise}), once=True
     )
     return [drawn([np.asarray(release.table[name]) for name in ("men", "women")]), stated(release.statement)]
 
@@ -121,7 +121,7 @@ def workload_release():
     """A counted table released by a plan."""
     domain = ut.Domain(sex=["men", "women"], age=["<40", "40+", "65+"])
     strategy = ut.workloads.Strategy(domain, ut.Unit(1, 1), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
-    release = ut.release_workload(np.array([[5, 7, 2], [3, 1, 0]]), strategy, epsilon=1)
+    release = ut.release(np.array([[5, 7, 2], [3, 1, 0]]), strategy, epsilon=1, once=True).table
     sums, total = release["sex"], release.total({"sex": "men"})
     answers = [*release.measured.values(), sums["estimate"], sums["margin"], total.value, total.margin]
     return [drawn([*answers, release.clean().cells]), stated(release.facts())]
@@ -142,7 +142,7 @@ def counted_release():
     """Events counted, planned and released."""
     counted = counted_table()
     plan = ut.strategy(ut.Workload(counted.domain, {"sex outcome": 1}), counted.unit, epsilon=1)
-    release = ut.release_workload(counted, plan, epsilon=1)
+    release = ut.release(counted, plan, epsilon=1, once=True).table
     return [drawn([counted.cells, *release.measured.values()]), stated(release.facts())]
 
 
@@ -289,19 +289,20 @@ WORLDS = {
         [drawn(release.table), stated(release.statement)]
         for relaxable in (False, True)
         for release in [
-            ut.release_table(
+            ut.release(
                 PAIR,
                 ut.Promise(
                     ["men", "women"],
                     noise=ut.promises.once_together(["men", "women"], unit=ut.Unit(1, 2), relaxable=relaxable),
                 ),
                 epsilon=1,
+                once=True,
             )
         ]
     ],
     "points": lambda folder: [
         [drawn(release.table), stated(release.statement)]
-        for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2)), epsilon=1)]
+        for release in [ut.release(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2)), epsilon=1, once=True)]
     ],
     "a plan": lambda folder: workload_release(),
     "events": lambda folder: counted_release(),

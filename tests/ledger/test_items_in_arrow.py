@@ -1,15 +1,18 @@
 """Identifiers that lie in memory as Arrow's do: read without a text of Python's, and answered and refused as others."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
+import utmost as ut
 from asking import asked
 from utmost import Unit
 from utmost.errors import BadTable, WrongKind
-from utmost.ledger import Ledger, rehearse
+from utmost.ledger import Ledger
 from utmost.sampling import Identifiers
 from utmost.tables.frames.arrow_identifiers import text_identifiers
 
@@ -75,14 +78,14 @@ BLANKS = [*" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u00a0\u1680\u2000\u200a\u2028\u2
 @pytest.mark.parametrize("column", [[None], *([blank] for blank in BLANKS), ["person 000000000007"]], ids=ascii)
 @pytest.mark.parametrize("kind", ["table", "chunks", "polars"])
 def test_a_missing_a_blank_and_a_second_identifier_are_refused_where_they_stand(tmp_path, kind, column):
-    """By the row, before anything is drawn, and by no value; a rehearsal says the same."""
+    """By the row, before anything is drawn, and by no value; the memory of a process says the same."""
     table = pa.concat_tables([ARROW, pa.table({"id": pa.array(column, pa.string()), "n": [1]})])
     table = {"table": table.combine_chunks(), "chunks": table, "polars": pl.from_arrow(table)}[kind]
     told = []
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
-        for call in (lambda: ledger.publish("r", table, **asked(**SAY)), lambda: rehearse(table, **asked(**SAY))):
+        for publish in (partial(ledger.publish, "r"), ut.release):
             with pytest.raises(BadTable) as refused:
-                call()
+                publish(table, **asked(**SAY))
             told.append(str(refused.value))
         assert ledger.verify().events == 1
     for words in told:

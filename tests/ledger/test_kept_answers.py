@@ -14,7 +14,6 @@ from asking import asked
 from utmost.errors import LedgerUnavailable, OutOfRange, Unsupported, WrongKind
 from utmost.ledger import Ledger
 from utmost.publish.releases import engine_release
-from utmost.releases import release_table
 from utmost.tables.frames import any_table, dataframes
 
 LARGE = 2**63 - 41
@@ -44,7 +43,7 @@ def test_noise_beyond_64_bits_is_published_relaxed_and_viewed(ledger, frame):
     answers = [ledger.publish("n", frame, ut.Promise(**ONE), epsilon=epsilons[0]).table]
     answers += [ledger.relax("n", frame, epsilon=epsilon).table for epsilon in epsilons[1:]]
     answers += [ledger.view("n", epsilon=epsilon).table for epsilon in epsilons]
-    answers.append(release_table(frame, ut.Promise(**ONE), epsilon="1/1000").table)
+    answers.append(ut.release(frame, ut.Promise(**ONE), epsilon="1/1000", once=True).table)
     columns = [list(map(int, dataframes.read(answer, "n"))) for answer in answers]
     assert columns[:3] == columns[3:6]
     assert max(map(max, columns)) >= 1 << 63
@@ -65,7 +64,7 @@ def test_a_relation_over_a_temporary_table_is_refused_before_its_level_is_spent(
     connection = duckdb.connect()
     connection.sql("CREATE TEMP TABLE wards AS SELECT 'w' || range AS ward, 5::BIGINT AS n FROM range(5)")
     promise = ONE | {"drop": "ward", "id_column": "ward", "epsilon": 1}
-    released = partial(ledger.publish, "wards") if way == "publish" else release_table
+    released = partial(ledger.publish, "wards") if way == "publish" else partial(ut.release, once=True)
     with pytest.raises(Unsupported, match="temporary"):
         released(connection.table("wards"), **asked(**promise))
     assert not ledger.releases

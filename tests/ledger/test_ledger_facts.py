@@ -83,7 +83,7 @@ def test_a_document_of_sums_keeps_what_its_ledger_adds(ledger, tmp_path):
     ledger.save("r", tmp_path / "x.csv", family="x")
     assert read_workload(tmp_path / "r.json").ledger_facts == read_workload(tmp_path / "x.csv").ledger_facts == facts
     assert read_release(tmp_path / "r.json").total() == made.total()
-    once = ut.release_workload(table, promise.noise.strategy, epsilon=1)
+    once = ut.release(table, promise.noise.strategy, epsilon=1, once=True).table
     assert FACTS.isdisjoint(once.statement)
 
 

@@ -12,7 +12,7 @@ import utmost as ut
 from service.publications import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
-from utmost.ledger import Ledger, rehearse
+from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.promises import Promise, key_noise, named_cell_noise
 from utmost.publish.counting.key_counts import KeyShares
@@ -170,7 +170,7 @@ def test_what_is_no_table_of_keys_is_refused_and_spends_nothing(tmp_path, table,
             ledger.publish("w", table, Promise(noise=NOISE), epsilon=1)
         assert ledger.releases == ()
     with pytest.raises(error):
-        rehearse(table, Promise(noise=NOISE), epsilon=1)
+        ut.release(table, Promise(noise=NOISE), epsilon=1)
 
 
 def test_no_key_at_all_unicode_and_large_numbers():

@@ -96,4 +96,4 @@ def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memor
     assert ut.read_release(tmp_path / "p.csv").confidence == Fraction(99, 100)
     assert list(answer.withhold("sex", below=2)) == ["sex"]
     with pytest.raises(Unsupported, match="must be remembered"):
-        print(ut.release_table(counted, promise, epsilon=40, cost=None).release)
+        print(ut.release(counted, promise, epsilon=40, once=True).release)

@@ -57,7 +57,7 @@ def test_each_kind_comes_back(ledger, make):
 
 
 def test_csv_and_parquet_files_come_through(ledger, tmp_path):
-    """A file's table is released as `release_table` releases it; a view of it is a dict."""
+    """A file's table is released as it is without a memory; a view of it is a dict."""
     pd.DataFrame(PLAIN).to_csv(tmp_path / "t.csv", index=False)
     table = files.read(tmp_path / "t.csv")
     released = files.columns(ledger.publish("r", table, **asked(**PROMISE)).table)
@@ -188,7 +188,7 @@ def test_blocks_end_where_they_must(ledger, rows):
 
 
 def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
-    """The margin is that of `release_table` with a relaxable law, for the same unit."""
+    """The margin is that of a release made once with a relaxable law, for the same unit."""
     from utmost.releases import plan_release
 
     table = {"n": [10, 20, 30, 40]}

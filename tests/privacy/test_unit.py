@@ -20,9 +20,7 @@ from utmost.releases import (
     epsilon_for,
     path,
     plan_release,
-    rehearse_table,
     relax,
-    release_table,
     tighten,
 )
 
@@ -32,8 +30,7 @@ SAME = {"sensitivity": 3, "cells": 2, "neighbours": "change-one"}
 
 
 DOORS = {
-    "release_table": lambda **unit: release_table(TABLE, ut.Promise("n", **unit), epsilon=1),
-    "rehearse_table": lambda **unit: rehearse_table(TABLE, ut.Promise("n", **unit), epsilon=1),
+    "release": lambda **unit: ut.release(TABLE, ut.Promise("n", **unit), epsilon=1, once=True),
     "plan_release": lambda **unit: plan_release(1, **unit),
     "epsilon_for": lambda **unit: epsilon_for(20, **unit),
     "GradualRelease": lambda **unit: GradualRelease([1, 2], **unit),
@@ -46,7 +43,7 @@ DOORS = {
 }
 
 
-WHOLE = ("release_table", "rehearse_table", "plan_release", "epsilon_for", "relax", "tighten", "bridge")
+WHOLE = ("release", "plan_release", "epsilon_for", "relax", "tighten", "bridge")
 """What takes a unit, and no numbers in its place."""
 
 
@@ -76,7 +73,7 @@ def test_only_the_cells_have_a_default_elsewhere(adapter):
 
 
 def test_the_unit_and_its_numbers_are_one_promise():
-    assert rehearse_table(TABLE, ut.Promise(columns="n", unit=UNIT), epsilon=1).unit == UNIT
+    assert ut.Promise(columns="n", unit=UNIT).once().at(1).unit == UNIT
 
 
 def test_a_replaced_record_is_charged_twice_in_gradual_releases_too():

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import utmost as ut
 from asking import asked
 from goodness import LEVEL, chi_square
 from utmost.exact import level
@@ -20,7 +21,7 @@ from utmost.privacy import Unit
 from utmost.publish.promises.key_distribution import naming_law
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.releases import item_release
-from utmost.releases import GradualRelease, ItemResponder, KeySelection, TrustRelease, release_table
+from utmost.releases import GradualRelease, ItemResponder, KeySelection, TrustRelease
 from utmost.sampling import Identifiers
 from utmost.tables.files import csv_table, files
 from utmost.tables.files.csv_table import CsvPieces
@@ -50,11 +51,11 @@ def columns_of(made, names):
 
 
 def by_release(made, unit, at, half_step):
-    """What `release_table` draws, and whether it chose the staircase, as it may where noise is to be relaxable."""
+    """What a release made once draws, and whether it chose the staircase, as it may where noise is to be relaxable."""
 
     def door(names, folder):
         where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
-        release = release_table(made(names), **asked(**where, relaxable=True))
+        release = ut.release(made(names), **asked(**where, relaxable=True), once=True)
         block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)
         return columns_of(release.table, names), block
 
@@ -66,7 +67,7 @@ def by_stream(unit, at, half_step):
         pl.DataFrame(table_of(names)).write_csv(folder / "t.csv")
         csv_table.register()
         where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
-        release = release_table(CsvPieces(csv_table.read(folder / "t.csv")), **asked(**where, relaxable=True))
+        release = ut.release(CsvPieces(csv_table.read(folder / "t.csv")), **asked(**where, relaxable=True), once=True)
         with (folder / "out.csv").open("w+b") as file:
             files.write(release.table, file, folder / "out.csv")
         block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)
@@ -109,9 +110,9 @@ def trusted(values, unit, half_step):
 
 
 DOORS = {
-    "release_table": lambda *how: by_release(table_of, *how),
-    "release_table, DuckDB": lambda *how: by_release(duckdb_of, *how),
-    "release_table, lazy Polars": lambda *how: by_release(lazy_of, *how),
+    "once": lambda *how: by_release(table_of, *how),
+    "once, DuckDB": lambda *how: by_release(duckdb_of, *how),
+    "once, lazy Polars": lambda *how: by_release(lazy_of, *how),
     "a file in pieces": lambda *how: by_stream(*how),
     "GradualRelease": lambda *how: by_memory(gradual, *how),
     "TrustRelease": lambda *how: by_memory(trusted, *how),

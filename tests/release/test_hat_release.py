@@ -20,7 +20,7 @@ from utmost.publish.releases.table_bars import FEW
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
-from utmost.releases import WorkloadRelease, release_workload
+from utmost.releases import WorkloadRelease
 from utmost.tables.axes.hat_functions import hat_rows
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import Domain, Strategy, Workload, bins, strategy
@@ -38,7 +38,7 @@ def test_from_a_strategy_to_answers_with_bars():
     wanted = Workload.ranges(AGES, "age")
     chosen = strategy(wanted, ONE, epsilon=1, method="hat functions")
     assert any(family[0] < 0 for family in chosen.shares)
-    released = release_workload(COUNTS, chosen, epsilon=1)
+    released = ut.release(COUNTS, chosen, epsilon=1, once=True).table
     answer = released.total({"age": slice(7, 30)}, confidence="0.999999999999")
     assert abs(answer.exact - int(COUNTS[7:30].sum())) <= answer.margin
     assert answer.variance == pytest.approx(float(released.noise(group_of(AGES, (1,), (0,))).variance), rel=9)

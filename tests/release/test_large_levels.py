@@ -11,7 +11,7 @@ from utmost.errors import OutOfRange
 from utmost.exact import level
 from utmost.interfaces.documents.reports import law_report
 from utmost.noise import Staircase, costs, optimal_noise, relaxable_noise
-from utmost.releases import GradualRelease, relax, release_table, tighten
+from utmost.releases import GradualRelease, relax, tighten
 
 TABLE = {"n": [3, 4]}
 LARGE = ["1e4", "1e5", "1e6", "1e30"]
@@ -27,7 +27,8 @@ def at_once():
 @pytest.mark.parametrize("epsilon", [*LARGE, "1e-6", "50"])
 @pytest.mark.parametrize("relaxable", [False, True])
 def test_a_release_at_any_level_is_stated(epsilon, relaxable):
-    made = release_table(TABLE, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon, relaxable=relaxable)
+    promise = ut.Promise(columns="n", unit=ut.Unit(1, 1)).once(relaxable=relaxable)
+    made = ut.release(TABLE, promise, epsilon=epsilon, once=True)
     stated = json.loads(json.dumps(made.statement, allow_nan=False))
     assert stated["epsilon_rounded_up"] >= float(epsilon)
     assert epsilon not in LARGE or list(made.table["n"]) == [3, 4]
@@ -50,11 +51,11 @@ def test_a_staircase_too_steep_for_floats_is_refused_by_name(epsilon):
 
 
 def test_reals_are_released_with_laplace_noise_at_any_level():
-    made = release_table(
+    made = ut.release(
         {"x": [0.5]},
-        ut.Promise(columns="x", noise=ut.CellNoise(ut.Unit(3, 1), numbers="reals")),
+        ut.Promise(columns="x", noise=ut.CellNoise(ut.Unit(3, 1), numbers="reals")).once(relaxable=True),
         epsilon="1e6",
-        relaxable=True,
+        once=True,
     )
     assert abs(made.table["x"][0] - 0.5) < 0.01
 

@@ -10,7 +10,6 @@ from utmost.counting import count_table
 from utmost.errors import OutOfRange
 from utmost.ledger import Ledger, release
 from utmost.privacy import Unit
-from utmost.releases import release_workload
 from utmost.workloads import Domain, Strategy, Workload, strategy
 
 REFUSED = "no level may have the name of a column that a release adds; got '{}'. Rename it."
@@ -25,7 +24,7 @@ def test_nothing_is_drawn_for_it(name, others, monkeypatch):
     monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", None)
     shares = Strategy(Domain({of: ["x", "y"] for of in (name, *others)}), Unit(1, 1), {name: 1})
     with pytest.raises(OutOfRange) as refused:
-        release_workload(np.ones(shares.domain.shape, int), shares, epsilon=1)
+        ut.release(np.ones(shares.domain.shape, int), shares, epsilon=1, once=True)
     assert str(refused.value) == REFUSED.format(name)
 
 
@@ -51,17 +50,17 @@ def test_sums_and_counts_add_more_columns(name):
     counted = counted_with(events(name), person="person", domain=domain, at_most=1, **words)
     plan = strategy(Workload(counted.domain, {f"{name} paid": 1}), counted.unit, epsilon=1)
     with pytest.raises(OutOfRange, match="Rename it"):
-        release_workload(counted, plan, epsilon=1)
+        ut.release(counted, plan, epsilon=1, once=True)
     alone = count_table(events(name), domain, Counting("person", at_most=1))
     plan = strategy(Workload(domain, {name: 1}), alone.unit, epsilon=1)
-    assert release_workload(alone, plan, epsilon=1)[name][name].tolist() == ["x", "y"]
+    assert ut.release(alone, plan, epsilon=1, once=True).table[name][name].tolist() == ["x", "y"]
 
 
 def test_no_labels_are_lost_below_numbers_of_the_same_name():
     """The labels of a level called "clean" were written over by the clean numbers."""
     domain = Domain(clean=["yes", "no"], sex=["men", "women"])
     plan = Strategy(domain, Unit(1, 1), {domain.finest: 1})
-    clean = release_workload(np.ones(domain.shape, int), plan, epsilon=9).clean()
+    clean = ut.release(np.ones(domain.shape, int), plan, epsilon=9, once=True).clean()
     counted = count_table({"clean": ["yes"], "sex": ["men"]}, domain, Counting(each_row=True))
     for table in (lambda: clean["clean sex"], lambda: counted.table("sex", column="sex")):
         with pytest.raises(OutOfRange, match=r"beside it; got '(clean|sex)'"):

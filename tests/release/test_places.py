@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import utmost as ut
 from utmost import PointNoise
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
 from utmost.exact import level
 from utmost.gradual import EuclideanLaplace
 from utmost.promises import Promise
-from utmost.releases import rehearse_table, release_table
 from utmost.statements import Statement, check_statement
 from utmost.testing import SeededRandomness
 
@@ -22,16 +22,11 @@ PROMISE = {"columns": ["x", "y"], "public": "name", "drop": "size", "epsilon": 1
 CALL = ("epsilon", "alpha", "confidence", "randomness")
 
 
-def release_places(table, *, per=1, grid=None, release=release_table, **words):
+def release_places(table, *, per=1, grid=None, **words):
     """Points released once: the words of the promise, and those of the call."""
     call = {name: words.pop(name) for name in CALL if name in words}
     noise = PointNoise(per, grid=grid, dimensions=len(words["columns"]) or 1)
-    return release(table, Promise(noise=noise, **words), **call)
-
-
-def rehearse_places(table, **words):
-    """The same without randomness."""
-    return release_places(table, release=rehearse_table, **words)
+    return ut.release(table, Promise(noise=noise, **words), once=True, **call)
 
 
 def test_points_are_released_with_one_margin_and_nothing_else_unasked():
@@ -92,23 +87,14 @@ def test_polars_frames_come_back_as_they_came():
     ],
 )
 def test_what_cannot_be_released(table, promise, error):
-    for make in (release_places, rehearse_places):
-        if make is rehearse_places and "randomness" in promise:
-            continue
-        with pytest.raises(error) as refusal:
-            make(table, **PROMISE | promise)
-        assert "98765" not in str(refusal.value)
+    with pytest.raises(error) as refusal:
+        release_places(table, **PROMISE | promise)
+    assert "98765" not in str(refusal.value)
 
 
 @pytest.fixture
 def said():
     return json.loads(json.dumps(release_places(TABLE, **PROMISE, per=200).statement))
-
-
-def test_a_rehearsal_says_the_same_and_draws_nothing(said):
-    made = rehearse_places(TABLE, **PROMISE, per=200)
-    assert made.table is None
-    assert made.statement | {"table": None} == said | {"table": None}
 
 
 def test_every_field_of_the_statement_is_checked(said):

@@ -15,7 +15,7 @@ from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
-from utmost.releases import WorkloadRelease, release_workload
+from utmost.releases import WorkloadRelease
 from utmost.statements import check_workload
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, values_alone
@@ -41,7 +41,7 @@ COUNTS = np.random.default_rng(3).poisson(8, 18)
 
 
 def test_from_a_strategy_to_answers_with_bars():
-    released = release_workload(COUNTS, CHOSEN, epsilon=1)
+    released = ut.release(COUNTS, CHOSEN, epsilon=1, once=True).table
     answer = released.total({"age": slice(3, 11)}, confidence="0.999999999999")
     assert abs(answer.exact - int(COUNTS[3:11].sum())) <= answer.margin
     stated = [float(released.noise(ProductForm(AGES, (np.arange(18) <= last,))).variance) for last in range(18)]

@@ -15,7 +15,7 @@ from utmost.exact import level
 from utmost.noise import Geometric, RotatedPair
 from utmost.privacy import Unit
 from utmost.publish.workloads.measuring.forms import group_of
-from utmost.releases import WorkloadRelease, release_workload
+from utmost.releases import WorkloadRelease
 from utmost.statements import check_workload
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import Domain, Strategy, Workload, read_plan, save_plan, strategy
@@ -86,7 +86,7 @@ def test_a_ratio_holds_the_true_one():
 
 def test_everything_that_a_release_gives():
     """Tables, bars, totals, clean tables; a document that is read again, checked, and refused where it was changed."""
-    release = release_workload(TABLE, ROTATED, epsilon=1)
+    release = ut.release(TABLE, ROTATED, epsilon=1, once=True).table
     facts = json.loads(json.dumps(release.facts()))
     again = check_workload(facts)
     assert again.total({"row": "A"}) == release.total({"row": "A"})
@@ -147,10 +147,12 @@ def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
 def test_a_table_must_be_counted_by_rows():
     """One that was counted by cells does not prove the promise; the two cells of one row alone always do."""
     with pytest.raises(OutOfRange, match="proved to be whole rows"):
-        release_workload(CountedTable(PLACES, CELLS, Unit(1, 2)), ROTATED, epsilon=1)
+        ut.release(CountedTable(PLACES, CELLS, Unit(1, 2)), ROTATED, epsilon=1, once=True)
     one = Domain(column=["a", "b"])
     made = strategy(Workload(one, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
-    assert release_workload(CountedTable(one, np.array([3, 4]), Unit(1, 2)), made, epsilon=1).bars() == {"column": 4.0}
+    assert ut.release(CountedTable(one, np.array([3, 4]), Unit(1, 2)), made, epsilon=1, once=True).bars() == {
+        "column": 4.0
+    }
 
 
 def rows_kept(counted, without):

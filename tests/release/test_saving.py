@@ -17,7 +17,6 @@ from utmost.releases import (
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,
-    release_workload,
     select_keys,
 )
 from utmost.statements import check_statement, check_workload_table, read_workload, stated_release
@@ -36,7 +35,7 @@ LABELS = {"public": {"ward": WARDS}}
 
 def _workload():
     strategy = Strategy(DOMAIN, ut.Unit(1, 1), {"department sex": 1})
-    return release_workload(np.array([[512, 89], [353, 17]]), strategy, epsilon=1)
+    return ut.release(np.array([[512, 89], [353, 17]]), strategy, epsilon=1, once=True).table
 
 
 def _in_ledger(folder):
@@ -47,18 +46,15 @@ def _in_ledger(folder):
 
 # name: what saves it at a path, with more arguments
 KINDS = {
-    "table": lambda at, folder, **how: ut.release_table(
-        TABLE, ut.Promise(columns=["n", "m"], public="ward", **UNIT), epsilon=1
+    "table": lambda at, folder, **how: ut.release(
+        TABLE, ut.Promise(columns=["n", "m"], public="ward", **UNIT), epsilon=1, once=True
     ).save(at, **how),
-    "joint": lambda at, folder, **how: ut.release_table(
-        TABLE,
-        TOGETHER,
-        epsilon=1,
-    ).save(at, **how),
-    "places": lambda at, folder, **how: ut.release_table(
+    "joint": lambda at, folder, **how: ut.release(TABLE, TOGETHER, epsilon=1, once=True).save(at, **how),
+    "places": lambda at, folder, **how: ut.release(
         {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]},
         ut.Promise(["x", "y"], noise=ut.PointNoise(1), public="ward"),
         epsilon=1,
+        once=True,
     ).save(at, **how),
     "gradual": lambda at, folder, **how: GradualRelease({"n": [7, 9, 12]}, 1).save(at, epsilon=1, **LABELS, **how),
     "gradual staircase": lambda at, folder, **how: GradualRelease(np.arange(6).reshape(2, 3), 5, half_step=True).save(
@@ -276,7 +272,7 @@ def test_true_counts_are_for_their_owner_alone(tmp_path):
 
 
 def test_standard_output_has_the_table_and_the_caller_the_statement(capfdbinary):
-    said = ut.release_table({"n": [7]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).save(
+    said = ut.release({"n": [7]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, once=True).save(
         "-", format="jsonl"
     )
     line = json.loads(capfdbinary.readouterr().out)
@@ -288,7 +284,7 @@ def test_a_failure_brings_back_what_was_there(tmp_path, monkeypatch):
     """The second rename fails: the table of before and its statement stand as they were."""
     import os
 
-    release = ut.release_table({"n": [7]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
+    release = ut.release({"n": [7]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, once=True)
     release.save(tmp_path / "t.csv")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     real, calls = os.replace, []

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import utmost as ut
 from asking import asked
 from utmost import CellNoise, Unit
 from utmost.errors import BadTable, OutOfRange, Unsupported
@@ -19,7 +20,6 @@ from utmost.promises import Promise
 from utmost.publish.promises import table_statements as statements
 from utmost.publish.promises.statement import reading_noise
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.releases import rehearse_table, release_table
 from utmost.statements import Statement, check_statement, stated_release
 
 TABLE = {"department": ["A", "B"], "admitted": [601, 370], "seen": [9, 8]}
@@ -39,7 +39,7 @@ HARMLESS = {("counts", "cost"), ("alpha", "cost"), ("observed", "cost"), ("relax
 
 
 def released(promise):
-    made = release_table(TABLE, **asked(columns="admitted", public="department", drop="seen", **promise))
+    made = ut.release(TABLE, **asked(columns="admitted", public="department", drop="seen", **promise), once=True)
     return made.table, json.loads(json.dumps(made.statement))
 
 
@@ -119,8 +119,8 @@ def test_half_step_reals_are_released_once_and_stated(grid, dose):
     noise = CellNoise(Unit(3, 1), "reals", grid=grid, half_step=True)
     promise = Promise("admitted", public="department", drop="seen", noise=noise)
     counts = {**TABLE, "admitted": [60_000_001.5, 370.25]}
-    release = release_table(counts, promise, epsilon=8)
-    assert rehearse_table(counts, promise, epsilon=8).law == release.law
+    release = ut.release(counts, promise, epsilon=8, once=True)
+    assert promise.once().at(8).law == release.law
     assert all(
         abs(noisy - true) < 60 for noisy, true in zip(release.table["admitted"], counts["admitted"], strict=True)
     )
@@ -135,9 +135,8 @@ def test_half_step_reals_are_released_once_and_stated(grid, dose):
 def test_a_promised_largest_value_is_not_passed_over():
     """A ledger refuses what is larger; a release without one took the promise and released it."""
     promise = Promise("admitted", public="department", drop="seen", noise=CellNoise(Unit(1, 1), largest=10))
-    for release in (release_table, rehearse_table):
-        with pytest.raises(OutOfRange, match="largest"):
-            release(TABLE, promise, epsilon=1)
+    with pytest.raises(OutOfRange, match="largest"):
+        ut.release(TABLE, promise, epsilon=1, once=True)
 
 
 def ledger_statements(tmp_path):
@@ -230,9 +229,8 @@ def test_a_cost_without_a_name_cannot_be_computed_again():
     def cost(x):
         return abs(x) ** 1.5
 
-    said = json.loads(
-        json.dumps(rehearse_table({"n": [1, 2]}, Promise("n", unit=Unit(5, 1)), epsilon=1, cost=cost).statement)
-    )
+    answer = ut.release({"n": [1, 2]}, Promise("n", unit=Unit(5, 1)).once(cost), epsilon=1, once=True)
+    said = json.loads(json.dumps(answer.statement))
     with pytest.raises((BadTable, Unsupported)):
         Statement.of_facts(said)
 

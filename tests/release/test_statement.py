@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import utmost as ut
 from utmost import CellNoise, Promise, Unit
 from utmost.core.exact.written_levels import level_facts
 from utmost.exact import level
-from utmost.releases import guarantee, plan_release, rehearse_table
+from utmost.releases import guarantee, plan_release
 from utmost.version import __version__
 
 
@@ -50,9 +51,8 @@ def test_the_factor_is_rounded_up(epsilon):
 )
 @pytest.mark.parametrize("relaxable", [False, True])
 def test_a_statement_is_plain_data(noise, relaxable):
-    made = rehearse_table(
-        {"n": [3, 4], "id": ["a", "b"]}, Promise("n", public="id", noise=noise), epsilon=1, relaxable=relaxable
-    )
+    promise = Promise("n", public="id", noise=noise).once(relaxable=relaxable)
+    made = ut.release({"n": [3, 4], "id": ["a", "b"]}, promise, epsilon=1, once=True)
     said = made.statement
     promise = said["promise"]
     assert json.loads(json.dumps(said)) == said

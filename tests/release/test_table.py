@@ -5,6 +5,7 @@ import pickle
 import warnings
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 
 import numpy as np
@@ -25,7 +26,7 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
 from utmost.privacy import Unit
-from utmost.releases import plan_release, rehearse_table, release_table
+from utmost.releases import plan_release
 from utmost.testing import SeededRandomness
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
@@ -35,7 +36,7 @@ TABLE = {"department": ["A", "B", "C"], "applicants": [933, 585, 918], "admitted
 
 
 def test_released_values_stand_under_their_own_names_with_a_margin_behind():
-    release = release_table(TABLE, **asked(columns="admitted", **OTHERS, **SILENT))
+    release = ut.release(TABLE, **asked(columns="admitted", **OTHERS, **SILENT), once=True)
     assert list(release.table.items()) == [
         ("department", ["A", "B", "C"]),
         ("admitted", [601, 370, 322]),
@@ -49,32 +50,37 @@ def test_released_values_stand_under_their_own_names_with_a_margin_behind():
 
 def test_what_came_in_is_not_changed():
     before = copy.deepcopy(TABLE)
-    release_table(
+    ut.release(
         TABLE,
         ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2)),
         epsilon="1/10",
+        once=True,
     )
     assert before == TABLE
 
 
 def test_every_cell_gets_its_share_of_the_level():
     """k cells at epsilon/k each cost epsilon together; under change-one each record costs twice."""
-    release = release_table(
-        TABLE, ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2)), epsilon=1
+    release = ut.release(
+        TABLE,
+        ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2)),
+        epsilon=1,
+        once=True,
     )
     assert release.law == Geometric("1/2")
     assert release.level.epsilon == 1
-    replaced = release_table(
+    replaced = ut.release(
         TABLE,
         ut.Promise(columns=["applicants", "admitted"], public="department", unit=ut.Unit(1, 2, "change-one")),
         epsilon=1,
+        once=True,
     )
     assert replaced.law == Geometric("1/4")
     assert replaced.level.epsilon == 1
 
 
 def test_a_level_given_as_alpha_stays_exact():
-    release = release_table(TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(1, 2)), alpha="1/4")
+    release = ut.release(TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(1, 2)), alpha="1/4", once=True)
     assert release.law.alpha == Fraction(1, 2)
 
 
@@ -82,7 +88,7 @@ def test_the_noise_of_a_column_has_the_stated_spread():
     """The mean of |noise| over 1e5 cells is within seven standard errors of E|X|, in both of two columns."""
     rows = 100_000
     table = {"a": np.zeros(rows, dtype=np.int64), "b": np.arange(rows)}
-    release = release_table(table, ut.Promise(columns=["a", "b"], unit=ut.Unit(3, 2)), epsilon=1)
+    release = ut.release(table, ut.Promise(columns=["a", "b"], unit=ut.Unit(3, 2)), epsilon=1, once=True)
     mean, square = (float(release.law.moment(m)) for m in (1, 2))
     for name in ("a", "b"):
         noise = release.table[name] - table[name]
@@ -97,7 +103,9 @@ def test_the_noise_of_a_column_has_the_stated_spread():
 )
 def test_the_law_is_the_optimal_one(sensitivity, law):
     assert (
-        release_table(TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(sensitivity, 1)), epsilon=1).law
+        ut.release(
+            TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(sensitivity, 1)), epsilon=1, once=True
+        ).law
         == law
     )
 
@@ -105,25 +113,31 @@ def test_the_law_is_the_optimal_one(sensitivity, law):
 def test_reals_are_released_on_a_grid():
     """Every released value is a multiple of the grid's width, and the margin covers the snapping."""
     table = {"income": [1234.5, Decimal("0.1"), Fraction(1, 3), 7]}
-    release = release_table(
-        table, ut.Promise(columns="income", noise=ut.CellNoise(ut.Unit(10, 1), numbers="reals", grid="1/8")), epsilon=1
+    release = ut.release(
+        table,
+        ut.Promise(columns="income", noise=ut.CellNoise(ut.Unit(10, 1), numbers="reals", grid="1/8")),
+        epsilon=1,
+        once=True,
     )
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.plan.grid == Fraction(1, 8)
     assert release.margin() == (release.plan.drawn.margin("0.95") + 0.5) / 8
-    silent = release_table(
-        table, ut.Promise(columns="income", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/8")), epsilon=200
+    silent = ut.release(
+        table,
+        ut.Promise(columns="income", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/8")),
+        epsilon=200,
+        once=True,
     )
     assert silent.table["income"] == [1234.5, 0.125, 0.375, 7.0]
 
 
 def test_a_table_of_no_rows_is_refused():
     with pytest.raises(BadTable, match="at least one row"):
-        release_table({"n": []}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/2")
+        ut.release({"n": []}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/2", once=True)
 
 
-@pytest.mark.parametrize("do", [release_table, rehearse_table])
+@pytest.mark.parametrize("do", [ut.release, partial(ut.release, once=True)])
 def test_a_column_that_nobody_declared_is_refused_by_name(do):
     """Neither released nor declared public nor dropped: it was published exactly under a promise of privacy."""
     promise = {"columns": "admitted", "epsilon": 1, "unit": ut.Unit(1, 1)}
@@ -142,7 +156,7 @@ def test_a_column_that_nobody_declared_is_refused_by_name(do):
 
 
 def test_a_dropped_column_is_nowhere_in_the_release():
-    release = release_table(TABLE, ut.Promise(columns="admitted", unit=ut.Unit(1, 1), **OTHERS), epsilon=1)
+    release = ut.release(TABLE, ut.Promise(columns="admitted", unit=ut.Unit(1, 1), **OTHERS), epsilon=1, once=True)
     assert list(release.table) == ["department", "admitted", "admitted_margin"]
     assert "applicants" not in str(release.statement)
 
@@ -150,21 +164,21 @@ def test_a_dropped_column_is_nowhere_in_the_release():
 def test_an_identifier_is_published_only_where_it_is_declared():
     table = {"id": ["x", "y"], "n": [1, 2]}
     with pytest.raises(NotDeclared, match="'id'"):
-        release_table(table, **asked(columns="n", id_column="id", **SILENT))
-    assert "id" not in release_table(table, **asked(columns="n", id_column="id", drop="id", **SILENT)).table
+        ut.release(table, **asked(columns="n", id_column="id", **SILENT), once=True)
+    assert "id" not in ut.release(table, **asked(columns="n", id_column="id", drop="id", **SILENT), once=True).table
 
 
 def test_the_statement_says_where_the_rows_come_from():
     promise = {"columns": "n", "epsilon": 1, "unit": ut.Unit(1, 1)}
-    said = release_table({"n": [1, 2]}, **asked(**promise)).statement
+    said = ut.release({"n": [1, 2]}, **asked(**promise), once=True).statement
     assert said["promise"]["rows"] == "declared"
     assert said["guarantee"].endswith("It takes for granted that the list of rows depends on no individual.")
     with pytest.warns(RowsObserved, match="does not cover which rows there are"):
-        said = release_table({"n": [1, 2]}, **asked(rows="observed", **promise)).statement
+        said = ut.release({"n": [1, 2]}, **asked(rows="observed", **promise), once=True).statement
     assert said["promise"]["rows"] == "observed"
     assert "Which rows there are was found in the data, and the promise does not cover it." in said["guarantee"]
     with pytest.raises(OutOfRange, match="declared, observed"):
-        release_table({"n": [1, 2]}, **asked(rows="sorted", **promise))
+        ut.release({"n": [1, 2]}, **asked(rows="sorted", **promise), once=True)
 
 
 @pytest.mark.parametrize(
@@ -182,9 +196,12 @@ def test_a_public_copy_of_a_released_column_is_refused(copy):
     """Under another name it would reveal every true value, whatever the noise beside it."""
     table = {"admitted": [601, 370, 322], "n": copy}
     with pytest.raises(BadTable, match="column 'n': a public column must not repeat the released column 'admitted'"):
-        release_table(table, ut.Promise(columns="admitted", public="n", unit=ut.Unit(1, 1)), epsilon=1)
-    release_table(
-        table | {"n": [601, 370, 323]}, ut.Promise(columns="admitted", public="n", unit=ut.Unit(1, 1)), epsilon=1
+        ut.release(table, ut.Promise(columns="admitted", public="n", unit=ut.Unit(1, 1)), epsilon=1, once=True)
+    ut.release(
+        table | {"n": [601, 370, 323]},
+        ut.Promise(columns="admitted", public="n", unit=ut.Unit(1, 1)),
+        epsilon=1,
+        once=True,
     )
 
 
@@ -193,14 +210,16 @@ def test_a_public_column_that_differs_in_one_row_is_no_copy(row):
     """Every row is compared, behind the first ones too, which alone are read where they differ."""
     true = np.arange(200)
     near = true + (np.arange(200) == row)
-    release_table({"n": true, "m": near}, **asked(columns="n", public="m", **SILENT))
+    ut.release({"n": true, "m": near}, **asked(columns="n", public="m", **SILENT), once=True)
     with pytest.raises(BadTable, match="must not repeat"):
-        release_table({"n": true, "m": true.tolist()}, **asked(columns="n", public="m", **SILENT))
+        ut.release({"n": true, "m": true.tolist()}, **asked(columns="n", public="m", **SILENT), once=True)
 
 
 def test_nobody_changes_more_cells_than_there_are():
     with pytest.raises(OutOfRange, match="cells must be at most 6, the number of released cells; got 7"):
-        release_table({"a": [1, 2, 3], "b": [4, 5, 6]}, ut.Promise(columns=["a", "b"], unit=ut.Unit(1, 7)), epsilon=1)
+        ut.release(
+            {"a": [1, 2, 3], "b": [4, 5, 6]}, ut.Promise(columns=["a", "b"], unit=ut.Unit(1, 7)), epsilon=1, once=True
+        )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +228,7 @@ def test_nobody_changes_more_cells_than_there_are():
 def test_a_level_that_protects_nobody_is_warned_of_before_anything_is_drawn(epsilon, why):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        rehearse_table({"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon)
+        ut.release({"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon, once=True)
     assert [one.category for one in said] == ([] if why is None else [LittleProtection])
     assert all(why in str(one.message) for one in said)
 
@@ -219,28 +238,24 @@ def test_a_level_that_protects_nobody_is_warned_of_before_anything_is_drawn(epsi
 )
 def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_changes_one(neighbours, cells, joint):
     """With cells=2 a joint law has mean error 1.43 at alpha where independent noise has 1.92."""
-    said = rehearse_table(
-        {"a": [1, 2], "b": [3, 4]},
-        ut.Promise(columns=["a", "b"], unit=ut.Unit(1, cells, neighbours)),
-        epsilon=1,
-    ).statement
+    plan = ut.Promise(columns=["a", "b"], unit=ut.Unit(1, cells, neighbours)).once().at(1)
     together = "for all cells together, since one individual changes only one: least expected cost"
     each = "for each cell at its share of the level, not for all cells together: least expected cost"
-    assert said["noise"]["theorem"].startswith(together if joint else each)
+    assert plan.theorem.startswith(together if joint else each)
 
 
 def test_integers_of_any_size_keep_their_value():
-    release = release_table({"n": [2**70, -(2**80), 0]}, **asked(columns="n", **SILENT))
+    release = ut.release({"n": [2**70, -(2**80), 0]}, **asked(columns="n", **SILENT), once=True)
     assert release.table["n"] == [2**70, -(2**80), 0]
-    edge = release_table(
-        {"n": np.array([2**63 - 1] * 200)}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/100"
+    edge = ut.release(
+        {"n": np.array([2**63 - 1] * 200)}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/100", once=True
     )
     assert max(edge.table["n"]) > 2**63 - 1
 
 
 def test_arrays_stay_arrays_and_lists_stay_lists():
-    release = release_table(
-        {"a": np.array([1, 2]), "b": [1, 2], "c": (1, 2)}, **asked(columns=["a", "b", "c"], **SILENT)
+    release = ut.release(
+        {"a": np.array([1, 2]), "b": [1, 2], "c": (1, 2)}, **asked(columns=["a", "b", "c"], **SILENT), once=True
     )
     assert [type(release.table[name]) for name in "abc"] == [np.ndarray, list, list]
     assert type(release.table["b"][0]) is int
@@ -250,12 +265,7 @@ def test_arrays_stay_arrays_and_lists_stay_lists():
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
 def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity, epsilon):
     """The geometric law always can, and the half-step staircase of an odd sensitivity, at least as large."""
-    plan = rehearse_table(
-        TABLE,
-        ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(sensitivity, 1)),
-        epsilon=epsilon,
-        relaxable=True,
-    ).plan
+    plan = ut.Promise(columns="admitted", unit=ut.Unit(sensitivity, 1)).once(relaxable=True).at(epsilon)
     laws = [Geometric(epsilon, sensitivity)]
     if sensitivity > 1:
         laws.append(DiscreteStaircase.half_step(epsilon, sensitivity | 1))
@@ -268,12 +278,8 @@ def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity
 @pytest.mark.parametrize(("epsilon", "law"), [(1, Staircase.half_step(1, 2)), (5, Laplace(5, 2))])
 def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
     """Whichever is cheaper; on the grid either is a law on the integers that is lossless to relax."""
-    plan = rehearse_table(
-        {"x": [1.5]},
-        ut.Promise(columns="x", noise=ut.CellNoise(ut.Unit(2, 1), numbers="reals")),
-        epsilon=epsilon,
-        relaxable=True,
-    ).plan
+    noise = ut.CellNoise(ut.Unit(2, 1), numbers="reals")
+    plan = ut.Promise(columns="x", noise=noise).once(relaxable=True).at(epsilon)
     assert plan.law == law
     if isinstance(law, Staircase):
         assert 2 * plan.drawn.step == plan.drawn.sensitivity + 1
@@ -281,14 +287,14 @@ def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
         assert isinstance(plan.drawn, Geometric)
 
 
-def test_a_rehearsal_promises_the_same_and_draws_nothing():
-    promise = {"columns": "admitted", "epsilon": 1, "unit": ut.Unit(3, 2), "cost": "squared"} | OTHERS
-    rehearsed, released = rehearse_table(TABLE, **asked(**promise)), release_table(TABLE, **asked(**promise))
-    assert rehearsed.table is None
-    assert rehearsed.statement == released.statement | {"table": None}
+def test_a_promise_has_its_margins_before_a_table_is_read():
+    promise = ut.Promise("admitted", unit=ut.Unit(3, 2), **OTHERS).once("squared")
+    answer = ut.release(TABLE, promise, epsilon=1, once=True)
+    assert (answer.margin(), answer.law) == (promise.margin(1), promise.at(1).law)
+    assert promise.at(1, confidence="0.99").margin == answer.margin("0.99")
 
 
-@pytest.mark.parametrize("do", [release_table, rehearse_table])
+@pytest.mark.parametrize("do", [ut.release, partial(ut.release, once=True)])
 @pytest.mark.parametrize("bad", [None, "12", True, 1.5, float("nan"), float("inf")], ids=repr)
 def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     """The last cell of the last column is bad: nothing is drawn, and the message says where."""
@@ -307,8 +313,8 @@ def test_doubled_identifiers_refuse_the_table():
     with pytest.raises(
         BadTable, match=r"row 3 \(index 2\), column 'id': .*got the one that is also in row 1 \(index 0\)"
     ):
-        release_table(table, **asked(columns="n", id_column="id", public="id", **SILENT))
-    release_table({"id": ["x", "y"], "n": [1, 2]}, **asked(columns="n", id_column="id", public="id", **SILENT))
+        ut.release(table, **asked(columns="n", id_column="id", public="id", **SILENT), once=True)
+    ut.release({"id": ["x", "y"], "n": [1, 2]}, **asked(columns="n", id_column="id", public="id", **SILENT), once=True)
 
 
 @pytest.mark.parametrize(
@@ -328,24 +334,24 @@ def test_doubled_identifiers_refuse_the_table():
 def test_columns_that_cannot_be_released_are_refused(columns, error, message):
     drop = [name for name in TABLE if not isinstance(columns, list) or name not in columns]
     with pytest.raises(error, match=message):
-        release_table(TABLE, **asked(columns=columns, drop=drop, **SILENT))
+        ut.release(TABLE, **asked(columns=columns, drop=drop, **SILENT), once=True)
 
 
 def test_the_identifier_is_no_number_to_release():
     with pytest.raises(OutOfRange, match="the identifier cannot be released"):
-        release_table({"n": [1, 2]}, **asked(columns="n", id_column="n", **SILENT))
+        ut.release({"n": [1, 2]}, **asked(columns="n", id_column="n", **SILENT), once=True)
     with pytest.raises(BadTable, match="no column 'id'"):
-        release_table({"n": [1, 2]}, **asked(columns="n", id_column="id", **SILENT))
+        ut.release({"n": [1, 2]}, **asked(columns="n", id_column="id", **SILENT), once=True)
 
 
 def test_a_margin_never_replaces_a_column():
     with pytest.raises(BadTable, match="'n_margin'"):
-        release_table({"n": [1], "n_margin": [2]}, **asked(columns="n", public="n_margin", **SILENT))
+        ut.release({"n": [1], "n_margin": [2]}, **asked(columns="n", public="n_margin", **SILENT), once=True)
 
 
 def test_columns_of_different_lengths_are_no_table():
     with pytest.raises(BadTable, match="same number of rows"):
-        release_table({"a": [1], "b": [1, 2]}, **asked(columns="a", **SILENT))
+        ut.release({"a": [1], "b": [1, 2]}, **asked(columns="a", **SILENT), once=True)
 
 
 @pytest.mark.parametrize("missing", ["unit", "columns"])
@@ -353,7 +359,7 @@ def test_the_unit_of_privacy_has_no_default(missing):
     arguments = {"columns": "admitted", **OTHERS, **SILENT}
     del arguments[missing]
     with pytest.raises(OutOfRange, match="columns" if missing == "columns" else "what one individual changes"):
-        release_table(TABLE, **asked(**arguments))
+        ut.release(TABLE, **asked(**arguments), once=True)
 
 
 @pytest.mark.parametrize(
@@ -378,20 +384,20 @@ def test_the_unit_of_privacy_has_no_default(missing):
 )
 def test_a_parameter_out_of_range_is_refused_before_the_table_is_read(change, error):
     with pytest.raises(error):
-        release_table({"admitted": [None]}, **asked(columns="admitted", **(SILENT | change)))
+        ut.release({"admitted": [None]}, **asked(columns="admitted", **(SILENT | change)), once=True)
 
 
 def test_a_seeded_source_is_refused():
     with pytest.raises(PromiseBroken, match="nobody can predict"):
-        release_table(TABLE, **asked(columns="admitted", **OTHERS, **SILENT, randomness=SeededRandomness(1)))
+        ut.release(TABLE, **asked(columns="admitted", **OTHERS, **SILENT, randomness=SeededRandomness(1)), once=True)
 
 
 def test_a_release_of_many_rows_is_shown_in_one_line():
-    assert len(repr(release_table({"n": range(10_000)}, **asked(columns="n", **SILENT)))) < 1000
+    assert len(repr(ut.release({"n": range(10_000)}, **asked(columns="n", **SILENT), once=True))) < 1000
 
 
 def test_a_release_travels_whole():
-    release = release_table(TABLE, **asked(columns="admitted", **OTHERS, **SILENT))
+    release = ut.release(TABLE, **asked(columns="admitted", **OTHERS, **SILENT), once=True)
     again = pickle.loads(pickle.dumps(release))
     assert (again.table, again.statement) == (release.table, release.statement)
 
@@ -401,8 +407,11 @@ def test_a_release_travels_whole():
 )
 def test_an_identifier_must_be_named_by_text(id_column):
     with pytest.raises(OutOfRange, match=r"named by (text|one column)"):
-        release_table(
-            {"row": [1], "n": [2]}, ut.Promise(columns="n", unit=ut.Unit(1, 1), id_column=id_column), epsilon=1
+        ut.release(
+            {"row": [1], "n": [2]},
+            ut.Promise(columns="n", unit=ut.Unit(1, 1), id_column=id_column),
+            epsilon=1,
+            once=True,
         )
 
 
@@ -432,10 +441,11 @@ def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
     assert plan.law.expected_cost(abs) == pytest.approx(0.4255, abs=1e-4)
     assert plan.expected_cost == pytest.approx(2.2058, abs=1e-4)
     assert "on the reals" not in plan.theorem
-    release = release_table(
+    release = ut.release(
         {"x": np.zeros(100_000)},
         ut.Promise(columns="x", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid=8)),
         epsilon=2,
+        once=True,
     )
     assert np.abs(release.table["x"]).mean() == pytest.approx(2.2058, rel=0.03)
     assert release.statement["noise"]["theorem"] == plan.theorem

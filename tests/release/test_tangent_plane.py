@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import utmost as ut
 from utmost.errors import BadTable, DegreesAsLengths, OutOfRange
 from utmost.ledger import Ledger
-from utmost.releases import PlanarRelease, TangentPlane, release_table
+from utmost.releases import PlanarRelease, TangentPlane
 
 PLACES = st.tuples(st.floats(-89.9, 89.9), st.floats(-180, 180))
 
@@ -104,7 +104,7 @@ def test_degrees_that_pass_for_lengths_are_told(tmp_path):
         PlanarRelease([[651_300.0, 6_861_200.5]], per=200)
     table = {"lat": [48.86, 48.87], "lng": [2.33, 2.34]}
     with pytest.raises(OutOfRange, match="named 'lat'"):
-        release_table(table, ut.Promise(["lat", "lng"], noise=ut.PointNoise(200)), epsilon=1)
+        ut.release(table, ut.Promise(["lat", "lng"], noise=ut.PointNoise(200)), epsilon=1, once=True)
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(OutOfRange, match="must be lengths"):
             ledger.publish("homes", table, ut.Promise(columns=["lat", "lng"], noise=ut.PointNoise(200)), epsilon=1)

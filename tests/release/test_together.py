@@ -32,7 +32,7 @@ integers = st.integers(-(2**70), 2**70)
 
 def released(table, *, columns, epsilon=None, alpha=None, public=(), drop=(), randomness=None, **noise):
     promise = ut.Promise(columns, public=public, drop=drop, noise=once_together(columns, **noise))
-    return ut.release_table(table, promise, epsilon=epsilon, alpha=alpha, randomness=randomness)
+    return ut.release(table, promise, epsilon=epsilon, alpha=alpha, randomness=randomness, once=True)
 
 
 @given(st.lists(st.tuples(integers, integers), max_size=6))

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import utmost as ut
 from asking import asked
 from utmost.core.sampling.grid import snapped
 from utmost.core.sampling.integers import narrowed
@@ -26,16 +27,7 @@ from utmost.local import PermanentResponses
 from utmost.noise import Geometric, Laplace
 from utmost.publish.promises import level_steps
 from utmost.publish.promises import values as values_file
-from utmost.releases import (
-    GradualRelease,
-    TrustRelease,
-    add_noise,
-    bridge,
-    rehearse_table,
-    relax,
-    release_table,
-    tighten,
-)
+from utmost.releases import GradualRelease, TrustRelease, add_noise, bridge, relax, tighten
 from utmost.tables.files import csv_table, files
 from utmost.tables.frames import dataframes
 
@@ -90,11 +82,11 @@ def table(column, kind):
     if kind in frames:
         # A dataframe's own types are public; its cells come as one column of objects.
         column = pd.Series(column, dtype=object) if kind == "pandas" else column
-        made = release_table(frames[kind]({"n": column}), **asked(columns="n", **PROMISE)).table
+        made = ut.release(frames[kind]({"n": column}), **asked(columns="n", **PROMISE), once=True).table
         return str(made.schema if kind != "pandas" else dict(made.dtypes)), [*map(int, made["n"].to_numpy())]
     array = np.empty(len(column), object)
     array[:] = column
-    made = release_table({"n": array if kind == "array" else column}, **asked(columns="n", **PROMISE)).table
+    made = ut.release({"n": array if kind == "array" else column}, **asked(columns="n", **PROMISE), once=True).table
     return made, made["n"].dtype if kind == "array" else [*map(type, made["n"])]
 
 
@@ -125,7 +117,7 @@ ON_REALS = {
     "release of a list": lambda x: add_noise(x, Laplace(1), grid="1/4"),
     "release of a number": lambda x: [add_noise(x[0], Laplace(1), grid="1/4")],
     "gradual release": lambda x: GradualRelease(x, 1, numbers="reals", grid="1/4").at(epsilon=1),
-    "table": lambda x: release_table({"n": x}, **asked(columns="n", numbers="reals", grid="1/4", **PROMISE)).table,
+    "table": lambda x: ut.release({"n": x}, **asked(columns="n", numbers="reals", grid="1/4", **PROMISE), once=True),
 }
 
 
@@ -167,10 +159,9 @@ def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
         "bridge": lambda x: bridge(x, x, 1, 2, 3, numbers=numbers),
         "trust": lambda x: TrustRelease(x, 1, levels={"a": 1}, numbers=numbers).view("a"),
         "law": lambda x: add_noise(x, Geometric(1) if numbers == "integers" else Laplace(1)),
-        "table": lambda x: release_table(
-            {"n": x, "k": [1] * 4}, **asked(columns="n", public="k", numbers=numbers, **PROMISE)
+        "table": lambda x: ut.release(
+            {"n": x, "k": [1] * 4}, **asked(columns="n", public="k", numbers=numbers, **PROMISE), once=True
         ).table["n"],
-        "rehearsal": lambda x: rehearse_table({"n": x}, **asked(columns="n", numbers=numbers, **PROMISE)).statement,
     }
     for name, call in calls.items():
         if numbers == "integers" and other[-1] == 6.5:
@@ -200,8 +191,8 @@ def test_dataframes_of_neighbours_get_one_schema(library, numbers):
     """Their types are public; a float column of integers is released as the numbers says."""
     schemas = set()
     for column in ([3, 4], [3.0, 4.0], np.array([3, 4], np.uint8), np.array([3.0, 4.0], np.float32)):
-        made = release_table(
-            library({"n": column, "k": [1, 2]}), **asked(columns="n", public="k", numbers=numbers, **PROMISE)
+        made = ut.release(
+            library({"n": column, "k": [1, 2]}), **asked(columns="n", public="k", numbers=numbers, **PROMISE), once=True
         ).table
         schemas.add(str(dict(made.dtypes)["n"]) if library is pd.DataFrame else str(made.schema))
     assert len(schemas) == 1
@@ -215,7 +206,7 @@ def test_csv_files_of_neighbours_differ_by_the_noise_alone(tmp_path, monkeypatch
         path.write_text("n\n" + "\n".join(cells.split()) + "\n")
         monkeypatch.setattr(values_file, "draws", planting([17, 2**63], [*map(Decimal, cells.split())]))
         out = io.BytesIO()
-        files.write_text(release_table(csv_table.read(path), **asked(columns="n", **PROMISE)).table, out)
+        files.write_text(ut.release(csv_table.read(path), **asked(columns="n", **PROMISE), once=True).table, out)
         found.add(out.getvalue())
     assert found == {b"n,n_margin\n17,3\n9223372036854775808,3\n"}
 
@@ -227,14 +218,14 @@ REFUSED = {
     "gradual": lambda: GradualRelease([9876543.5], 1),
     "gradual table": lambda: GradualRelease({"n": ["9876543"]}, 1),
     "relax off the grid": lambda: relax([0.5, 9876543.3], 1, 2, numbers="reals", grid="1/4"),
-    "a table's cell": lambda: release_table({"n": [1, 9876543.5]}, **asked(columns="n", **PROMISE)),
-    "a table's text": lambda: release_table({"n": [1, "9876543x"]}, **asked(columns="n", **PROMISE)),
-    "an identifier": lambda: release_table(
-        {"id": [9876543, 9876543], "n": [1, 2]}, **asked(columns="n", id_column="id", public="id", **PROMISE)
+    "a table's cell": lambda: ut.release({"n": [1, 9876543.5]}, **asked(columns="n", **PROMISE), once=True),
+    "a table's text": lambda: ut.release({"n": [1, "9876543x"]}, **asked(columns="n", **PROMISE), once=True),
+    "an identifier": lambda: ut.release(
+        {"id": [9876543, 9876543], "n": [1, 2]}, **asked(columns="n", id_column="id", public="id", **PROMISE), once=True
     ),
-    "a column that is text": lambda: release_table({"n": "9876543"}, **asked(columns="n", **PROMISE)),
-    "a column that is a set": lambda: release_table({"n": {9876543}}, **asked(columns="n", **PROMISE)),
-    "a file without a header": lambda: release_table({"9876543": [1]}, **asked(columns="n", **PROMISE)),
+    "a column that is text": lambda: ut.release({"n": "9876543"}, **asked(columns="n", **PROMISE), once=True),
+    "a column that is a set": lambda: ut.release({"n": {9876543}}, **asked(columns="n", **PROMISE), once=True),
+    "a file without a header": lambda: ut.release({"9876543": [1]}, **asked(columns="n", **PROMISE), once=True),
     "bits": lambda: PermanentResponses([0, 9876543]),
 }
 

@@ -23,14 +23,14 @@ DOMAIN = Domain(department=list("ABCDEF"), sex=["men", "women"])
 
 
 def _released(**more):
-    return ut.release_table(
-        TABLE, **asked(columns="n", public="place", sensitivity=1, cells=1, **{"epsilon": 1, **more})
+    return ut.release(
+        TABLE, **asked(columns="n", public="place", sensitivity=1, cells=1, **{"epsilon": 1, **more}), once=True
     )
 
 
 def _planned(shares=None, epsilon=1):
     strategy = Strategy(DOMAIN, ut.Unit(1, 1), shares or {"department sex": 1})
-    return ut.release_workload(ADMISSIONS, strategy, epsilon=epsilon)
+    return ut.release(ADMISSIONS, strategy, epsilon=epsilon, once=True).table
 
 
 def test_a_cell_is_shown_exactly_where_its_noisy_value_satisfies_the_rule():
@@ -68,14 +68,11 @@ def test_what_is_no_rule_is_refused():
         release.withhold(below="many")
     with pytest.raises(WrongKind):
         release.withhold(below=90, complementary=1)
-    with pytest.raises(Unsupported):
-        ut.publish.releases.table.rehearse_table(
-            TABLE, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1
-        ).withhold(below=9)
-    named = ut.release_table(
+    named = ut.release(
         {"n_mark": list("abcd"), "n": [1, 2, 3, 4]},
         ut.Promise(columns="n", public="n_mark", unit=ut.Unit(1, 1)),
         epsilon=1,
+        once=True,
     )
     with pytest.raises(BadTable, match="n_mark"):
         named.withhold(below=90)
@@ -269,7 +266,7 @@ def test_too_many_cells_that_hang_together_are_refused(monkeypatch):
 def test_a_frame_stays_a_frame_and_integers_beside_blanks_stay_integers(kind):
     library = pytest.importorskip(kind)
     frame = library.table(TABLE) if kind == "pyarrow" else library.DataFrame(TABLE)
-    release = ut.release_table(frame, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1)
+    release = ut.release(frame, ut.Promise(columns="n", public="place", unit=ut.Unit(1, 1)), epsilon=1, once=True)
     withheld = release.withhold(below=90).table
     assert type(withheld) is type(release.table)
     cells = withheld["n"].to_pylist() if kind == "pyarrow" else list(withheld["n"])
@@ -279,10 +276,11 @@ def test_a_frame_stays_a_frame_and_integers_beside_blanks_stay_integers(kind):
 
 
 def test_reals_on_a_grid_are_withheld_too():
-    release = ut.release_table(
+    release = ut.release(
         {"w": [3.5, 120.25, 99.75]},
         ut.Promise(columns="w", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/8")),
         epsilon=5,
+        once=True,
     )
     table = release.withhold(below="99.5").table
     expected = [cell if cell >= 99.5 else None for cell in release.table["w"]]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, LittleProtection, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
@@ -19,7 +20,7 @@ from utmost.noise import Combination, Geometric
 from utmost.privacy import Unit
 from utmost.publish.releases.clean_release import zero_bias
 from utmost.publish.releases.estimates import Printing
-from utmost.releases import WorkloadRelease, release_workload
+from utmost.releases import WorkloadRelease
 from utmost.testing import SeededRandomness, seeded_workload_release
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 
@@ -39,7 +40,7 @@ def released(domain, shares, measured, *, epsilon=1, unit=None):
 
 def test_berkeley_at_one_by_cells_alone():
     """3, 4, 5, 7, 9, 13 for sums of 1, 2, 4, 6, 12, 24 cells; every answer is the sum of the noisy cells."""
-    release = release_workload(BERKELEY, CELLS, epsilon=1)
+    release = ut.release(BERKELEY, CELLS, epsilon=1, once=True).table
     wheres = [
         {"department": "A", "sex": "men", "outcome": "admitted"},
         {"department": "A", "sex": "men"},
@@ -67,7 +68,7 @@ def test_a_plan_is_released_and_its_wanted_tables_are_shown():
     """The planner measures cells alone for Berkeley; bars are of what is wanted; a label narrows a table."""
     names = ["department sex outcome=admitted", "department sex", "department", ""]
     wanted = Workload(APPLICANTS, dict.fromkeys(names, 1), per_answer=True)
-    release = release_workload(BERKELEY, strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1)
+    release = ut.release(BERKELEY, strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True).table
     assert list(release.measured) == [(0, 0, 0)]
     assert release.bars() == {"department sex outcome": 3, "department sex": 4, "department": 5, "": 13}
     admitted = release["department outcome=admitted"]
@@ -80,7 +81,7 @@ def test_tables_of_different_families_agree_with_each_other():
     """Least squares is consistent: a coarser family's estimates are sums of a finer one's, in rationals."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=[1, 2, 3])
     strategy = Strategy(domain, Unit(2, 3), {"district sex": "1/2", "region": "1/4", "sex": "1/8", "": "1/8"})
-    release = release_workload(np.arange(12).reshape(4, 3), strategy, alpha="1/3")
+    release = ut.release(np.arange(12).reshape(4, 3), strategy, alpha="1/3", once=True).table
     estimates = {}
     for family in domain.families():
         sums, divisor = release.reconstruction.estimates(release.measured, family)
@@ -97,7 +98,7 @@ def test_bars_cover_as_often_as_they_say():
     strategy = Strategy(domain, Unit(1, 1), {"district": "1/2", "region": "1/4", "": "1/4"})
     cells, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 300
     truth = {name: domain.sums(cells, domain.family(name)) for name in names}
-    first = release_workload(cells, strategy, epsilon=2)
+    first = ut.release(cells, strategy, epsilon=2, once=True).table
     alone, together = (first.bars(*names, confidence="0.8", together=both) for both in (False, True))
     hits = []
     for seed in range(runs):
@@ -158,9 +159,9 @@ def test_means_along_an_axis_and_of_a_release_of_sums():
 
 def test_simultaneous_bars_of_independent_cells_are_those_of_their_product():
     """One geometric at 1 in 24 and in 200 cells: 6 and 8."""
-    assert release_workload(BERKELEY, CELLS, epsilon=1).bars(together=True) == {"department sex outcome": 6}
+    assert ut.release(BERKELEY, CELLS, epsilon=1, once=True).bars(together=True) == {"department sex outcome": 6}
     domain = Domain(a=list(range(200)))
-    release = release_workload(np.zeros(200, int), Strategy(domain, Unit(1, 1), {"a": 1}), epsilon=1)
+    release = ut.release(np.zeros(200, int), Strategy(domain, Unit(1, 1), {"a": 1}), epsilon=1, once=True).table
     assert release.bars(together=True) == {"a": 8}
     assert release.bars("a", "", together=True)["a"] >= 8
 
@@ -180,7 +181,7 @@ def test_how_much_is_printed_follows_from_the_noise_alone():
     domain = Domain(a=[1, 2, 3])
     strategy = Strategy(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
     for cells in (np.zeros(3, int), np.array([10**15, 3, 1])):
-        table = release_workload(cells, strategy, epsilon=1)["a"]
+        table = ut.release(cells, strategy, epsilon=1, once=True).table["a"]
         assert table["estimate"].dtype == np.float64
         assert table["margin"].tolist() == [table["margin"][0]] * 3
 
@@ -238,7 +239,7 @@ def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
         strategy = Strategy(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LittleProtection)
-            release = release_workload(np.array(values, dtype=object), strategy, epsilon=epsilon)
+            release = ut.release(np.array(values, dtype=object), strategy, epsilon=epsilon, once=True).table
         answer = release.total({"a": "x"})
         near = 10**9 if epsilon == "1e-6" else 1
         assert abs(answer.exact - values[0]) < near
@@ -248,18 +249,22 @@ def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
     one = Domain(only=["x"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleProtection)
-        single = release_workload(np.array([7]), Strategy(one, Unit(1, 1), {"only": "1/2", "": "1/2"}), epsilon=epsilon)
+        single = ut.release(
+            np.array([7]), Strategy(one, Unit(1, 1), {"only": "1/2", "": "1/2"}), epsilon=epsilon, once=True
+        ).table
     assert single["only"]["estimate"].tolist() == single[""]["estimate"].tolist()
 
 
 def test_groups_of_different_sizes_have_margins_of_their_own():
     """Regions of three districts and of one, where districts are measured: 4 and 3 at epsilon 1."""
     domain = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
-    release = release_workload(np.array([5, 6, 7, 8]), Strategy(domain, Unit(1, 1), {"district": 1}), epsilon=1)
+    release = ut.release(
+        np.array([5, 6, 7, 8]), Strategy(domain, Unit(1, 1), {"district": 1}), epsilon=1, once=True
+    ).table
     assert release["region"]["margin"].tolist() == [Combination([1], 1, counts=[3]).margin(), 3]
     assert release.bars("region") == {"region": Combination([1], 1, counts=[3]).margin()}
     both = Strategy(domain, Unit(1, 1), {"district": "1/2", "region": "1/2"})
-    release = release_workload(np.array([5, 6, 7, 8]), both, epsilon=1)
+    release = ut.release(np.array([5, 6, 7, 8]), both, epsilon=1, once=True).table
     one, other = release["region"]["margin"].tolist()
     assert one > other
     assert release["district"]["margin"].tolist()[3] == other < release["district"]["margin"].tolist()[0]
@@ -267,27 +272,29 @@ def test_groups_of_different_sizes_have_margins_of_their_own():
     assert release.clean()["region"]["clean"].sum() == release.clean().total()
     crossed = Domain(place=domain.axes[0], sex=[1, 2])
     with pytest.raises(Unsupported, match="one size"):
-        release_workload(np.zeros((4, 2), int), Strategy(crossed, Unit(1, 1), {"region": 1}), epsilon=1)
+        ut.release(np.zeros((4, 2), int), Strategy(crossed, Unit(1, 1), {"region": 1}), epsilon=1, once=True)
 
 
 def test_what_is_refused_before_anything_is_drawn():
     """A smaller unit, another domain, a seeded source, cells that are none, a fractional sensitivity."""
     proved = CountedTable(APPLICANTS, BERKELEY, Unit(1, 3))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
-        release_workload(proved, CELLS, epsilon=1)
+        ut.release(proved, CELLS, epsilon=1, once=True)
     for unit in (Unit(2, 1), Unit(1, 1, "change-one")):
         with pytest.raises(OutOfRange):
-            release_workload(CountedTable(APPLICANTS, BERKELEY, unit), CELLS, epsilon=1)
-    assert release_workload(proved, Strategy(APPLICANTS, Unit(1, 3), {"sex": 1}), epsilon=1).unit.cells == 3
+            ut.release(CountedTable(APPLICANTS, BERKELEY, unit), CELLS, epsilon=1, once=True)
+    assert ut.release(proved, Strategy(APPLICANTS, Unit(1, 3), {"sex": 1}), epsilon=1, once=True).table.unit.cells == 3
     with pytest.raises(OutOfRange, match="one domain"):
-        release_workload(CountedTable(Domain(a=[1]), np.array([1]), Unit(1, 1)), CELLS, epsilon=1)
+        ut.release(CountedTable(Domain(a=[1]), np.array([1]), Unit(1, 1)), CELLS, epsilon=1, once=True)
     with pytest.raises(PromiseBroken, match="nobody can predict"):
-        release_workload(BERKELEY, CELLS, epsilon=1, randomness=SeededRandomness(1))
+        ut.release(BERKELEY, CELLS, epsilon=1, randomness=SeededRandomness(1), once=True)
     with pytest.raises(BadTable):
-        release_workload(BERKELEY / 2, CELLS, epsilon=1)
+        ut.release(BERKELEY / 2, CELLS, epsilon=1, once=True)
     with pytest.raises(OutOfRange, match="integer"):
-        release_workload(BERKELEY, Strategy(APPLICANTS, Unit("1/2", 1), {"sex": 1}), epsilon=1)
-    margins = release_workload(BERKELEY, Strategy(APPLICANTS, Unit(1, 1), {"sex": "1/2", "outcome": "1/2"}), epsilon=1)
+        ut.release(BERKELEY, Strategy(APPLICANTS, Unit("1/2", 1), {"sex": 1}), epsilon=1, once=True)
+    margins = ut.release(
+        BERKELEY, Strategy(APPLICANTS, Unit(1, 1), {"sex": "1/2", "outcome": "1/2"}), epsilon=1, once=True
+    ).table
     with pytest.raises(NotDetermined, match="Give a share"):
         margins["sex outcome"]
     with pytest.raises(NotDetermined):
@@ -297,13 +304,13 @@ def test_what_is_refused_before_anything_is_drawn():
     with pytest.raises(OutOfRange, match="measured one"):
         margins.raw("department")
     with pytest.warns(LittleProtection):
-        release_workload(BERKELEY, CELLS, epsilon=20)
+        ut.release(BERKELEY, CELLS, epsilon=20, once=True)
 
 
 def test_a_document_gives_back_the_release_and_shows_what_was_changed():
     """of_facts(facts) gives the same answers; a changed sum, share, level or domain is refused."""
     shares = {"department sex outcome": "1/2", "sex": "1/2"}
-    release = release_workload(BERKELEY, Strategy(APPLICANTS, Unit(1, 2, "change-one"), shares), alpha="1/3")
+    release = ut.release(BERKELEY, Strategy(APPLICANTS, Unit(1, 2, "change-one"), shares), alpha="1/3", once=True).table
     facts = json.loads(json.dumps(release.facts()))
     again = WorkloadRelease.of_facts(facts)
     assert again.total({"sex": "men"}) == release.total({"sex": "men"})
@@ -346,6 +353,6 @@ def test_tables_come_in_the_kind_that_came_in():
 
     frame = pandas.DataFrame({"n": [1]})
     kind = adapter_of(frame).kind(frame, ["n"])
-    release = release_workload(CountedTable(APPLICANTS, BERKELEY, Unit(1, 1), kind), CELLS, epsilon=1)
+    release = ut.release(CountedTable(APPLICANTS, BERKELEY, Unit(1, 1), kind), CELLS, epsilon=1, once=True).table
     assert list(release["department"].columns) == ["department", "estimate", "margin"]
     assert list(release.clean()["sex"].columns) == ["sex", "clean"]

@@ -38,11 +38,11 @@ HUGE = Fraction(10**1500 + 7, 3)
 LINE = PrivacyType(counts(2), alpha="1/2")
 READER = Consumer(priors.uniform(3), losses.absolute)
 
-TABLE = ut.release_table(
-    {"ward": ["p", "q"], "n": [7, 9]}, ut.Promise(columns="n", public="ward", unit=ut.Unit(1, 1)), epsilon=1
+TABLE = ut.release(
+    {"ward": ["p", "q"], "n": [7, 9]}, ut.Promise(columns="n", public="ward", unit=ut.Unit(1, 1)), epsilon=1, once=True
 )
 TEN = ut.Domain(age=edges([0, 10, 20]))
-SUMS = ut.release_workload(np.array([7, 9]), Strategy(TEN, ut.Unit(1, 1), {"age": 1}), epsilon=1)
+SUMS = ut.release(np.array([7, 9]), Strategy(TEN, ut.Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
 
 RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")]
 
@@ -78,7 +78,7 @@ CALLS = {
     "sums that are none": lambda: SUMS.mean(sums=3),
     "a withheld table": lambda: SUMS.withhold("age", below=1)[["age"]],
     "a clean selection": lambda: SUMS.clean().total(3),
-    "a release of no strategy": lambda: ut.release_workload(np.array([7, 9]), "age", epsilon=1),
+    "a release of no strategy": lambda: ut.release(np.array([7, 9]), "age", epsilon=1, once=True).table,
     "a release of no level": lambda: replace(SUMS, level=1),
     "a group that is no text": lambda: DetailRule(3, {"age": 100}),
     "a format": lambda: ut.GradualRelease([1], 1).save("t", epsilon=1, format=["csv"]),
@@ -151,7 +151,7 @@ OF_LONG = {
         epsilon=1
     ),
     "a cell": lambda long: (
-        ut.release_table({"n": [long]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).statement
+        ut.release({"n": [long]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, once=True).statement
     ),
     "per": lambda long: ut.Promise(["x", "y"], noise=ut.PointNoise(long)).guarantee(epsilon=1),
     "delta": lambda long: key_noise(["w", "n"], delta=long),

@@ -111,7 +111,7 @@ def test_quantiles_of_many_digits_and_of_wrong_names_end_typed():
     """A share of more digits than int64 holds was an OverflowError."""
     table = CountedTable(AGES, np.arange(AGES.size).reshape(AGES.shape), ut.Unit(1, 1))
     plan = ut.strategy(ut.Workload(AGES, {"age sex": 1}), table.unit, epsilon=1)
-    release = ut.release_workload(table, plan, epsilon=100)
+    release = ut.release(table, plan, epsilon=100, once=True).table
     assert release.quantile("age", "0.999999999999999999999").estimate == release.quantile("age", "0.999").estimate
     for odd in ODD:
         ends(release.quantile, "age", odd)
@@ -176,7 +176,7 @@ def values():
     """One of each kind whose pickle is a call with parts."""
     table = CountedTable(AGES, np.arange(AGES.size).reshape(AGES.shape), ut.Unit(1, 1))
     plan = ut.strategy(ut.Workload(AGES, {"age": 1}), table.unit, epsilon=1)
-    release = ut.release_workload(table, plan, epsilon=1)
+    release = ut.release(table, plan, epsilon=1, once=True).table
     ptype = ut.PrivacyType(ut.spaces.counts(3), alpha="1/2")
     consumer = ut.Consumer(ut.priors.uniform(4), ut.losses.absolute)
     best = ut.optimal_mechanism(ptype, consumer)

@@ -26,7 +26,7 @@ from utmost.core.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream,
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
 from utmost.local import PermanentResponses
 from utmost.noise import Geometric
-from utmost.releases import GradualRelease, TrustRelease, add_noise, bridge, path, relax, release_table, tighten
+from utmost.releases import GradualRelease, TrustRelease, add_noise, bridge, path, relax, tighten
 from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -249,8 +249,8 @@ def test_no_source_with_a_fixed_key_counts_as_secure():
             lambda bits: bridge(1, 1, 1, 2, 3, randomness=bits),
             lambda bits: path(1, randomness=bits),
             lambda bits: PermanentResponses([1], randomness=bits),
-            lambda bits: release_table(
-                {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, randomness=bits
+            lambda bits: ut.release(
+                {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, randomness=bits, once=True
             ),
         ):
             with pytest.raises(PromiseBroken, match="predict"):

@@ -26,7 +26,9 @@ DOMAIN, CELLS = ut.Domain(sex=["men", "women"], age=["<40", "40+"]), np.array([[
 
 
 def planned():
-    return ut.release_workload(CELLS, Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": "3/4", "sex": "1/4"}), epsilon=1)
+    return ut.release(
+        CELLS, Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": "3/4", "sex": "1/4"}), epsilon=1, once=True
+    ).table
 
 
 def reading(path):
@@ -53,13 +55,21 @@ def answers(path):
 
 
 MAKERS = {
-    "table.csv": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
-    "table.csv.gz": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
-    "table.parquet": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
-    "table.xlsx": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
-    "together.csv": lambda path: ut.release_table(TABLE, TOGETHER, epsilon=1).save(path),
-    "points.csv": lambda path: ut.release_table(
-        {"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(9)), epsilon=1
+    "table.csv": lambda path: ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(
+        path
+    ),
+    "table.csv.gz": lambda path: ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(
+        path
+    ),
+    "table.parquet": lambda path: ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(
+        path
+    ),
+    "table.xlsx": lambda path: ut.release(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1, once=True).save(
+        path
+    ),
+    "together.csv": lambda path: ut.release(TABLE, TOGETHER, epsilon=1, once=True).save(path),
+    "points.csv": lambda path: ut.release(
+        {"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(9)), epsilon=1, once=True
     ).save(path),
     "plan.json": lambda path: planned().save(path),
     "of a plan.csv": lambda path: planned().save(path, family="sex"),

@@ -180,7 +180,7 @@ def counted():
 
 
 def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statement(tmp_path):
-    release = ut.release_table(counted(), ut.Promise.of_counted(counted()), epsilon=9)
+    release = ut.release(counted(), ut.Promise.of_counted(counted()), epsilon=9, once=True)
     cells = release.table
     assert list(cells) == ["shop", "paid", "paid_margin"]
     assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
@@ -206,7 +206,7 @@ def test_everything_of_a_release_by_a_strategy_is_in_that_unit():
     shares = {"shop": "3/4", "": "1/4"}
     plain = Strategy(DOMAIN, cents, shares, Workload(DOMAIN, {"shop": 1}), ut.level(9))
     euros = Strategy(DOMAIN, table.unit, shares, plain.workload, plain.level)
-    release = ut.release_workload(table, euros, epsilon=9)
+    release = ut.release(table, euros, epsilon=9, once=True).table
     steps = type(release)(plain, release.level, release.confidence, release.measured)
     assert release["shop"]["estimate"] == pytest.approx(steps["shop"]["estimate"] / 100)
     assert release["shop"]["margin"] == pytest.approx(np.array(steps["shop"]["margin"]) / 100)
@@ -233,7 +233,7 @@ def test_a_mean_is_of_a_sum_over_a_count():
     table = counted()
     visits = ut.count_table(EVENTS, DOMAIN, ut.Counting("user", at_most=3, key=KEY), measure=ut.count(9))
     sums, counts = (
-        ut.release_workload(one, Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000) for one in (table, visits)
+        ut.release(one, Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000, once=True) for one in (table, visits)
     )
     mean = counts.mean(sums=sums, where={"shop": "A"}, confidence="0.999999")
     truth = table.table("shop")["paid"][0] / visits.table("shop")["count"][0]
@@ -243,10 +243,13 @@ def test_a_mean_is_of_a_sum_over_a_count():
 
 def test_steps_of_another_width_are_never_mixed_up():
     with pytest.raises(OutOfRange, match="amounts that were counted in steps of 1/100"):
-        ut.release_workload(counted(), Strategy(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1)
+        ut.release(counted(), Strategy(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1, once=True)
     with pytest.raises(Unsupported, match="amounts in steps come in a counted table"):
-        ut.release_table(
-            {"paid": [1, 2]}, ut.Promise(columns="paid", unit=Unit(5, 1, amount=Amount("paid", "0.01"))), epsilon=1
+        ut.release(
+            {"paid": [1, 2]},
+            ut.Promise(columns="paid", unit=Unit(5, 1, amount=Amount("paid", "0.01"))),
+            epsilon=1,
+            once=True,
         )
 
 
@@ -364,12 +367,12 @@ def test_measures_are_said_once_and_whole():
 
 def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
     table = counted()
-    release = ut.release_workload(table, Strategy(DOMAIN, table.unit, {"shop": 1}), epsilon=60)
+    release = ut.release(table, Strategy(DOMAIN, table.unit, {"shop": 1}), epsilon=60, once=True).table
     rule = {"below": 3000}
     withheld = release.withhold("shop", **rule)["shop"]
     estimates = release["shop"]["estimate"]
     assert withheld.shown == (estimates >= 3000).sum()
-    cells = ut.release_table(table, ut.Promise.of_counted(table), epsilon=60)
+    cells = ut.release(table, ut.Promise.of_counted(table), epsilon=60, once=True)
     marks = withhold_table(cells.table, ("paid",), cells.plan, cells.statement, WithholdingRule.of(3000)).table[
         "paid_mark"
     ]

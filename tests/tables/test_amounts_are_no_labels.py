@@ -39,7 +39,7 @@ def counted(each=(0, 200), paid=30, **words):
 def released(table, wanted, epsilon=NO_NOISE):
     plan = ut.strategy(Workload(table.domain, wanted), table.unit, epsilon=epsilon)
     with pytest.warns(LittleProtection) if epsilon == NO_NOISE else pytest.MonkeyPatch.context():
-        return ut.release_workload(table, plan, epsilon=epsilon)
+        return ut.release(table, plan, epsilon=epsilon, once=True).table
 
 
 @pytest.mark.parametrize("name", ["shop", "shop paid", ["shop"], ["shop", "paid"]])
@@ -88,7 +88,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
     wanted = Workload(domain, {"shop region": 1, "shop": 1, "region": 1, "": 1})
     shares = {"shop region": "1/2", "region": "1/4", "": "1/4"}
     plan = Strategy(domain, unit, shares, wanted, ut.level(1))
-    release = ut.release_workload(table, plan, epsilon=1)
+    release = ut.release(table, plan, epsilon=1, once=True).table
     rows, precisions = [], []
     for family, of in plan.levels(ut.level(1)).items():
         matrix = np.array([domain.sums(cell.reshape(domain.shape), family).ravel() for cell in np.eye(domain.size)]).T
@@ -214,7 +214,7 @@ def test_counts_weigh_means_and_quantiles_and_amounts_weigh_sums():
     assert release.mean("age").estimate == pytest.approx((60 * 9.5 + 30 * 29.5) / 90, abs=0.01)
     assert release.median("age").estimate == "0 to 19"
     other = counted_with(sales, per_cell=(0, 200), **words)
-    sums = ut.release_workload(other, Strategy(other.domain, other.unit, {"age": 1}), epsilon=4000)
+    sums = ut.release(other, Strategy(other.domain, other.unit, {"age": 1}), epsilon=4000, once=True).table
     assert release.mean(sums=sums).estimate == pytest.approx(70, abs=0.1)
     steps = release.cumulative("age")
     assert list(steps) == ["age", "count", "count_margin", "paid_sum", "paid_sum_margin"]

@@ -196,7 +196,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
     table = counted(**ALL[name])
     finest = " ".join(table.domain.columns)
     plan = strategy(Workload(table.domain, {finest: 1, "shop": 1, "": 1}), table.unit, epsilon=1)
-    release = ut.release_workload(table, plan, epsilon=1)
+    release = ut.release(table, plan, epsilon=1, once=True).table
     assert check_workload(release.facts()).unit == table.unit
     assert f"all together by at most {table.unit.text(table.unit.in_all)}" in release.statement["guarantee"]
     table.save(tmp_path / "counted.json")
@@ -249,15 +249,15 @@ def test_what_needs_each_cell_by_itself_is_refused():
     table = counted(**ALL["few cells"])
     assert table.unit.in_all == 7
     for call in (
-        lambda: ut.release_table(table, ut.Promise.of_counted(table), epsilon=1),
+        lambda: ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True),
         lambda: ut.Promise.of_counted(table, noise=ut.CellNoise(table.unit, half_step=True)),
         lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
     ):
         with pytest.raises(Unsupported, match="bounded in all need geometric noise"):
             call()
     with pytest.raises(OutOfRange, match="must not be smaller"):
-        ut.release_workload(table, Strategy(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1)
-    assert ut.release_table(table, ut.Promise.of_counted(table, unit=ut.Unit(5, 2)), epsilon=1).unit == Unit(
+        ut.release(table, Strategy(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1, once=True)
+    assert ut.release(table, ut.Promise.of_counted(table, unit=ut.Unit(5, 2)), epsilon=1, once=True).unit == Unit(
         5, 2
     )  # larger, and said
     with pytest.raises(Unsupported, match="no bound in all"):

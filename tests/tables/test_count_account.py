@@ -29,7 +29,6 @@ from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, R
 from utmost.interfaces.cli.options.people_options import show_account
 from utmost.ledger import Ledger
 from utmost.publish.counting.counting_report import CountAccount
-from utmost.releases import release_table
 from utmost.workloads import Domain, bins, plain
 
 YEARS = Domain(year=bins(1970, 1983))
@@ -284,7 +283,7 @@ def test_nothing_that_is_written_has_the_account(counted, tmp_path, capsys):
     """Files, statements, the ledger with its answers, pickles and copies: none has a number of it, or its words."""
     counted.save(tmp_path / "counted.json")
     counted.save(tmp_path / "counted.csv")
-    release = release_table(counted, ut.Promise.of_counted(counted), epsilon=1)
+    release = ut.release(counted, ut.Promise.of_counted(counted), epsilon=1, once=True)
     release.save(tmp_path / "release.csv")
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
         ledger.publish("pages", counted, ut.Promise.of_counted(counted), epsilon=1, dataset="people")

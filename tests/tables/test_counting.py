@@ -27,7 +27,6 @@ from utmost.privacy import Unit
 
 # A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting import bounding
-from utmost.releases import release_table
 from utmost.tables.cells.axis_places import places_on
 from utmost.workloads import Domain, bins, hierarchy, plain
 
@@ -530,17 +529,15 @@ EVENTS = {"user": ["a", "a", "b"], "page": ["p0", "p1", "p0"]}
 
 def test_a_release_takes_the_unit_that_was_proved():
     counted = count_table(EVENTS, PAGES, Counting("user", at_most=2), measure=ut.count(3))
-    release = release_table(counted, ut.Promise.of_counted(counted), epsilon=1)
+    release = ut.release(counted, ut.Promise.of_counted(counted), epsilon=1, once=True)
     assert release.unit == counted.unit == Unit(3, 2)
     assert (release.columns, release.public, release.promise.rows) == (("count",), ("page",), "declared")
     assert list(release.table) == ["page", "count", "count_margin"]
-    larger = release_table(
-        counted,
-        ut.Promise.of_counted(counted, "views", unit=Unit(3, 4, "change-one")),
-        epsilon=1,
+    larger = ut.release(
+        counted, ut.Promise.of_counted(counted, "views", unit=Unit(3, 4, "change-one")), epsilon=1, once=True
     )
     assert larger.unit == Unit(3, 4, "change-one")
-    silent = release_table(counted, ut.Promise.of_counted(counted, unit=Unit(3, 6)), epsilon=400)
+    silent = ut.release(counted, ut.Promise.of_counted(counted, unit=Unit(3, 6)), epsilon=400, once=True)
     assert silent.table["count"].tolist() == [2, 1, 0, 0, 0, 0]
 
 
@@ -551,7 +548,7 @@ def test_a_release_takes_the_unit_that_was_proved():
 def test_a_smaller_unit_is_refused(smaller):
     counted = count_table(EVENTS, PAGES, Counting("user", at_most=2, neighbours="change-one"), measure=ut.count(3))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
-        release_table(counted, ut.Promise.of_counted(counted, unit=smaller), epsilon=1)
+        ut.release(counted, ut.Promise.of_counted(counted, unit=smaller), epsilon=1, once=True)
 
 
 def test_labels_that_happen_to_be_the_counts_are_labels():
@@ -559,7 +556,7 @@ def test_labels_that_happen_to_be_the_counts_are_labels():
     counted = count_table({"user": ["a"], "n": [0]}, Domain(n=[1, 0]), Counting("user", at_most=1))
     assert counted.cells.tolist() == [0, 1]
     same = count_table({"user": ["a"], "n": [1]}, Domain(n=[1, 0]), Counting("user", at_most=1))
-    assert release_table(same, ut.Promise.of_counted(same), epsilon=400).table["count"].tolist() == [1, 0]
+    assert ut.release(same, ut.Promise.of_counted(same), epsilon=400, once=True).table["count"].tolist() == [1, 0]
 
 
 NESTED = Domain(ward=["A", "B"], outcome=["admitted", "rejected"])

@@ -13,7 +13,6 @@ import utmost as ut
 from asking import asked
 from running import python
 from utmost.errors import BadTable, NotDeclared
-from utmost.releases import release_table
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.frames import any_table, dataframes
@@ -106,15 +105,18 @@ def test_integers_beyond_int64_are_held_whatever_their_size():
 @pytest.mark.parametrize("true", [3, -(1 << 100)])
 def test_integers_of_128_bits_are_released_as_what_they_are(true):
     frame = pl.DataFrame({"n": pl.Series([true, 5], dtype=pl.Int128)})
-    found = release_table(frame, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=50).table["n"].to_list()
+    found = ut.release(frame, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=50, once=True).table["n"].to_list()
     assert max(abs(found[0] - true), abs(found[1] - 5)) < 40
 
 
 def test_two_columns_of_one_name_are_refused():
     dataframes.register()
     with pytest.raises(BadTable, match="column names must be distinct"):
-        release_table(
-            pd.DataFrame([[1, 2]], columns=["n", "n"]), ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1
+        ut.release(
+            pd.DataFrame([[1, 2]], columns=["n", "n"]),
+            ut.Promise(columns="n", unit=ut.Unit(1, 1)),
+            epsilon=1,
+            once=True,
         )
 
 
@@ -166,19 +168,19 @@ def test_an_index_is_a_column_that_must_be_declared():
     ):
         frame = pd.DataFrame({"n": [5, 6]}, index=index)
         with pytest.raises(NotDeclared, match=f"dropped; got '{names[0]}'"):
-            release_table(frame, **asked(**promise))
-        kept = release_table(frame, **asked(public=names, **promise)).table
+            ut.release(frame, **asked(**promise), once=True)
+        kept = ut.release(frame, **asked(public=names, **promise), once=True).table
         assert kept.index.equals(frame.index)
         assert kept.index.names == frame.index.names
-        left = release_table(frame, **asked(drop=names, **promise)).table
+        left = ut.release(frame, **asked(drop=names, **promise), once=True).table
         assert list(left.index) == [0, 1]
         assert left.index.names == [None]
-    part = release_table(
-        pd.DataFrame({"n": [5, 6]}, index=pairs), **asked(public="ward", drop="level_1", **promise)
+    part = ut.release(
+        pd.DataFrame({"n": [5, 6]}, index=pairs), **asked(public="ward", drop="level_1", **promise), once=True
     ).table
     assert part.index.tolist() == [0, 1]
     assert part.index.names == ["ward"]
-    release_table(frame.reset_index(drop=True), **asked(**promise))
+    ut.release(frame.reset_index(drop=True), **asked(**promise), once=True)
 
 
 def test_nothing_is_published_beside_the_columns(frame):
@@ -188,8 +190,8 @@ def test_nothing_is_published_beside_the_columns(frame):
         frame = frame.cast(pa.schema([field.with_metadata({"secret": "Ann"}) for field in frame.schema]))
     if isinstance(frame, pd.DataFrame):
         frame.attrs["secret"] = "Ann"
-    release = release_table(
-        frame, ut.Promise(columns="admitted", public="sex", drop="year", unit=ut.Unit(1, 1)), epsilon=1
+    release = ut.release(
+        frame, ut.Promise(columns="admitted", public="sex", drop="year", unit=ut.Unit(1, 1)), epsilon=1, once=True
     )
     assert list(as_dict(release.table)) == ["sex", "admitted", "admitted_margin"]
     assert type(release.table) is type(frame)
@@ -206,9 +208,9 @@ def test_categories_that_no_cell_has_are_not_published():
     frame = pd.DataFrame({"ward": pd.Categorical(["a", "b", "Ann"]), "n": [1, 5, 6]})[:2]
     arrow = pa.table({"ward": pa.array(["a", "b", "Ann"]).dictionary_encode(), "n": [1, 5, 6]}).slice(0, 2)
     promise = {"columns": "n", "public": "ward", "epsilon": 1, "unit": ut.Unit(1, 1)}
-    assert list(release_table(frame, **asked(**promise)).table["ward"].cat.categories) == ["a", "b"]
+    assert list(ut.release(frame, **asked(**promise), once=True).table["ward"].cat.categories) == ["a", "b"]
     assert "Ann" in frame["ward"].cat.categories
-    column = release_table(arrow, **asked(**promise)).table.column("ward")
+    column = ut.release(arrow, **asked(**promise), once=True).table.column("ward")
     assert [chunk.dictionary.to_pylist() for chunk in column.chunks] == [["a", "b"]]
 
 

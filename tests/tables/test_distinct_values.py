@@ -196,8 +196,8 @@ def adding():
     """Everything that would add cells up, by name."""
     table = counted()
     cells = Strategy(table.domain, table.unit, {"shop": 1})
-    release = ut.release_workload(table, cells, epsilon=1)
-    other = ut.release_workload(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
+    release = ut.release(table, cells, epsilon=1, once=True).table
+    other = ut.release(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table
     yield "a true total", lambda: table.table()
     yield "a measured total", lambda: Strategy(table.domain, table.unit, {"shop": "1/2", "": "1/2"})
     yield "a wanted total", lambda: ut.strategy(Workload(DOMAIN, {"shop": 1, "": 1}), table.unit, epsilon=1)
@@ -228,7 +228,7 @@ def test_what_adds_cells_is_refused(name):
 def test_quantiles_of_an_axis_are_refused():
     domain = ut.Domain(age=ut.workloads.edges([0, 10, 50, None]))
     unit = Unit(2, 1, amount=Amount("products", distinct=5))
-    release = ut.release_workload(np.array([3, 1, 2]), Strategy(domain, unit, {"age": 1}), epsilon=1)
+    release = ut.release(np.array([3, 1, 2]), Strategy(domain, unit, {"age": 1}), epsilon=1, once=True).table
     with pytest.raises(NotDetermined, match="do not add up"):
         release.median("age")
 
@@ -238,7 +238,7 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     table = counted()
     plan = ut.strategy(Workload(table.domain, {"shop": 1}), table.unit, epsilon=400)
     assert plan.shares == {(0,): Fraction(1)}
-    release = ut.release_workload(table, plan, epsilon=400)
+    release = ut.release(table, plan, epsilon=400, once=True).table
     assert release["shop"]["estimate"].tolist() == table.cells.tolist()
     assert release.total({"shop": "A"}).value == table.cells[0]
     assert release.difference({"shop": "A"}, {"shop": "B"}).value == table.cells[0] - table.cells[1]
@@ -248,7 +248,7 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     assert again.unit == table.unit
     with pytest.raises(NotDetermined):
         again.total()
-    cells = ut.release_table(table, ut.Promise.of_counted(table), epsilon=400)
+    cells = ut.release(table, ut.Promise.of_counted(table), epsilon=400, once=True)
     assert list(cells.table["products"]) == table.cells.tolist()
     cells.save(tmp_path / "cells.csv")
     read = ReleasedTable.read(tmp_path / "cells.csv")
@@ -310,7 +310,7 @@ def test_a_row_has_one_value_and_an_unit_of_sums_is_another():
         ut.count_measures(EVENTS, DOMAIN, ut.Counting(each_row=True), {"v": products(2)})
     for unit in (Unit(2, 2), Unit(2, 2, amount=Amount("products"))):
         with pytest.raises(OutOfRange, match="distinct counts are said to be such"):
-            ut.release_table(counted(), ut.Promise(unit=unit), epsilon=1)
+            ut.release(counted(), ut.Promise(unit=unit), epsilon=1, once=True)
     with pytest.raises(OutOfRange, match="one by one"):
         Amount("products", step="0.5", distinct=3)
     assert Amount.of(Amount("products", distinct=3).facts()) == Amount("products", distinct=3)

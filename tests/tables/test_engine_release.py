@@ -7,6 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import utmost as ut
 from asking import asked
 from utmost import Unit
 from utmost.core.sampling.item_words import item_tags
@@ -15,7 +16,7 @@ from utmost.noise import Geometric, costs
 
 # Parts of a release are forced or compared from inside.
 from utmost.publish.releases import engine_release, item_columns
-from utmost.releases import ItemResponder, rehearse_table, release_table
+from utmost.releases import ItemResponder
 from utmost.sampling import Identifiers
 
 duckdb = pytest.importorskip("duckdb")
@@ -65,13 +66,13 @@ def columns_of(frame):
 
 def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
     """The noise is a function of the identifier: of no evaluation, filter, order or batch."""
-    made = release_table(lazily(wards()), **asked(**SAY))
+    made = ut.release(lazily(wards()), **asked(**SAY), once=True)
     assert type(made.table) is type(lazily(wards(1)))
     first, second, third = (columns_of(made.table) for _ in range(3))
     assert first == second == third
     assert first["visits"] != wards()["visits"]
     assert first["visits_margin"] == [made.margin()] * ROWS
-    again = release_table(lazily(wards()), **asked(**SAY))  # a second call is a second release
+    again = ut.release(lazily(wards()), **asked(**SAY), once=True)  # a second call is a second release
     assert columns_of(again.table)["visits"] != first["visits"]
     known = dict(zip(first["ward"], first["visits"], strict=True))
     if isinstance(made.table, pl.LazyFrame):
@@ -84,20 +85,17 @@ def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
 def test_engines_agree_cell_by_cell_with_the_item_release(secret):
     """Under one secret either engine gives what the release by item gives on one machine, in one piece."""
     columns = wards()
-    release = ItemResponder(secret, ("visits",), *_facts(rehearse_table(pl.LazyFrame(columns), **asked(**SAY))))
+    plan = asked(**SAY)["promise"].once().at(1)
+    release = ItemResponder(secret, ("visits",), engine_release.lattice_of_plan(plan), (plan.level,), plan.level)
     wanted = release.responses([Identifiers.of(columns["ward"])], {"visits": columns["visits"]})["visits"].tolist()
     for frame in FRAMES.values():
-        assert columns_of(release_table(frame(columns), **asked(**SAY)).table)["visits"] == wanted
-
-
-def _facts(rehearsed):
-    return engine_release.lattice_of_plan(rehearsed.plan), (rehearsed.plan.level,), rehearsed.plan.level
+        assert columns_of(ut.release(frame(columns), **asked(**SAY), once=True).table)["visits"] == wanted
 
 
 def test_the_noise_is_that_of_the_plan(lazily):
     """At 20 000 cells the frequencies of the noise are those of the geometric law, within seven deviations."""
     rows = 20_000
-    made = release_table(lazily(wards(rows)), **asked(**SAY))
+    made = ut.release(lazily(wards(rows)), **asked(**SAY), once=True)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards(rows)["visits"])
     law = Geometric(epsilon=1)
     for x in range(-3, 4):
@@ -108,22 +106,22 @@ def test_the_noise_is_that_of_the_plan(lazily):
 def test_several_columns_say_which_item_a_row_is(lazily):
     columns = {"ward": ["a", "a", "b"], "year": [1, 2, 1], "visits": [5, 6, 7]}
     say = SAY | {"public": ["ward", "year"], "id_column": ["ward", "year"]}
-    made = release_table(lazily(columns), **asked(**say))
+    made = ut.release(lazily(columns), **asked(**say), once=True)
     assert columns_of(made.table) == columns_of(made.table)
     with pytest.raises(BadTable, match="distinct"):
-        release_table(lazily(columns), **asked(**(say | {"id_column": ["ward"]})))
+        ut.release(lazily(columns), **asked(**(say | {"id_column": ["ward"]})), once=True)
 
 
 def test_an_identifier_need_not_be_published(lazily):
-    made = release_table(
-        lazily(wards() | {"id": list(range(ROWS))}), **asked(**(SAY | {"id_column": "id", "drop": "id"}))
+    made = ut.release(
+        lazily(wards() | {"id": list(range(ROWS))}), **asked(**(SAY | {"id_column": "id", "drop": "id"})), once=True
     )
     assert list(columns_of(made.table)) == ["ward", "visits", "visits_margin"]
 
 
 def test_reals_are_released_on_the_grid(lazily):
     columns = {"ward": [f"w{i}" for i in range(50)], "visits": [i / 7 for i in range(50)]}
-    made = release_table(lazily(columns), **asked(**SAY, numbers="reals", relaxable=True))
+    made = ut.release(lazily(columns), **asked(**SAY, numbers="reals", relaxable=True), once=True)
     found = columns_of(made.table)
     assert found == columns_of(made.table)
     assert all((cell / float(made.plan.grid)).is_integer() for cell in found["visits"])
@@ -135,12 +133,12 @@ def test_sums_that_duckdb_makes_are_released_as_what_they_are_declared_to_be():
     con = duckdb.connect()
     large = "SELECT 'w' || i AS ward, sum(i * 10::HUGEINT ** 25)::{} AS visits FROM range(9) r(i) GROUP BY 1"
     with pytest.raises(BadTable, match="decimal"):
-        release_table(con.sql(large.format("HUGEINT")), **asked(**SAY))
-    cells = columns_of(release_table(con.sql(large.format("DECIMAL(38, 0)")), **asked(**SAY)).table)["visits"]
+        ut.release(con.sql(large.format("HUGEINT")), **asked(**SAY), once=True)
+    cells = columns_of(ut.release(con.sql(large.format("DECIMAL(38, 0)")), **asked(**SAY), once=True).table)["visits"]
     assert all(isinstance(cell, Decimal) for cell in cells)
     assert max(cells) > 10**25
-    small = release_table(
-        con.sql("SELECT 'w' || i AS ward, sum(i) AS visits FROM range(9) r(i) GROUP BY 1"), **asked(**SAY)
+    small = ut.release(
+        con.sql("SELECT 'w' || i AS ward, sum(i) AS visits FROM range(9) r(i) GROUP BY 1"), **asked(**SAY), once=True
     )
     assert all(type(cell) is int for cell in columns_of(small.table)["visits"])
 
@@ -168,7 +166,7 @@ def test_what_cannot_be_released_is_refused_before_any_draw(lazily, monkeypatch,
     monkeypatch.setattr(engine_release, "ItemResponder", None)  # a draw would fail
     say = SAY | ({"public": ["ward", *change]} if {"copy", "*", "^.*$"} & change.keys() else {})
     with pytest.raises(error, match=said) as refusal:
-        release_table(lazily(wards() | change), **asked(**say))
+        ut.release(lazily(wards() | change), **asked(**say), once=True)
     assert "w0" not in str(refusal.value)
 
 
@@ -177,22 +175,24 @@ def test_the_name_of_a_margin_is_free_also_where_an_engine_folds_case():
     table = pa.table(wards() | {"VISITS_Margin": [1] * 3000})
     say = SAY | {"public": ["ward", "VISITS_Margin"]}
     with pytest.raises(BadTable, match="needs the name 'visits_margin'"):
-        release_table(duckdb.connect().from_arrow(table), **asked(**say))
-    release_table(pl.from_arrow(table).lazy(), **asked(**say))
+        ut.release(duckdb.connect().from_arrow(table), **asked(**say), once=True)
+    ut.release(pl.from_arrow(table).lazy(), **asked(**say), once=True)
 
 
 def test_what_is_asked_wrongly_is_refused(lazily):
     frame = lazily(wards())
     with pytest.raises(OutOfRange, match="id_column"):
-        release_table(frame, **asked(**(SAY | {"id_column": None})))
+        ut.release(frame, **asked(**(SAY | {"id_column": None})), once=True)
     with pytest.raises(OutOfRange, match="identifier"):
-        release_table(frame, **asked(**(SAY | {"id_column": "visits"})))
+        ut.release(frame, **asked(**(SAY | {"id_column": "visits"})), once=True)
     with pytest.raises(Unsupported, match="relaxable=True"):
-        release_table(frame, **asked(**(SAY | {"sensitivity": 4})))
+        ut.release(frame, **asked(**(SAY | {"sensitivity": 4})), once=True)
     with pytest.raises(BadTable, match="no column"):
-        release_table(frame, **asked(**(SAY | {"id_column": "wrad"})))
+        ut.release(frame, **asked(**(SAY | {"id_column": "wrad"})), once=True)
     with pytest.raises(BadTable, match="at least one row"):
-        release_table(lazily({"ward": pa.array([], pa.string()), "visits": pa.array([], pa.int64())}), **asked(**SAY))
+        ut.release(
+            lazily({"ward": pa.array([], pa.string()), "visits": pa.array([], pa.int64())}), **asked(**SAY), once=True
+        )
 
 
 def test_types_that_an_engine_cannot_hand_over_are_refused_before_any_draw(monkeypatch):
@@ -200,36 +200,34 @@ def test_types_that_an_engine_cannot_hand_over_are_refused_before_any_draw(monke
     monkeypatch.setattr(engine_release, "ItemResponder", None)
     big = on_duckdb(wards(9)).project("hash(ward)::HUGEINT AS ward, visits")
     with pytest.raises(Unsupported, match="column 'ward': identifiers must be text, bytes or integers; got decimal128"):
-        release_table(big, **asked(**SAY))
+        ut.release(big, **asked(**SAY), once=True)
     wide = pl.LazyFrame(wards(9)).with_columns(pl.col("visits").cast(pl.Int128))
     with pytest.raises(Unsupported, match="column 'visits': Arrow must have the type of each column; got Int128"):
-        release_table(wide, **asked(**SAY))
+        ut.release(wide, **asked(**SAY), once=True)
 
 
 def test_noise_beyond_a_type_is_refused_before_any_draw_and_fits_a_decimal(lazily):
     """Else whoever evaluates the frame would be refused, by the engine's own error, when everything has been spent."""
     with pytest.raises(OutOfRange, match=r"column 'visits': noise of this level must fit .* decimal\(38, 0\)"):
-        release_table(lazily(wards(9)), **asked(**(SAY | {"epsilon": "1e-18"})))
+        ut.release(lazily(wards(9)), **asked(**(SAY | {"epsilon": "1e-18"})), once=True)
     wide = on_duckdb(wards(9)).project("ward, visits::DECIMAL(38, 0) AS visits")
-    assert len(columns_of(release_table(wide, **asked(**(SAY | {"epsilon": "1e-18"}))).table)["visits"]) == 9
+    assert len(columns_of(ut.release(wide, **asked(**(SAY | {"epsilon": "1e-18"})), once=True).table)["visits"]) == 9
     with pytest.raises(OutOfRange, match="noise of this level"):
-        release_table(wide, **asked(**(SAY | {"epsilon": "1e-36"})))
+        ut.release(wide, **asked(**(SAY | {"epsilon": "1e-36"})), once=True)
 
 
 @pytest.mark.parametrize(("kind", "most"), [("BIGINT", 1 << 62), ("DECIMAL(38, 0)", 5 * 10**37)])
 def test_values_leave_noise_half_of_their_type(kind, most):
     for true in (most - 1, 1 - most):
         rows = duckdb.connect().sql(f"SELECT 'a' AS ward, {true}::{kind} AS visits")
-        assert abs(int(columns_of(release_table(rows, **asked(**SAY)).table)["visits"][0]) - true) < 300
+        assert abs(int(columns_of(ut.release(rows, **asked(**SAY), once=True).table)["visits"][0]) - true) < 300
     rows = duckdb.connect().sql(f"SELECT 'a' AS ward, {-most}::{kind} AS visits")
     with pytest.raises(BadTable, match="integers must be below"):
-        release_table(rows, **asked(**SAY))
+        ut.release(rows, **asked(**SAY), once=True)
 
 
-def test_a_rehearsal_draws_nothing_and_a_statement_has_no_digest(lazily):
-    frame = lazily(wards())
-    assert rehearse_table(frame, **asked(**SAY)).table is None
-    made = release_table(frame, **asked(**SAY))
+def test_a_statement_of_a_frame_has_no_digest(lazily):
+    made = ut.release(lazily(wards()), **asked(**SAY), once=True)
     assert made.statement["table"] is None
     assert made.statement["rows"] == ROWS
     assert made.statement["promise"]["columns"] == ["visits"]
@@ -237,7 +235,7 @@ def test_a_rehearsal_draws_nothing_and_a_statement_has_no_digest(lazily):
 
 @pytest.mark.parametrize("sensitivity", [3, 4, 5])
 def test_a_larger_sensitivity_has_the_relaxable_law(lazily, sensitivity):
-    made = release_table(lazily(wards()), **asked(**(SAY | {"sensitivity": sensitivity}), relaxable=True))
+    made = ut.release(lazily(wards()), **asked(**(SAY | {"sensitivity": sensitivity}), relaxable=True), once=True)
     assert columns_of(made.table) == columns_of(made.table)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards()["visits"])
     assert abs(noise.std() / float(made.plan.drawn.expected_cost(costs.squared)) ** 0.5 - 1) < 0.25

@@ -26,7 +26,7 @@ OTHERS = ("t.xlsx", "t.parquet", "t.jsonl", "t.feather")
 
 def released(label):
     table = {"town": [label, "Bern"], "n": [5, -3]}
-    return ut.release_table(table, ut.Promise(columns="n", public="town", unit=ut.Unit(1, 1)), epsilon=1)
+    return ut.release(table, ut.Promise(columns="n", public="town", unit=ut.Unit(1, 1)), epsilon=1, once=True)
 
 
 @pytest.mark.parametrize("text", COMPUTED)
@@ -66,7 +66,7 @@ def test_excel_computes_nothing(tmp_path):
 
 
 def test_names_of_columns_are_text_as_well(tmp_path):
-    release = ut.release_table({EVIL: [1, 2]}, ut.Promise(columns=EVIL, unit=ut.Unit(1, 1)), epsilon=1)
+    release = ut.release({EVIL: [1, 2]}, ut.Promise(columns=EVIL, unit=ut.Unit(1, 1)), epsilon=1, once=True)
     with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
         release.save(tmp_path / "t.csv")
 
@@ -82,7 +82,7 @@ def test_a_ledger_and_a_plan_write_no_formula(tmp_path):
     domain = ut.Domain(town=[EVIL, "Bern"])
     counted = ut.count_table({"p": [1, 2, 3], "town": [EVIL, "Bern", "Bern"]}, domain, ut.Counting("p", at_most=1))
     plan = ut.strategy(ut.Workload(domain, {"town": 1}), counted.unit, epsilon=1)
-    release = ut.release_workload(counted, plan, epsilon=1)
+    release = ut.release(counted, plan, epsilon=1, once=True).table
     for written in (release, release.clean()):
         with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
             written.save(tmp_path / "w.csv", family="town") if written is release else written.save(tmp_path / "w.csv")

@@ -22,7 +22,6 @@ from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.ledger import Ledger
-from utmost.releases import release_table
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import files, parquet_pieces
@@ -208,13 +207,13 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
     pytest.importorskip("duckdb")
     monkeypatch.setattr(parquet_pieces, "_ROWS", 2)
     root, rows = counts_in(tmp_path)
-    made = release_table(files.streamed(root), ut.Promise(**SAY), epsilon=60)
+    made = ut.release(files.streamed(root), ut.Promise(**SAY), epsilon=60, once=True)
     with (tmp_path / "out.parquet").open("wb") as file:
         files.write(made.table, file, tmp_path / "out.parquet")
     found = pq.ParquetFile(tmp_path / "out.parquet").read()
     assert found.column_names == ["ward", "n", "n_margin", "year", "month"]
     assert told(found) == rows
-    assert told(release_table(root, ut.Promise(**SAY), epsilon=60).table.to_arrow_table()) == rows
+    assert told(ut.release(root, ut.Promise(**SAY), epsilon=60, once=True).table.to_arrow_table()) == rows
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert told(ledger.publish("a", root, ut.Promise(**SAY), epsilon=60).table.to_arrow_table()) == rows
 
@@ -222,9 +221,9 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
 def test_a_column_in_folders_is_declared_like_any_other(tmp_path):
     root, _ = counts_in(tmp_path)
     with pytest.raises(NotDeclared, match="declared"):
-        release_table(files.streamed(root), ut.Promise(**{**SAY, "public": "ward"}), epsilon=1)
-    made = release_table(
-        files.streamed(root), ut.Promise(**{**SAY, "public": "ward"}, drop=["year", "month"]), epsilon=1
+        ut.release(files.streamed(root), ut.Promise(**{**SAY, "public": "ward"}), epsilon=1, once=True)
+    made = ut.release(
+        files.streamed(root), ut.Promise(**{**SAY, "public": "ward"}, drop=["year", "month"]), epsilon=1, once=True
     )
     assert made.table.names == ["ward", "n", "n_margin"]
 
@@ -260,7 +259,7 @@ def test_a_key_that_is_a_column_is_left_to_the_files(tmp_path):
     laid(tmp_path, "year=2020/k=a", ward=["w0", "w1"], year=[2019, 2020], n=[1, 2])
     assert read(tmp_path).to_pydict() == {"ward": ["w0", "w1"], "year": [2019, 2020], "n": [1, 2], "k": ["a", "a"]}
     say = SAY | {"public": ["ward", "year", "k"]}
-    assert release_table(tmp_path, **asked(epsilon=60, **say)).table.to_arrow_table()["year"].to_pylist() == [
+    assert ut.release(tmp_path, **asked(epsilon=60, **say), once=True).table.to_arrow_table()["year"].to_pylist() == [
         2019,
         2020,
     ]

@@ -16,7 +16,6 @@ import utmost as ut
 from asking import asked
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.ledger import Ledger
-from utmost.releases import release_table
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.engines.engines import engine_frame
@@ -110,7 +109,7 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
     is_engine = kind in ENGINES
     more = {"id_column": "ward"} if is_engine else {}
     (tmp_path / "once").mkdir()
-    made = release_table(make(tmp_path / "once"), ut.Promise(**PROMISE, **more), epsilon=1)
+    made = ut.release(make(tmp_path / "once"), ut.Promise(**PROMISE, **more), epsilon=1, once=True)
     answers = [made.table]
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
         for at, ask in (
@@ -133,7 +132,9 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
         cells = columns_of(answer)
         assert sorted(cells) == ["n", "n_margin", "ward"]
         assert cells["ward"] == WARDS
-        margin = release_table({"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon).margin()
+        margin = ut.release(
+            {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=epsilon, once=True
+        ).margin()
         assert cells["n_margin"] == [margin] * 3
     if not kind.startswith(("csv", "tsv", "JSON")):
         assert len({type(answer) for answer in answers}) == 1
@@ -165,7 +166,7 @@ NAMES = {
 def test_columns_keep_names_that_are_no_text(what, tmp_path):
     """Years, pairs and bins: in what is released, and in a view of frames."""
     table, columns, names = NAMES[what]
-    made = release_table(table, ut.Promise(columns=columns, unit=ut.Unit(1, 1)), epsilon=1)
+    made = ut.release(table, ut.Promise(columns=columns, unit=ut.Unit(1, 1)), epsilon=1, once=True)
     assert list(made.table) == names
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         said = ledger.publish("r", table, ut.Promise(columns=columns, unit=ut.Unit(1, 1)), epsilon=1).table
@@ -176,18 +177,18 @@ def test_columns_keep_names_that_are_no_text(what, tmp_path):
             assert list(seen.columns.names) == list(table.columns.names)
     if not isinstance(table, pd.DataFrame):
         with pytest.raises(BadTable, match="distinct"):
-            release_table({2020: [1], "2020": [2]}, ut.Promise(columns="2020", unit=ut.Unit(1, 1)), epsilon=1)
+            ut.release({2020: [1], "2020": [2]}, ut.Promise(columns="2020", unit=ut.Unit(1, 1)), epsilon=1, once=True)
 
 
 def test_the_type_that_leaves_is_no_function_of_true_values():
     """Neighbours of which one needs 65 bits: where the released values fit, one type."""
     for number in (1, 2**62, 2**64):
         values = {"n": np.array([number, 1], dtype=object)}
-        made = release_table(values, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1).table["n"]
+        made = ut.release(values, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, once=True).table["n"]
         assert made.dtype == (np.int64 if all(abs(cell) < 2**63 for cell in made.tolist()) else object)
     for kind in ("int8", "Int8", "uint8[pyarrow]", "float64"):
         small = pd.DataFrame({"n": pd.array([1, 2], dtype=kind)})
-        made = release_table(small, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/1000").table["n"]
+        made = ut.release(small, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/1000", once=True).table["n"]
         assert str(made.dtype) in ("int64", "Int64", "int64[pyarrow]")
 
 
@@ -196,7 +197,7 @@ def test_levels_and_categories_of_dropped_rows_do_not_leave():
     index = pd.MultiIndex.from_tuples([("a", 1), ("secret", 2)], names=["ward", "day"])
     whole = pd.DataFrame({"n": [7, 2], "kind": pd.Categorical(["x", "secret"])}, index=index)
     promise = {"columns": "n", "public": ["ward", "day", "kind"], "epsilon": 1, "unit": ut.Unit(1, 1)}
-    made = release_table(whole.iloc[:1], **asked(**promise)).table
+    made = ut.release(whole.iloc[:1], **asked(**promise), once=True).table
     assert "secret" not in made.index.levels[0]
     assert list(made["kind"].cat.categories) == ["x"]
 
@@ -208,7 +209,7 @@ def test_a_geodataframe_keeps_its_reference_system(tmp_path):
     promise = {"columns": "n", "public": "geometry", "epsilon": 1, "unit": ut.Unit(1, 1)}
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         made = [
-            release_table(frame, **asked(**promise)).table,
+            ut.release(frame, **asked(**promise), once=True).table,
             ledger.publish("r", frame, **asked(**promise)).table,
             ledger.view("r", epsilon=1).table,
         ]
@@ -222,7 +223,7 @@ def test_a_geodataframe_keeps_its_reference_system(tmp_path):
 @pytest.mark.parametrize("kind", ["dict of lists", "pandas, index", "polars", "record batch", "csv, semicolons"])
 def test_a_release_is_saved_in_every_format_with_its_statement(kind, out, tmp_path):
     (tmp_path / "in").mkdir()
-    made = release_table(KINDS[kind](tmp_path / "in"), ut.Promise(**PROMISE), epsilon=1)
+    made = ut.release(KINDS[kind](tmp_path / "in"), ut.Promise(**PROMISE), epsilon=1, once=True)
     said = made.save(tmp_path / out)
     assert json.loads((tmp_path / f"{out}.json").read_text()) == said
     back = as_columns(files.read(tmp_path / out))
@@ -233,7 +234,7 @@ def test_a_release_is_saved_in_every_format_with_its_statement(kind, out, tmp_pa
 
 
 def test_a_format_may_be_named_and_a_key_signs(tmp_path):
-    made = release_table(PLAIN, ut.Promise(**PROMISE), epsilon=1)
+    made = ut.release(PLAIN, ut.Promise(**PROMISE), epsilon=1, once=True)
     made.save(tmp_path / "table.data", format="jsonl")
     assert json.loads((tmp_path / "table.data").read_text().splitlines()[0])["ward"] == "Köln"
     for name, wrong in (("t.ods", {}), ("t.csv", {"format": "ods"})):
@@ -259,10 +260,11 @@ def test_a_format_may_be_named_and_a_key_signs(tmp_path):
 def test_a_damaged_file_is_refused_and_not_quoted(content, name, tmp_path):
     path = written(content, name)(tmp_path)
     with pytest.raises(BadTable) as caught:
-        release_table(
+        ut.release(
             path,
             ut.Promise(columns="n", drop=["ward"] if b"ward" in content else [], unit=ut.Unit(1, 1)),
             epsilon=1,
+            once=True,
         )
     assert "ln" not in str(caught.value).replace(str(tmp_path), "")
 

@@ -52,7 +52,7 @@ def truth(events: dict[str, list], low: Fraction, high: Fraction) -> tuple[list[
 
 
 def released(counted, epsilon=2000):
-    return ut.release_workload(counted, Strategy(counted.domain, counted.unit, {"region": 1}), epsilon=epsilon)
+    return ut.release(counted, Strategy(counted.domain, counted.unit, {"region": 1}), epsilon=epsilon, once=True).table
 
 
 def entrances(folder: Path):

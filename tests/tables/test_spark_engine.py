@@ -30,7 +30,6 @@ from utmost.publish.ledger import engine_ledger
 # Parts of a release are forced or compared from inside.
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows
-from utmost.releases import release_table
 from utmost.sampling import Identifiers
 from utmost.types import delta
 from utmost.workloads import Domain, bins, periods, plain
@@ -248,7 +247,7 @@ def test_what_one_partition_cannot_see_is_refused_before_any_draw(case):
     change, said = WRONG[case]
     frame = on_spark(wards(), 1).union(on_spark(wards(1), 1)).limit(0).union(on_spark(wards() | change, 4))
     with pytest.raises(BadTable, match=said):
-        release_table(frame, ut.Promise(**PROMISE), epsilon=1)
+        ut.release(frame, ut.Promise(**PROMISE), epsilon=1, once=True)
 
 
 CHANGED = {

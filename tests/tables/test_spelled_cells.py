@@ -122,8 +122,8 @@ def test_groups_of_cut_are_counted_beside_a_gap(table, gap):
     cut = pd.cut(pd.Series([1, 5, 12, *gap]), [0, 5, 10, 20])
     counted = ut.count_table(table({"x": cut}), ut.Domain(x=list(cut.cat.categories)), ut.Counting(each_row=True))
     assert counted.cells.tolist() == [2, 0, 1]
-    released = ut.release_table(
-        pd.DataFrame({"x": cut, "n": 1}), ut.Promise(columns="n", public="x", unit=ut.Unit(1, 1)), epsilon=1
+    released = ut.release(
+        pd.DataFrame({"x": cut, "n": 1}), ut.Promise(columns="n", public="x", unit=ut.Unit(1, 1)), epsilon=1, once=True
     )
     assert str(files.columns(released.table)["x"][0]) == "(0, 5]"
 

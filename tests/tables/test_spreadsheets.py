@@ -74,7 +74,7 @@ def test_the_file_is_a_function_of_what_is_published():
 def test_a_release_has_its_statement_as_a_sheet_and_beside_it(run, tmp_path):
     """The sheet says what the file beside it says, but for the digest, which no file can hold of itself."""
     table = {"ward": ["A", "B"], "n": [5, 7]}
-    said = ut.release_table(table, ut.Promise(columns="n", public="ward", unit=ut.Unit(1, 1)), epsilon=1).save(
+    said = ut.release(table, ut.Promise(columns="n", public="ward", unit=ut.Unit(1, 1)), epsilon=1, once=True).save(
         tmp_path / "r.xlsx"
     )
     book = openpyxl.load_workbook(tmp_path / "r.xlsx")
@@ -216,7 +216,9 @@ FORGED = {
 def test_what_a_workbook_says_beside_its_values_is_compared_with_the_statement(forged, tmp_path, run):
     """Whoever opens it in Excel reads that sheet, and no digest that a forger makes anew tells of it."""
     words = {"columns": "n", "public": "place", "unit": ut.Unit(1, 1)}
-    ut.release_table({"place": ["a", "b"], "n": [500, 97]}, **asked(**words, epsilon="1/2")).save(tmp_path / "n.xlsx")
+    ut.release({"place": ["a", "b"], "n": [500, 97]}, **asked(**words, epsilon="1/2"), once=True).save(
+        tmp_path / "n.xlsx"
+    )
     assert run("verify", tmp_path / "n.xlsx")[0] == 0
     part, pattern, text = FORGED[forged]
     with ZipFile(tmp_path / "n.xlsx") as packed:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import utmost as ut
 from asking import asked
 from running import called
 from utmost import Unit
@@ -17,7 +18,6 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 # Parts of a release are forced or compared from inside.
 from utmost.publish.releases import streamed
 from utmost.publish.releases.streamed import StreamedTable
-from utmost.releases import rehearse_table, release_table
 from utmost.tables.files import files, parquet_pieces
 
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
@@ -86,7 +86,7 @@ def out_of(path):
 def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
     """Rows in their order, margins behind, and noise with the law's frequencies, within seven deviations."""
     path = kind(wards(), tmp_path)
-    made = release_table(files.streamed(path), **asked(**SAY))
+    made = ut.release(files.streamed(path), **asked(**SAY), once=True)
     found = written(made, out_of(path))
     assert list(found) == ["ward", "visits", "visits_margin"] == made.table.names
     assert found["ward"].tolist() == wards()["ward"].tolist()
@@ -100,9 +100,11 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
 
 def test_a_release_in_pieces_says_what_a_release_says(kind, tmp_path):
     path = kind(wards(), tmp_path)
-    made, whole = release_table(files.streamed(path), **asked(**SAY)), release_table(wards(), **asked(**SAY))
+    made, whole = (
+        ut.release(files.streamed(path), **asked(**SAY), once=True),
+        ut.release(wards(), **asked(**SAY), once=True),
+    )
     assert made.statement_with(None) == whole.statement_with(None)
-    assert rehearse_table(files.streamed(path), **asked(**SAY)).table is None
 
 
 WRONG = {
@@ -121,12 +123,12 @@ def test_what_cannot_be_released_is_refused_in_the_first_pass(kind, tmp_path, ca
     path = kind(wards().assign(**change), tmp_path)
     say = SAY | ({"id_column": None} if case == "a copy" else {})
     with pytest.raises(error, match=said):
-        release_table(files.streamed(path), **asked(**say))
+        ut.release(files.streamed(path), **asked(**say), once=True)
 
 
 def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
     path = kind(wards(), tmp_path)
-    made = release_table(files.streamed(path), **asked(**SAY))
+    made = ut.release(files.streamed(path), **asked(**SAY), once=True)
     as_directory(wards()[:4000], tmp_path / "other")
     if path.is_dir():
         (path / "b" / "c.parquet").unlink()
@@ -142,7 +144,7 @@ def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
 def test_a_file_with_as_many_other_rows_is_not_released(kind, tmp_path):
     """What was checked was another file: its identifiers may come twice now, and its public cells be the true ones."""
     path = kind(wards(), tmp_path)
-    made = release_table(files.streamed(path), **asked(**SAY))
+    made = ut.release(files.streamed(path), **asked(**SAY), once=True)
     changed = path / "a.parquet" if path.is_dir() else path
     changed.write_bytes(changed.read_bytes())
     with pytest.raises(BadTable, match="must not change while it is released; got another file"):
@@ -153,7 +155,7 @@ def test_categories_that_no_row_has_are_not_written(tmp_path):
     frame = wards()
     frame["ward"] = pd.Categorical(frame["ward"], categories=[*frame["ward"], "secret"])
     path = as_parquet(frame, tmp_path)
-    written(release_table(files.streamed(path), **asked(**SAY)), out_of(path))
+    written(ut.release(files.streamed(path), **asked(**SAY), once=True), out_of(path))
     assert b"secret" not in out_of(path).read_bytes()
 
 
@@ -172,7 +174,7 @@ def test_files_of_one_directory_have_the_same_columns(tmp_path):
 def test_reals_in_pieces(tmp_path):
     frame = wards().assign(visits=np.arange(ROWS) / 7)
     path = as_parquet(frame, tmp_path)
-    made = release_table(files.streamed(path), **asked(**SAY, numbers="reals"))
+    made = ut.release(files.streamed(path), **asked(**SAY, numbers="reals"), once=True)
     found = written(made, out_of(path))
     assert np.abs(found["visits"] - frame["visits"]).max() < 60
 
@@ -224,9 +226,9 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     """The peak at 8 million rows is that at half a million, within 30 MB."""
     code = (
         "import sys, pathlib, re; from utmost.tables.files import files; files.LARGE = 0\n"
-        "from utmost import Promise, release_table\n"
+        "import utmost as ut; from utmost import Promise, Unit\n"
         "promise = Promise('visits', public='ward', id_column='ward', unit=Unit(1, 1))\n"
-        "path = pathlib.Path(sys.argv[1]); made = release_table(files.streamed(path), promise, epsilon=1)\n"
+        "path = pathlib.Path(sys.argv[1]); made = ut.release(files.streamed(path), promise, epsilon=1, once=True)\n"
         "out = path.with_suffix('.out.parquet')\n"
         "with out.open('w+b') as file: files.write(made.table, file, out)\n"
         "print(re.search(r'VmHWM:\\s+(\\d+)', pathlib.Path('/proc/self/status').read_text())[1])"

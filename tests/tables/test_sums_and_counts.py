@@ -106,7 +106,7 @@ def test_the_figures_by_three_routes():
     domain = Domain(cell=range(cells))
     rows = {"cell": [0], "x": [1]}
     table = ut.count_table(rows, domain, ut.Counting(each_row=True), measure=ut.sum("x", each=(0, 1), most_events=1))
-    release = ut.release_workload(table, Strategy(table.domain, table.unit, {"cell x": 1}), epsilon=1)
+    release = ut.release(table, Strategy(table.domain, table.unit, {"cell x": 1}), epsilon=1, once=True).table
     both = ut.releases.SumsAndCounts(release)
     count, total = both.count({"cell": 7}), both.total({"cell": 7})
     closed = 2 * variance(1) + variance(1)
@@ -120,7 +120,7 @@ def test_the_figures_by_three_routes():
 
 def released(table, epsilon):
     return ut.releases.SumsAndCounts(
-        ut.release_workload(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon)
+        ut.release(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon, once=True).table
     )
 
 
@@ -166,19 +166,19 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     assert "changes at most 3 pairs of cells along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
     assert check_workload(strict.facts()).unit == table.unit
     for refused in (
-        lambda: ut.release_table(table, ut.Promise.of_counted(table), epsilon=1),
-        lambda: ut.release_table(table, ut.Promise(unit=table.unit), epsilon=1),
+        lambda: ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True),
+        lambda: ut.release(table, ut.Promise(unit=table.unit), epsilon=1, once=True),
     ):
         with pytest.raises(Unsupported, match="geometric noise"):
             refused()
     plain = Unit(12, 3, amount=Amount("paid", "0.5"))
     with pytest.raises(OutOfRange, match="together, or neither"):
-        ut.release_workload(table, Strategy(table.domain, plain, {"shop paid": 1}), epsilon=1)
+        ut.release(table, Strategy(table.domain, plain, {"shop paid": 1}), epsilon=1, once=True)
     with pytest.raises(OutOfRange, match="an axis of their own"):
         Strategy(DOMAIN, table.unit, {"shop": 1})
     with pytest.raises(OutOfRange, match="must have been noised together"):
         ut.releases.SumsAndCounts(
-            ut.release_workload(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
+            ut.release(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table
         )
     for words in ({"per_cell": 5}, {"each": None}, {"values": None, "step": None, "each": None}):
         with pytest.raises(OutOfRange, match="amounts between two ends"):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import utmost as ut
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
@@ -18,7 +19,6 @@ from utmost.publish.workloads.bounds.workload_evidence import family_blocks
 from utmost.publish.workloads.measuring.axis_sums import Runs
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.spectra import row_spectrum, runs_spectrum
-from utmost.releases import release_workload
 from utmost.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
 from workload_cases import precision
 
@@ -76,7 +76,7 @@ def test_flights_are_planned_and_released():
     equal = Strategy(domain, Unit(1, 2), {"airport": "1/3", "hour": "1/3", "": "1/3"}, wanted, level(1))
     assert all(level_ in (0, 2) for level_, _ in plan.shares), "states are not measured"
     assert plan.value <= equal.value * (1 + 1e-12)
-    released = release_workload(np.zeros(domain.shape, dtype=int), plan, epsilon=1)
+    released = ut.release(np.zeros(domain.shape, dtype=int), plan, epsilon=1, once=True).table
     for family, states in (("airport", 105), ("state", 46)):
         variances = [noise.variance for noise in released.laws(domain.family(family)).values()]
         counts = np.unique(released.reconstruction.kinds(domain.family(family)), return_counts=True)[1]

@@ -19,7 +19,6 @@ from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import numbers_of
-from utmost.releases import release_workload
 from utmost.statements import read_workload
 from utmost.tables.cells.axis_places import places_on
 from utmost.workloads import Domain, Strategy, Workload, bins, edges, strategy
@@ -123,7 +122,7 @@ def test_age_groups_are_counted_planned_and_released():
     with pytest.raises(OutOfRange, match="by 5, 15, 25, 65"):
         domain.selection({"age": slice(7, 65)})
     chosen = strategy(Workload(domain, {"age sex": 1}), Unit(1, 1), epsilon=20)
-    released = release_workload(counted, chosen, epsilon=20)
+    released = ut.release(counted, chosen, epsilon=20, once=True).table
     true = int(expected[4].sum())
     assert abs(released.total({"age": slice(65, None)}).value - true) <= 3
     assert abs(released.total({"broad": "65+"}).value - true) <= 3
@@ -146,7 +145,7 @@ def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_p
     for family in domain.families():
         assert domain.family(domain.family_name(family)) == family
     wanted = Workload(domain, {"age group sex": 1, "place of birth": 1, "age group=65+ sex": 1, "": 1})
-    released = release_workload(np.full((3, 2, 2), 100), strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1)
+    released = ut.release(np.full((3, 2, 2), 100), strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True).table
     released.save(tmp_path / "release.json")
     again = read_workload(tmp_path / "release.json")
     assert again.total({"age group": "65+"}) == released.total({"age group": "65+"})
@@ -163,7 +162,7 @@ def test_groups_by_what_they_hold_keep_order_slices_means_and_ranges():
     assert Domain.of_facts({"age": {"bins": [0, 10], "groups": groups, "missing": "none"}}).same_as(domain)
     counts = np.array([10, 0, 0, 0, 40, 40, 0, 0, 0, 10, 7])
     with pytest.warns(ut.errors.LittleProtection):
-        release = ut.release_workload(counts, Strategy(domain, ut.Unit(1, 1), {"age": 1}), epsilon=60)
+        release = ut.release(counts, Strategy(domain, ut.Unit(1, 1), {"age": 1}), epsilon=60, once=True).table
     assert release["band"]["estimate"].tolist() == [50, 50, 7]
     assert release.total({"age": slice(4, 6)}).value == 80
     assert release.total({"band": "5-9"}).value == 50

@@ -27,7 +27,7 @@ from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, precision_weights
 from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
-from utmost.releases import WorkloadRelease, release_workload
+from utmost.releases import WorkloadRelease
 from utmost.tables.axes.few_cells import FewCells
 from utmost.workloads import (
     Domain,
@@ -299,7 +299,7 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
     wanted = Workload(CENSUS, {" ".join(names): 1 for names in combinations(columns, 2)})
     for method in (None, "rows"):
         chosen = strategy(wanted, counted.unit, epsilon=1, method=method)
-        release = release_workload(counted, chosen, epsilon=40, confidence=Fraction(999_999, 1_000_000))
+        release = ut.release(counted, chosen, epsilon=40, confidence=Fraction(999_999, 1_000_000), once=True).table
         table = release["sex race"]
         truth = CENSUS.sums(counted.cells, CENSUS.family("sex race"))
         assert (np.abs(table["estimate"] - truth) <= table["margin"]).all()
@@ -325,7 +325,7 @@ def test_the_digest_is_of_one_text_however_it_is_read(monkeypatch):
     import hashlib
 
     chosen = Strategy(SMALL, ONE, {(0, 0, 2, 1): "1/2", (-1, 0, 2, 1): "1/2"})
-    release = release_workload(np.arange(SMALL.size).reshape(SMALL.shape), chosen, epsilon=1)
+    release = ut.release(np.arange(SMALL.size).reshape(SMALL.shape), chosen, epsilon=1, once=True).table
     pairs = [[SMALL.family_name(of), [str(n) for n in sums.ravel().tolist()]] for of, sums in release.measured.items()]
     text = json.dumps([SMALL.facts(), *pairs], separators=(",", ":"), ensure_ascii=False)
     monkeypatch.setattr("utmost.publish.promises.workload_statements._AT_ONCE", 2)
@@ -384,7 +384,7 @@ def test_the_noise_of_a_plan_has_the_stated_variance():
     zeros, squares = np.zeros(SMALL.shape, dtype=np.int64), []
     weights = precision_weights({of: law.ratio for of, law in noise_laws(chosen, level(1)).items()})
     for _ in range(400):
-        release = release_workload(zeros, chosen, epsilon=1)
+        release = ut.release(zeros, chosen, epsilon=1, once=True).table
         assert release.weights == weights
         sums, divisor = release.reconstruction.estimates(release.measured, SMALL.family("sex age"))
         squares.append(np.mean((sums / divisor).astype(float) ** 2))

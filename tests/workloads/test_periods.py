@@ -13,12 +13,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import utmost as ut
 from counting_words import counted_with
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.privacy import Unit
-from utmost.releases import release_workload
 from utmost.statements import read_workload
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
@@ -233,9 +233,12 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
         assert (again.account.outside, again.account.missing) == (counted.account.outside, counted.account.missing)
     assert counted.account.left_out == 0
     true = counted.cells.sum(axis=(1, 2))
-    released = release_workload(
-        counted, strategy(Workload(DOMAIN, {"date smoker": 1, "date/quarter": 1}), counted.unit, epsilon=40), epsilon=40
-    )
+    released = ut.release(
+        counted,
+        strategy(Workload(DOMAIN, {"date smoker": 1, "date/quarter": 1}), counted.unit, epsilon=40),
+        epsilon=40,
+        once=True,
+    ).table
     released.save(tmp_path / "release.json")
     again = read_workload(tmp_path / "release.json")
     assert abs(again.total({"date": slice("2013-02", "2013-05")}).value - true[2:5].sum()) <= 3

@@ -74,7 +74,7 @@ def test_the_promise_is_said_everywhere_and_checked():
             Strategy.of_facts(
                 {name: fact for name, fact in facts.items() if name != left_out}, Unit(1, 1, "change-one")
             )
-    said = ut.release_workload(np.arange(6), chosen, epsilon=1).facts()
+    said = ut.release(np.arange(6), chosen, epsilon=1, once=True).table.facts()
     assert "the total is public" in said["guarantee"]
     assert chosen.summary()
 
@@ -83,7 +83,7 @@ def test_a_release_tells_the_total_and_nothing_else(tmp_path):
     """No warning, as the total says nothing; kept in a ledger, relaxed, and the file verified by its own statement."""
     domain, cells = Domain(cell=range(6)), np.array([5, 0, 3, 2, 9, 1])
     chosen = strategy(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
-    release = ut.release_workload(cells, chosen, epsilon=1)
+    release = ut.release(cells, chosen, epsilon=1, once=True).table
     assert release.total({}).value == 20
     assert release.total({"cell": 2}).margin > 3
     release.save(tmp_path / "r.json")
@@ -105,7 +105,7 @@ def test_what_is_refused():
     counted = ut.count_table({"cell": list("abcab")}, domain, ut.Counting(each_row=True, neighbours="change-one"))
     chosen = strategy(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
     with pytest.raises(OutOfRange, match="left out"):
-        ut.release_workload(counted, chosen, epsilon=1)
+        ut.release(counted, chosen, epsilon=1, once=True)
     with pytest.raises(Unsupported):
         certified_shares(chosen.workload, EVERYBODY, 1)
 
@@ -128,5 +128,5 @@ def test_a_unit_of_more_cells_than_were_counted_is_refused():
     wider = strategy(wanted, Unit(1, 3, "change-one", nonnegative=True, exactly=True), epsilon=1)
     assert charge_of(domain, counted.unit, wider.shares) * counted.unit.charged / wider.unit.charged == 2
     with pytest.raises(OutOfRange, match="exactly what was proved"):
-        ut.release_workload(counted, wider, epsilon=1)
-    ut.release_workload(counted, strategy(wanted, counted.unit, epsilon=1), epsilon=1)
+        ut.release(counted, wider, epsilon=1, once=True)
+    ut.release(counted, strategy(wanted, counted.unit, epsilon=1), epsilon=1, once=True)

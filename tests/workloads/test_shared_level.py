@@ -138,7 +138,7 @@ def test_measures_are_released_together_read_and_compared(tmp_path):
     tables, strategies = counted()
     shared = ut.workloads.share_level(strategies, epsilon=1, weights={"visits": 3})
     releases = ut.releases.release_shared(tables, shared)
-    spent = {name: release.spent for name, release in releases.items()}
+    spent = {name: release.level for name, release in releases.items()}
     assert spent == shared.levels(ut.level(1))
     assert sum(level.epsilon for level in spent.values()) == 1
     for name, release in releases.items():

@@ -130,7 +130,7 @@ def test_variances_are_those_of_what_is_released():
     """The plan's are those of the release's own laws, exactly; 150 releases lie within margins, above and below, so."""
     chosen = planned()
     cells = np.array([[5, 7, 2], [3, 1, 0]])
-    releases = [ut.release_workload(cells, chosen, epsilon=1) for _ in range(150)]
+    releases = [ut.release(cells, chosen, epsilon=1, once=True).table for _ in range(150)]
     for name in ("region quarter", "region", ""):
         family = chosen.domain.family(name)
         truth, laws = chosen.domain.sums(cells, family).ravel(), releases[0].laws(family)
@@ -207,12 +207,12 @@ def test_without_a_proof_there_are_no_signed_sums():
     assert not signed.unit.nonnegative
     for table in (apart, signed):
         with pytest.raises(OutOfRange, match="lowers a cell"):
-            ut.release_workload(table, chosen, epsilon=1)
+            ut.release(table, chosen, epsilon=1, once=True)
     unit = Unit(1, 3, "change-one", nonnegative=True)
     replaced = ut.count_table(events(), DOMAIN, ut.Counting("who", at_most=3, neighbours="change-one"))
     again = Strategy(DOMAIN, unit, chosen.shares, together="quarter", rows=chosen.rows)
     with pytest.raises(OutOfRange, match="whole rows"):
-        ut.release_workload(replaced, again, epsilon=1)
+        ut.release(replaced, again, epsilon=1, once=True)
     for unit in (Unit(1, 3), Unit(1, 4, nonnegative=True)):
         with pytest.raises((OutOfRange, Unsupported)):
             planned(unit=unit)

@@ -52,7 +52,10 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
     assert dict(plan.shares) == {(): 1}
     assert plan.within()[0][1] == 1, "the least error of any mechanism"
     table = counted()
-    assert list(ut.release_table(table, ut.Promise.of_counted(table), epsilon=1).table) == ["count", "count_margin"]
+    assert list(ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).table) == [
+        "count",
+        "count_margin",
+    ]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         release = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=50).table
         loose = ledger.relax("r", table, epsilon=60).table
@@ -73,7 +76,7 @@ def test_the_law_is_that_of_one_cell():
     drawn = (
         np.array(
             [
-                int(ut.release_table(table, ut.Promise.of_counted(table), epsilon=1).table["count"][0])
+                int(ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).table["count"][0])
                 for _ in range(800)
             ]
         )

@@ -302,7 +302,7 @@ def test_counting_promises_what_it_proves():
     for table in (*parts.values(), CountedTable(CELLS, np.zeros(4, int), Unit(1, 1, "change-one"))):
         chosen = Strategy(table.domain, COUNTS, HALVES)
         with pytest.raises(OutOfRange, match=r"must not be smaller|may move from one part"):
-            ut.release_workload(table, chosen, epsilon=1)
+            ut.release(table, chosen, epsilon=1, once=True)
     with pytest.raises(OutOfRange, match="move from one part to another"):
         CountedTable(CELLS, np.zeros(4, int), COUNTS, part=("p", "left"))
     with pytest.raises(OutOfRange, match="move from one part to another"):
@@ -324,7 +324,7 @@ def test_the_promise_travels_with_what_is_written(tmp_path):
     chosen = strategy(Workload(CELLS, {"cell": 1, "": 1}), table.unit, epsilon=1)
     save_plan(chosen, tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json").unit == COUNTS
-    facts = ut.release_workload(table, chosen, epsilon=1).facts()
+    facts = ut.release(table, chosen, epsilon=1, once=True).table.facts()
     assert check_workload(facts).strategy.unit == COUNTS
     assert facts["nonnegative"] is True
     assert "no individual lowers" in facts["guarantee"]
@@ -342,7 +342,7 @@ def test_the_promise_travels_with_what_is_written(tmp_path):
 def test_what_adds_up_to_one_says_what_it_always_said():
     """No new field and no new sentence where nothing is promised, whatever the charge is."""
     chosen = Strategy(CELLS, Unit(1, 1, "change-one"), {"cell": "1/2", "": "1/2"})
-    facts = ut.release_workload(np.zeros(4, int), chosen, epsilon=1).facts()
+    facts = ut.release(np.zeros(4, int), chosen, epsilon=1, once=True).table.facts()
     assert "nonnegative" not in facts
     assert "the shares are together 1" in facts["theorem"]
     assert "nonnegative" not in chosen.facts()

@@ -217,9 +217,9 @@ class Unit(PickledByFields):
         if self.needs_sizes:
             what = "sums and counts that are noised together" if self.is_shared else "cells that are bounded in all"
             remedy = (
-                "Release the counted table by a strategy: with ut.release_workload, in a ledger with strategy=, on the "
+                "Release the counted table by a plan: with ut.release(table, plan), in a ledger with noise=plan, on "
+                "the command line with utmost plan and --plan."
             )
-            remedy += "command line with utmost plan and --plan."
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_part(self, part: object) -> None:

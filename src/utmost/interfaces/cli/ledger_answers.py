@@ -23,7 +23,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.process_release import rehearse
+from utmost.publish.ledger.process_release import check_release
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
@@ -31,7 +31,6 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.table import rehearse_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
@@ -264,10 +263,7 @@ def publish_in_ledger(
 
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
-    if is_engine_frame(table):
-        rehearse_table(table, promise, epsilon=question.at, cost=None)
-    else:
-        rehearse(table, promise, epsilon=question.at)
+    check_release(table, promise, question.at)
     if memory.create and not memory.place.is_there:
         after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
         return _show_spending(question, after | {"spent": level_text(question.at)}, new=True)

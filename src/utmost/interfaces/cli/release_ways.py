@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.core.noise.costs import Cost
 from utmost.core.noise.norm_staircase import CellCost
+from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import Persons, split_names
@@ -18,9 +18,8 @@ from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
 from utmost.interfaces.cli.screens.release_screen import give
 from utmost.interfaces.documents.cost_files import cost_of
-from utmost.publish.promises.promise import Promise
-from utmost.publish.releases.noised_workloads import release_workload
-from utmost.publish.releases.table import rehearse_table, release_table
+from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.releases.once import checked_table
 from utmost.tables.files import files
 from utmost.tables.files.file_pieces import FilePieces
 
@@ -38,9 +37,6 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     told.level.read(), told.answer.file  # refused before all else
     source = told.spelling.of(table, is_counted=told.people.are_events)
     told.promised.check()
-    if told.details.group is not None:
-        return detailed(source, told)
-    refuse("needs --group", told.details)
     if told.promised.is_whole:
         whole(source, told)
     elif told.once.together is not None:
@@ -49,19 +45,6 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         by_plan(source, told)
     else:
         table_of_columns(source, told)
-
-
-def detailed(table: Path, told: ReleaseOptions) -> None:
-    """Sums of groups, and of each the breakdown that its noisy sum chooses; events are counted first."""
-    from utmost.interfaces.cli.two_stages import publish_detailed
-
-    refuse("does not go with --group", replace(told.promised, protected=Protected()), told.once)
-    refuse("does not go with --group; publish both tables in a ledger, in turn", told.memory)
-    counted = _counted(table, told.people, told.neighbours, told.spelling.cells)
-    if counted is None:
-        remedy = "Count first, or here: --person, --at-most and --domain."
-        raise OutOfRange("details are of a counted table", came=table.name, where="--group", remedy=remedy)
-    publish_detailed(counted, told)
 
 
 def whole(table: Path, told: ReleaseOptions) -> None:
@@ -95,13 +78,14 @@ def together(table: Path, told: ReleaseOptions) -> None:
 
 def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
     """Release a table once and for all as it is promised, or say what a release would promise, and show it."""
-    answer, publish = told.answer, rehearse_table if told.dry_run else release_table
+    answer = told.answer
     answer.check_free(table)
     signer, source = answer.signer, files.read(table)
     check_fits(answer, source, promise.columns, promise.public)
     with progress_bar(f"Checking and noising {table.name}"):
-        release = publish(source, promise, epsilon=told.level.read(), confidence=answer.confidence)
-    give(release, answer, signer)
+        checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
+        released = checked.released(None if told.dry_run else secure(None))
+    give(released, answer, signer)
 
 
 def by_plan(table: Path, told: ReleaseOptions) -> None:
@@ -114,7 +98,8 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
         check_document(answer.file, answer.sign)
     _check_key(told)
     unread = Protected() if told.people.are_events else promised.protected
-    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread)
+    measured = Persons(mean=told.people.mean, neighbours=told.people.neighbours)
+    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
     strategy = promised.strategy
     assert strategy is not None, "there is a plan"
     counted = planned_table(table, told.people.people, told.spelling.cells, strategy)
@@ -129,10 +114,11 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
 def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     """Columns of a table, each cell noised at its share; events are counted first."""
     answer, promised = told.answer, told.promised
-    if told.people.are_events and not told.is_repeatable:  # before what may take a minute
+    is_document = told.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
+    if told.people.are_events and not told.is_repeatable and not is_document:  # before what may take a minute
         answer.check_free(table)
     _check_key(told)
-    counted = _counted(table, told.people, told.neighbours, told.spelling.cells)
+    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
     elif counted.unit.needs_sizes and promised.stated is None:
@@ -140,11 +126,11 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
-    cost: Cost | None = cost_of(told.once.cost)
-    if promised.stated is not None:
-        refuse("cannot be chosen with --promise, which says all that is promised", told.once)
-        cost = None  # the noise is the one that the file says
     promise = promised.of(counted)
+    if promised.stated is None:
+        promise = promise.once(cost_of(told.once.cost))
+    else:
+        refuse("cannot be chosen with --promise, which says all that is promised", told.once)
     answer.check_free(table)
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
@@ -155,19 +141,20 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         if large is None:
             source = files.read(table) if counted is None else counted
             check_fits(answer, source, promise.columns, promise.public)
-        publish = rehearse_table if told.dry_run else release_table
-        release = publish(source, promise, epsilon=told.level.read(), cost=cost, confidence=answer.confidence)
-    give(release, answer, signer)
+        checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
+        released = checked.released(None if told.dry_run else secure(None))
+    give(released, answer, signer)
 
 
 def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) -> None:
     """The cells of a table that needs a plan: of sums, counts and means by one noise, or of persons bounded in all."""
     from utmost.interfaces.cli.screens.workload_screens import give_cells, release_by_plan
     from utmost.publish.promises.sum_noise import SumNoise
+    from utmost.publish.releases.checked_sums import CheckedSums
 
     answer, level = told.answer, told.level.read()
-    promise = told.promised.of(counted)
     refuse("does not go with sums and counts together", told.once, told.promised.columns)
+    promise = told.promised.of(counted)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
@@ -181,7 +168,7 @@ def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) ->
     answer.check_free(table)
     check_fits(answer, counted, (), ())
     with progress_bar("Noising"):
-        release = release_workload(counted, promise.noise.strategy, epsilon=level, confidence=sure)
+        release = CheckedSums.of(counted, promise, level, sure).draw(secure(None))
     give_cells(release, answer, signer)
 
 
@@ -204,7 +191,8 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
-    question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
+    level = options.AskedLevel(told.level.epsilon)
+    question = Question(name=told.memory.name, level=level, version=told.memory.version, answer=told.answer)
     promise = told.promised.of(counted)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
 
@@ -230,7 +218,7 @@ def _check_key(told: ReleaseOptions) -> None:
         )
 
 
-def _counted(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
+def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
     if persons.are_events:
         if persons.domain is None:

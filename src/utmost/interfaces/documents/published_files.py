@@ -95,10 +95,10 @@ def read_release(
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
-    >>> from utmost.releases import release_table
+    >>> from utmost import release
     >>> with TemporaryDirectory() as folder:
-    ...     release = release_table({"n": [601]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
-    ...     _ = release.save(f"{folder}/released.csv")
+    ...     answer = release({"n": [601]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
+    ...     _ = answer.save(f"{folder}/released.csv")
     ...     read_release(f"{folder}/released.csv").bars.alone()
     3
     """

@@ -90,7 +90,7 @@ def stated_release(said: Mapping[str, Any]) -> Facts:
     """Check a statement of any release, and say what it says in words.
 
     Args:
-        said: the statement of `release_table`, a ledger's answer, keys that were
+        said: the statement of an answer, keys that were
             named, answers of `utmost respond`, a reading, a withheld table, or a whole workload release.
 
     Raises:
@@ -100,9 +100,9 @@ def stated_release(said: Mapping[str, Any]) -> Facts:
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
-    >>> from utmost.releases import release_table
-    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 2)), epsilon="1/2")
-    >>> stated = stated_release(release.statement)
+    >>> from utmost import release
+    >>> answer = release({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 2)), epsilon="1/2")
+    >>> stated = stated_release(answer.statement)
     >>> stated.unit
     'one individual, who changes at most 2 released cells, each by at most 1'
     >>> stated.noises[0].law, stated.noises[0].bars

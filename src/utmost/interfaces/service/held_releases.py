@@ -26,7 +26,7 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.answer import Answer, AnswerTable
-from utmost.publish.releases.table import checked_table
+from utmost.publish.releases.once import checked_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 
 _DAY, _FAILED_A_DAY = 86_400, 5

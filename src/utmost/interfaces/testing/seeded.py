@@ -22,9 +22,8 @@ from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import Place, opened_book
 from utmost.publish.promises.values import noised
-from utmost.publish.releases.checked_sums import CheckedSums
+from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
-from utmost.publish.releases.noised_workloads import counted_for
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
@@ -109,7 +108,7 @@ def seeded_planar_release(
 def seeded_workload_release(
     table: Any, strategy: Strategy, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
 ) -> WorkloadRelease:
-    """What `utmost.release_workload` does, with bits from a seed. It is not private.
+    """The sums that `utmost.release` noises once by a plan, with bits from a seed. It is not private.
 
     >>> from utmost.workloads import Domain
 
@@ -119,8 +118,7 @@ def seeded_workload_release(
     >>> one["sex"]["estimate"].tolist() == other["sex"]["estimate"].tolist()
     True
     """
-    counted, promise = counted_for(table, strategy)
-    return CheckedSums.of(counted, promise, level(epsilon), confidence).draw(SeededRandomness(seed))
+    return CheckedSums.of(*counted_for(table, strategy), level(epsilon), confidence).draw(SeededRandomness(seed))
 
 
 _KEY = bytes(32)

@@ -61,7 +61,7 @@ def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> Measu
         per_cell: Number of events of a person that count in a cell; 1 if left out, or as many as ``in_all``.
         in_all: Number of events of a person that count in the whole table: of more, evenly spread ones are kept, so
             that each cell loses in proportion. Where persons differ in how much they do, this cuts far less than
-            ``per_cell`` for the same noise; a strategy releases it, see `release_workload`.
+            ``per_cell`` for the same noise; a plan releases it, see `release`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> from utmost.counting import Counting, count_measures

@@ -156,7 +156,7 @@ class Ledger(Responding, Accounts, Display):
 
         Args:
             name: of the release.
-            table: as for `release_table`; of an engine's frame, noise="items" and no responses that the ledger keeps.
+            table: as for `release`; of an engine's frame, noise="items" and no responses that the ledger keeps.
             promise: what is promised of it; of a counted table by `Promise.of_counted`. Identifiers are committed to,
                 with the order of the rows. Without them the ledger goes by the order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.

@@ -1,12 +1,18 @@
-"""Releasing a table by any promise, remembered by this process: a ledger that lasts as long as it."""
+"""Releasing a table as it is promised: remembered by this process, in a ledger that lasts as long as it; or once."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar, overload
 
+from numpy.typing import NDArray
+
+from utmost.core.exact.arguments import truth
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy, secure
-from utmost.errors import Unsupported
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
@@ -15,87 +21,145 @@ from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
-from utmost.publish.promises.statement import Statement
-from utmost.publish.promises.sum_noise import SumNoise
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.checked_sums import counted_for
+from utmost.publish.releases.once import checked_table
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.engines.engines import is_engine_frame
+
+Table = TypeVar("Table")
 
 NAME = "release"
 """Under which a process remembers its one release."""
 
 
+@overload
+def release(
+    table: CountedTable | NDArray[Any],
+    promise: Strategy,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    once: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> Answer[WorkloadRelease]: ...
+
+
+@overload
+def release(
+    table: ProvedTable | Path,
+    promise: Promise,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    once: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> Answer[Any]: ...
+
+
+@overload
+def release(
+    table: Table,
+    promise: Promise,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    once: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> Answer[Table]: ...
+
+
+@progress_bar("Noising")
 def release(
     table: Any,
-    promise: Promise,
+    promise: Promise | Strategy,
     *,
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
-    randomness: Randomness | None = None,
-) -> Answer[AnswerTable]:
-    """Release a table at a level, and later at any other: cells, sums of a strategy, or points, as promised.
-
-    The release is remembered by this process, as `GradualRelease` is, and gone when it ends; `Ledger.publish` keeps it.
-    It holds the table, so that ``answer.release.at`` gives more accurate answers as long as its values stay the same.
-
-    Args:
-        table: as for `Ledger.publish`: a dict of columns, a frame, a counted table.
-        promise: all that is decided beforehand; of a counted table by `Promise.of_counted`.
-        epsilon, alpha: the first level, one of the two.
-        randomness: the operating system's if left out; a seeded source is refused.
-
-    Raises:
-        As `Ledger.publish`. Nothing is drawn by a call that raises.
-
-    Source: [koufogiannis2015], Theorems 1, 11 and 12.
-
-    >>> from utmost import Unit
-    >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> answer = release(table, Promise("admitted", public="department", unit=Unit(1, 1)), epsilon="1/2")
-    >>> answer.release.at(2).table["admitted_margin"], answer.release.levels
-    ([1, 1], (level(epsilon='1/2'), level(epsilon=2)))
-    >>> answer.level, answer.release.spent, answer.statement["guarantee"][:60]
-    (level(epsilon='1/2'), level(epsilon=2), 'Whatever anyone concludes from the released columns, the cha')
-    """
-    bits = secure(randomness)
-    opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
-    book = open_book(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened)
-    memory = Ledger(book, bits)
-    return memory.publish(NAME, table, promise, epsilon=epsilon, alpha=alpha)
-
-
-def rehearse(
-    table: Any,
-    promise: Promise,
-    *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    once: bool = False,
     confidence: Number = "0.95",
-) -> dict[str, Any]:
-    """Everything that `release` and `Ledger.publish` do up to the first draw: the statement that there would be.
+    randomness: Randomness | None = None,
+) -> Answer[Any]:
+    """Release a table at a level, as it is promised: everything is checked before any draw, or nothing is released.
+
+    The answer is remembered by this process as long as it lasts, with the table: ``answer.release.at`` gives answers at
+    other levels, and all of them together cost the largest level. `Ledger.publish` remembers them for years.
 
     Args:
-        table, promise, epsilon, alpha: as for `release`.
-        confidence: of the error bars.
+        table: Dict of columns, dataframe of any library, table read from a file, or counted table, whose unit is proved
+            and whose labels are public. A frame that an engine evaluates (Polars' lazy frames, DuckDB's relations,
+            Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A file in pieces is drawn while
+            the released one is written. For a plan also an array of integers, one for each cell of its domain.
+        promise: Promise of everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
+            plan of the sums to measure of a counted table.
+        epsilon, alpha: Level that the whole table may spend, one of the two; alpha = exp(-epsilon).
+        once: Whether the noise is made for this level alone, the least for it. Nothing is remembered then, and
+            ``answer.release`` refuses.
+        confidence: Confidence of the margins.
+        randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
+
+    Returns:
+        The answer. Its table is of the kind that came in, with released values, and margins behind them.
 
     Raises:
-        As `release`; Unsupported: for a frame that an engine evaluates, which `rehearse_table` reads.
+        NotDeclared: for a column that is neither released, nor public, nor dropped.
+        BadTable: for a column that is missing, a cell that cannot be released, with its row and column, a table without
+            rows, and a public column that repeats a released one.
+        OutOfRange: for a promise that does not fit the table, such as a unit smaller than counting proved.
+        NotALevel, NotANumber, WrongKind: for an argument that is no such thing.
+        Unsupported: without ``once``, for noise that is made for a single level.
+        PromiseBroken: for a source of randomness that is not secure.
+
+    Warns:
+        LittleProtection: at a level so large that practically nobody is protected.
+        RowsObserved: for rows that were observed in the data.
+
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; with ``once`` [geng2012], Theorems 4, 6, 11 and 12.
 
     >>> from utmost import Unit
-    >>> rehearse({"n": [3]}, Promise("n", unit=Unit(1, 1)), epsilon=1)["margins"]
-    {'n_margin': 3}
+    >>> table, promise = {"group": ["A", "B"], "n": [601, 370]}, Promise("n", public="group", unit=Unit(5, 1))
+    >>> answer = release(table, promise, epsilon="1/2")
+    >>> answer.release.at(2).table["n_margin"], answer.release.levels
+    ([7, 7], (level(epsilon='1/2'), level(epsilon=2)))
+    >>> release(table, promise, epsilon=8, once=True).law
+    DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
+
+    A counted table is released by a plan:
+
+    >>> import numpy as np
+    >>> from utmost.workloads import Domain
+    >>> domain = Domain(department=list("AB"), sex=["men", "women"])
+    >>> plan = Strategy(domain, Unit(1, 1), {"department sex": 1})
+    >>> answer = release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
+    >>> answer["department"]["margin"].tolist(), answer.total({"sex": "men"}).margin
+    ([4, 4], 4)
     """
-    sure, at = read_confidence(confidence), level(epsilon, alpha)
+    at, sure, bits = level(epsilon, alpha), read_confidence(confidence), secure(randomness)
+    if isinstance(promise, Strategy):
+        table, promise = counted_for(table, promise)
+    promise = fitting(promise, table)
+    if truth(once, "once"):
+        return checked_table(table, promise.once(), at, sure).released(bits)
+    opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
+    memory = Ledger(open_book(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened), bits)
+    return memory.publish(NAME, table, promise, epsilon=at).with_confidence(sure)
+
+
+def check_release(table: Any, promise: Promise, at: Level) -> None:
+    """Everything that `release` and `Ledger.publish` check of a table before they draw."""
     native = fitting(promise, table).rows_of(table)
     if is_engine_frame(native):
-        raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
+        checked_table(table, promise, at)
+        return
     source = new_source(native, promise)
     check_new(source)
     if source.items is not None:
         source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))
-    found, noise = source.promise, source.promise.lasting_noise
+    noise = source.promise.lasting_noise
     noise.check_level(at)
     noise.warn(at)
-    warn_of_rows(found.rows)
-    if isinstance(noise, SumNoise):
-        return noise.rehearsed(at, sure)
-    return Statement(found, at, sure, 0 if noise.names_rows else source.rows, None, None).facts()
+    warn_of_rows(source.promise.rows)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
+from weakref import finalize
 
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
@@ -131,10 +132,11 @@ class VolatileStore(ProcessMemory):
     What is there can be read in a forked child; nothing is written by one.
     """
 
-    __slots__ = ("_connection",)
+    __slots__ = ("__weakref__", "_connection")
 
     def __init__(self) -> None:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        finalize(self, self._connection.close)  # an answer that a process remembers is never closed, only dropped
 
     @property
     def place(self) -> str:

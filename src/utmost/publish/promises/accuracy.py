@@ -44,7 +44,7 @@ def epsilon_for(
 ) -> Fraction:
     """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``margin``.
 
-    The error bar is read off the very plan that `release_table` would follow, so it is met and not only nearly met.
+    The error bar is read off the very plan that `release` follows with ``once=True``, so it is met, not nearly met.
     The optimal staircase makes the error bar jump up where its step changes. While the step stays, a larger epsilon
     moves mass inwards (the ratio of two such laws falls with the size of the noise), so the error bar does not rise: so
     where there are few steps, one interval of a step after the other is bisected. That the step never grows with
@@ -60,7 +60,7 @@ def epsilon_for(
         cost, numbers, relaxable, grid: as for `plan_release`; they choose the noise.
 
     Raises:
-        OutOfRange: for a negative margin, and for parameters that `release_table` refuses.
+        OutOfRange: for a negative margin, and for parameters that `release` refuses.
         Infeasible: where not even epsilon = 1000 for each cell suffices.
 
     >>> epsilon_for(10, 0.95, unit=Unit(1, 1))

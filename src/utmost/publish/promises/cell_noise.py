@@ -315,13 +315,10 @@ def once_cells(
     return OnceCells(read_unit(unit), read_numbers(numbers), cost_named(cost), truth(relaxable, "relaxable"), width)
 
 
-def least_like(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> PlannedNoise:
-    """The noise that is least at the level of one release, where what is promised leaves a choice of it.
+def least_once(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> PlannedNoise:
+    """The least noise at one level, where the promised one serves every level and leaves a choice.
 
     Reals keep a grid that was declared; the one that the sensitivity alone has chosen gives way to one for the level.
-
-    Raises:
-        Unsupported: for a cost, or ``relaxable``, beside noise that leaves no choice.
     """
     if not isinstance(noise, CellNoise) or noise.half_step:
         if cost != "absolute" or relaxable:

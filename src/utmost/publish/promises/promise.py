@@ -22,7 +22,7 @@ from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.proved_table import ProvedTable
-from utmost.publish.promises.cell_noise import CellNoise, least_like
+from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_facts
@@ -290,13 +290,37 @@ class Promise(Display):
         named = self.id_column if identifiers is None else tuple(identifiers)
         return replace(self, columns=tuple(columns), public=tuple(public), id_column=named)
 
-    def least_once(self, cost: str | Cost, *, relaxable: bool) -> "Promise":
-        """The same with the noise of cells that is least at the one level of a release, in place of that of any level.
+    def once(self, cost: str | Cost = "absolute", *, relaxable: bool = False) -> "Promise":
+        """The same for a single level: noise of cells is the least at that level, and no memory keeps an answer.
+
+        Args:
+            cost: Error of a cell that is least: "absolute", "squared", "moment:3" or any even function nondecreasing
+                in |x|.
+            relaxable: Whether only noise is chosen that can later be relaxed without loss.
 
         Raises:
-            Unsupported: for a cost beside noise that a promise leaves no choice of.
+            OutOfRange: for a largest value, which only a memory keeps.
+            Unsupported: for a cost beside noise of which a promise leaves no choice: points, sums, half steps.
         """
-        return replace(self, noise=least_like(self.noise, cost, relaxable=relaxable))
+        if isinstance(self.noise, Noise) and self.noise.is_bounded:
+            remedy = "Publish it in a ledger, or promise it without largest=."
+            raise OutOfRange("a largest value is the bound of a ledger", came="once", where="promise", remedy=remedy)
+        return replace(self, noise=least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable")))
+
+    def at(
+        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, confidence: Number = "0.95"
+    ) -> Planned:
+        """The noise of an answer at a level, before any table is read: its distribution and margins.
+
+        Args:
+            epsilon, alpha: Level of the answer, one of the two.
+            confidence: Confidence of the margins.
+
+        >>> promise = Promise("n", unit=Unit(5, 1))
+        >>> promise.at(8).law, promise.once().at(8).law
+        (Geometric(epsilon=8, sensitivity=5), DiscreteStaircase(epsilon=8, sensitivity=5, step=1))
+        """
+        return self.noise.plan(level_of(epsilon, alpha), confidence)
 
     def as_drawn(self, plan: Planned) -> "Promise":
         """The same, with the result of a search for its noise."""
@@ -349,7 +373,7 @@ def _lasting(noise: PlannedNoise) -> Noise:
     """The noise, which must be one for every level."""
     if isinstance(noise, Noise):
         return noise
-    remedy = "Promise columns and a unit, whose noise can be relaxed; or release it once, by ut.release_table."
+    remedy = "Promise columns and a unit, whose noise can be relaxed; or release it with once=True."
     raise Unsupported("what is remembered has noise for every level", came=noise.kind, where="noise", remedy=remedy)
 
 

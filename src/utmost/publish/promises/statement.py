@@ -296,11 +296,11 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
-    >>> from utmost.releases import release_table
-    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
-    >>> check_statement(release.statement, release.table).margin
+    >>> from utmost import release
+    >>> answer = release({"n": [7, 9]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
+    >>> check_statement(answer.statement, answer.table).margin
     3
-    >>> check_statement(release.statement, release.table | {"n": [0, 0]})
+    >>> check_statement(answer.statement, answer.table | {"n": [0, 0]})
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
@@ -409,12 +409,11 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
         stated: the statement of a release of integers.
         column: which must be one of the released ones.
 
-    >>> from utmost import Promise, Unit
-    >>> from utmost.releases import rehearse_table
+    >>> from utmost import Promise, Unit, release
     >>> promise = Promise("admitted", unit=Unit(1, 2))
-    >>> reading_noise(rehearse_table({"admitted": [3, 4]}, promise, alpha="1/4").statement).alpha
+    >>> reading_noise(release({"admitted": [3, 4]}, promise, alpha="1/4", once=True).statement).alpha
     Fraction(1, 2)
-    >>> reading_noise(rehearse_table({"admitted": [3]}, Promise("admitted", unit=Unit(5, 1)), epsilon=1).statement)
+    >>> reading_noise(release({"admitted": [3]}, Promise("admitted", unit=Unit(5, 1)), epsilon=1, once=True).statement)
     DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
     """
     checked = Statement.of_facts(stated)

@@ -300,7 +300,7 @@ def check_changed(unit: Unit, columns: Sequence[str]) -> None:
         raise OutOfRange(
             f"{required}, {len(columns)}, two at least",
             came=f"cells={unit.cells}",
-            remedy="Release columns that individuals change apart from each other with release_table.",
+            remedy="Release columns that individuals change apart from each other by Promise(columns, unit=).",
         )
 
 

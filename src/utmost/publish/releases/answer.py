@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # a release of one table loads none of them before it is aske
     from utmost.publish.releases.released_table import ReleasedTable
     from utmost.publish.releases.withheld import WithheldTable, WithheldTables
     from utmost.publish.releases.workload_release import Families, WorkloadRelease
+    from utmost.publish.workloads.measuring.forms import LevelNumbers
     from utmost.tables.axes.domain import Where
 
 Table = TypeVar("Table", covariant=True)
@@ -46,8 +48,8 @@ AnswerTable: TypeAlias = "LabelledTable | WorkloadRelease"
 class Answer(Display, Generic[Table]):
     """Noisy values at one epsilon. They never change, whatever is answered later, here or in another process.
 
-    Every verb that draws noise gives one: `release`, `release_table`, `Ledger.publish`, `relax` and `view`, and those
-    of a service's client. Values of cells are read by the columns of ``table``, values of a plan by the names of a
+    Every verb that draws noise gives one: `release`, `Ledger.publish`, `relax` and `view`, and those of a service's
+    client. Values of cells are read by the columns of ``table``, values of a plan by the names of a
     marginal: ``answer["sex age"]``. Further answers to the same promise are asked of ``answer.release``.
 
     Attributes:
@@ -125,7 +127,7 @@ class Answer(Display, Generic[Table]):
                 "the release of an answer must be remembered by this process, a ledger or a service",
                 came="an answer that was made for one epsilon alone, opened by a key, or unpickled",
                 where="release",
-                remedy="Open its ledger and take ledger[name]; or release the table by ut.release or Ledger.publish.",
+                remedy="Open its ledger and take ledger[name]; or release the table by ut.release without once=True.",
             )
         return self._release
 
@@ -135,9 +137,8 @@ class Answer(Display, Generic[Table]):
         Args:
             confidence: Probability with which it does; that of the margins in the table if left out, mostly 95 %.
 
-        >>> from utmost import Promise, Unit
-        >>> from utmost.releases import release_table
-        >>> answer = release_table({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
+        >>> from utmost import Promise, Unit, release
+        >>> answer = release({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
         >>> answer.margin(), answer.margin("0.999")
         (3, 7)
         """
@@ -285,9 +286,68 @@ class Answer(Display, Generic[Table]):
             return read.ratio(where, {} if over is None else over, confidence=confidence)
         return read.ratio(where, over, column, over_column, confidence)
 
-    def mean(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "RatioBar":
-        """The mean of a level whose labels stand for numbers, by a plan: `WorkloadRelease.mean`."""
-        return self._sums("a mean").mean(name, where=where, confidence=confidence)
+    def difference(self, first: "Where", second: "Where", *, confidence: Number | None = None) -> "Estimate":
+        """The sum over a selection less the sum over another, by a plan: `WorkloadRelease.difference`."""
+        return self._sums("a difference").difference(first, second, confidence=confidence)
+
+    def mean(
+        self,
+        name: str | None = None,
+        *,
+        where: "Where | None" = None,
+        values: "LevelNumbers" = "midpoints",
+        sums: "Answer[Any] | None" = None,
+        confidence: Number | None = None,
+    ) -> "RatioBar":
+        """The mean of a number over the individuals of a selection, by a plan: a sum over a count, with its interval.
+
+        Args:
+            name: Name of a level whose labels stand for numbers; left out where ``sums`` is given.
+            where: Selection; everything if left out.
+            values: A number for each label, in order or by label; for bins, their midpoints.
+            sums: Answer with the sums of the number, over a domain that has the selection.
+            confidence: Confidence of the interval; that of the answer if left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as `total`.
+        """
+        over = None if sums is None else instance(sums, Answer, "sums")._sums("a mean")
+        return self._sums("a mean").mean(name, where=where, values=values, sums=over, confidence=confidence)
+
+    def variance(
+        self,
+        name: str,
+        *,
+        where: "Where | None" = None,
+        values: "LevelNumbers" = "midpoints",
+        confidence: Number | None = None,
+    ) -> "RatioBar":
+        """The variance of a number over the individuals of a selection, by a plan: `WorkloadRelease.variance`."""
+        return self._sums("a variance").variance(name, where=where, values=values, confidence=confidence)
+
+    def spread(
+        self,
+        name: str,
+        *,
+        where: "Where | None" = None,
+        values: "LevelNumbers" = "midpoints",
+        confidence: Number | None = None,
+    ) -> "RatioBar":
+        """The standard deviation of a number over the individuals of a selection, by a plan: the root of `variance`."""
+        return self._sums("a deviation").spread(name, where=where, values=values, confidence=confidence)
+
+    def cumulative(
+        self, name: str, *, where: "Where | None" = None, confidence: Number | None = None, together: bool = False
+    ) -> LabelledTable:
+        """How many lie in each group of an ordered level or before it, by a plan: `WorkloadRelease.cumulative`."""
+        sums = self._sums("a cumulative table")
+        return sums.cumulative(name, where=where, confidence=confidence, together=together)
+
+    def bars(
+        self, *families: "Families", confidence: Number | None = None, together: bool = False
+    ) -> dict[str, int | float]:
+        """The margins of the tables of a plan, by name: `WorkloadRelease.bars`."""
+        return self._sums("margins of several tables").bars(*families, confidence=confidence, together=together)
 
     def quantile(
         self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None

@@ -19,6 +19,7 @@ from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.tables.axes.domain import Family
 
@@ -39,7 +40,7 @@ class CheckedSums:
         """The table, with every check that a release of sums makes before it draws.
 
         Raises:
-            OutOfRange, Unsupported, WrongKind: as `release_workload`.
+            OutOfRange, Unsupported, WrongKind: for a table that does not fit the plan.
         """
         noise = promise.noise
         assert isinstance(noise, SumNoise), "only sums of a strategy are checked so"
@@ -62,10 +63,25 @@ class CheckedSums:
         about = self.plan.level, self.plan.confidence, measured, counted.kind, counted.part, self.weights
         return WorkloadRelease(strategy, *about, measure=counted.measure)
 
-    def released(self, randomness: Randomness | None) -> "Answer[WorkloadRelease | None]":
+    def released(self, randomness: Randomness | None) -> Answer[Any]:
         """The noisy sums as a `WorkloadRelease`; without randomness the same and no table."""
         release = None if randomness is None else self.draw(randomness)
         return Answer(release, self.promise, self.plan, self.noise.sums, None, None)
+
+
+def counted_for(table: CountedTable | NDArray[Any], strategy: Strategy) -> tuple[CountedTable, Promise]:
+    """The table as a counted one, and the promise of the sums of a plan; cells of an array have the plan's unit.
+
+    Raises:
+        OutOfRange, WrongKind: for a unit that cannot be one of sums.
+        BadTable: for cells that are no integers, or of another shape.
+    """
+    promise = Promise(noise=strategy)
+    own = strategy.unit, "columns:", None, strategy.together
+    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *own)
+    promise = promise.of_part(counted.part)
+    promise.check(counted)
+    return counted, promise
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:

@@ -67,10 +67,10 @@ def change(
     >>> import numpy as np
     >>> from utmost.workloads import Domain
     >>> from utmost.privacy import Unit
-    >>> from utmost.releases import release_workload
+    >>> from utmost import release
     >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> years = [release_workload(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
+    >>> years = [release(np.array(people), strategy, epsilon=1).table for people in ([512, 89], [530, 97])]
     >>> change(years[1], years[0], {"sex": "men"}).margin
     4
     """

@@ -33,16 +33,16 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
-from utmost.core.sampling.random_bits import Randomness
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND, FORMAT
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.table_statements import promise
+from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.given_facts import Given
-from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.axes.axes import label_text
@@ -373,7 +373,7 @@ def release_detailed(
         group, details: see `DetailRule`.
         epsilon, alpha: of both stages together.
         first: the share of the level that the sums of groups have, strictly between 0 and 1.
-        confidence, randomness: as for `release_workload`.
+        confidence, randomness: as for `release`.
 
     Returns:
         Both releases. What is drawn once cannot be relaxed; in a ledger publish both under one dataset, see
@@ -393,18 +393,13 @@ def release_detailed(
     """
     rule, whole = DetailRule(group, details), level(epsilon, alpha)
     share, _ = rehearse_detailed(instance(table, CountedTable, "table"), rule, whole, first, confidence)
-    coarse = release_workload(
-        table,
-        Strategy(table.domain, table.unit, {group: 1}),
-        epsilon=whole.scaled(share),
-        confidence=confidence,
-        randomness=randomness,
-    )
+    bits, groups = secure(randomness), Strategy(table.domain, table.unit, {group: 1})
+    coarse = CheckedSums.of(*counted_for(table, groups), whole.scaled(share), confidence).draw(bits)
     if not rule.chosen(coarse):
         return DetailedSums(rule, coarse, None, whole, share)
     fine = rule.counted(table, coarse)
     plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
-    chosen = release_workload(fine, plan, epsilon=whole.scaled(1 - share), confidence=confidence, randomness=randomness)
+    chosen = CheckedSums.of(*counted_for(fine, plan), whole.scaled(1 - share), confidence).draw(bits)
     return DetailedSums(rule, coarse, chosen, whole, share)
 
 

@@ -2,7 +2,7 @@
 
 The noise of a cell is a function of the release's secret and of the row's identifier, so a frame that is evaluated
 twice, in part, on other machines or after a failure gives the same released values. One release is one call: a second
-call of `release_table` is a second release, and spends again.
+call of `release` is a second release, and spends again.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class CheckedFrame:
         """The frame, checked by the engine; several identifiers may say together which item a row is.
 
         Raises:
-            as `release_table`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
+            as `release`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
         """
         lattice, frame = lattice_of_plan(plan), ReleasableFrame.of(table, promise)
         frame.check_room(lattice, plan.level)

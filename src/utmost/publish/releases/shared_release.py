@@ -8,8 +8,8 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.releases.checked_sums import CheckedSums
-from utmost.publish.releases.noised_workloads import counted_for
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 
@@ -22,25 +22,25 @@ def release_shared(
     alpha: Number | None = None,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> dict[str, WorkloadRelease]:
+) -> dict[str, Answer[WorkloadRelease]]:
     """Release several measures, each by its strategy at its share of one level: together they cost that level.
 
     Each is a release like any other, with a statement at its own level. Everything is checked before any draw, so that
-    all are released or none. Means between them are those of `WorkloadRelease.mean` with ``sums=``, with Fieller's
+    all are released or none. Means between them are those of `Answer.mean` with ``sums=``, with Fieller's
     interval: their noises are independent.
 
     Args:
         tables: by name, as `count_table` with ``measures`` gives them.
         shared: the strategies and their shares, by the same names.
         epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
-        confidence, randomness: as for `release_workload`.
+        confidence, randomness: as for `release`.
 
     Raises:
-        OutOfRange: for other names, and as `release_workload`.
-        Unsupported, PromiseBroken, NotALevel, NotANumber: as `release_workload`.
+        OutOfRange: for other names, and as `release`.
+        Unsupported, PromiseBroken, NotALevel, NotANumber: as `release`.
 
     Warns:
-        LittleProtection: as `release_workload`, for the level of all.
+        LittleProtection: as `release`, for the level of all.
 
     >>> import utmost as ut
     >>> from utmost.workloads import Workload, share_level, strategy
@@ -50,7 +50,7 @@ def release_shared(
     >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
     >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
     >>> releases = release_shared(tables, share_level(plans, epsilon=1))
-    >>> {name: str(release.spent.epsilon) for name, release in releases.items()}
+    >>> {name: str(answer.epsilon) for name, answer in releases.items()}
     {'visits': '1/2', 'spent': '1/2'}
     >>> mean = releases["visits"].mean(sums=releases["spent"], where={"shop": "A"})
     """
@@ -60,8 +60,7 @@ def release_shared(
     sure, bits = read_confidence(confidence), secure(randomness)
     checks: dict[str, CheckedSums] = {}
     for name, strategy in shared.strategies.items():
-        counted, promise = counted_for(tables[name], strategy)
-        checks[name] = CheckedSums.of(counted, promise, levels[name], sure)
+        checks[name] = CheckedSums.of(*counted_for(tables[name], strategy), levels[name], sure)
     laws = checks[min(levels, key=levels.__getitem__)].laws
     warn_of_level(whole, next(iter(laws.values())))
-    return {name: own.draw(bits) for name, own in checks.items()}
+    return {name: own.released(bits) for name, own in checks.items()}

@@ -1,8 +1,8 @@
 """Files larger than memory: checked in one pass and released in another, a piece of the rows at a time.
 
-What is released is what `release_table` releases; a piece is noised when it is written, and no other copy is made of
-it. The second pass reads and checks every cell again, and must find as many rows in files of the same size and time: a
-file that changes meanwhile is not released, and nothing of it is left on the disk.
+A piece is noised when it is written, and no other copy is made of it; the values are those of a table in memory. The
+second pass reads and checks every cell again, and must find as many rows in files of the same size and time: a file
+that changes meanwhile is not released, and nothing of it is left on the disk.
 """
 
 import os

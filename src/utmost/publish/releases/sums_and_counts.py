@@ -43,14 +43,14 @@ class SumsAndCounts:
         OutOfRange: for a release of another table.
 
     >>> import utmost as ut
-    >>> from utmost.releases import release_workload
+    >>> from utmost import release
     >>> from utmost.workloads import Strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     >>> counting = ut.Counting("user", at_most=2)
     >>> paid = ut.sum("paid", each=(0, 10), most_events=2)
     >>> counted = ut.count_table(sales, {"shop": ["A", "B"]}, counting, measure=paid)
     >>> strategy = Strategy(counted.domain, counted.unit, {"shop": 1})
-    >>> both = SumsAndCounts(release_workload(counted, strategy, epsilon=2000))
+    >>> both = SumsAndCounts(release(counted, strategy, epsilon=2000).table)
     >>> both.count({"shop": "A"}).value, both.total({"shop": "A"}).value, both.mean({"shop": "A"}).estimate
     (2.0, 10, 5.0)
     """
@@ -180,7 +180,7 @@ class SumsAndCounts:
 
 def _shown_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None]:
     """A mean and the ends of its interval, to three digits of its width; blank where it is not determined."""
-    if not bar.determined:
+    if not bar.determined or bar.estimate is None:
         return None, None, None
     places = 2 - floor(log10(bar.upper - bar.lower)) if bar.upper > bar.lower else 15
     unit = Fraction(10) ** -places

@@ -76,7 +76,7 @@ def _own(sums: Any) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkloadRelease(Display):
-    """The noisy sums of a workload, and what follows from them; made by `release_workload`.
+    """The noisy sums of a workload, and what follows from them; ``answer.table`` of a plan.
 
     Attributes:
         strategy: the families that were measured and their shares, with domain and unit.
@@ -374,10 +374,10 @@ class WorkloadRelease(Display):
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
-        >>> from utmost.releases import release_workload
+        >>> from utmost import release
         >>> from utmost.workloads import Strategy, edges
         >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
-        >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
+        >>> released = release(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
         >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
         in 0 to 14 (Fraction(65, 1), inf)
         """
@@ -421,11 +421,11 @@ class WorkloadRelease(Display):
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
-        >>> from utmost.releases import release_workload
+        >>> from utmost import release
         >>> from utmost.workloads import Strategy
         >>> domain = Domain(rooms=[1, 2, 3])
         >>> plan = Strategy(domain, Unit(1, 1), {"rooms": 1})
-        >>> released = release_workload(np.array([900, 100, 900]), plan, epsilon=9)
+        >>> released = release(np.array([900, 100, 900]), plan, epsilon=9)
         >>> 0.94 < released.variance("rooms", values=[1, 2, 3]).lower < 0.95
         True
         """
@@ -477,11 +477,11 @@ class WorkloadRelease(Display):
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
-        >>> from utmost.releases import release_workload
+        >>> from utmost import release
         >>> from utmost.workloads import Strategy, edges
         >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
         >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
-        >>> released = release_workload(np.array([90, 10, 20, 30]), plan, epsilon=9)
+        >>> released = release(np.array([90, 10, 20, 30]), plan, epsilon=9)
         >>> released.cumulative("age")["margin"].tolist()
         [0, 0, 0, 0]
         """

@@ -145,7 +145,7 @@ def bound_costs(
     """Say of each bound what it costs in noise and what it cuts, and which has the least expected error.
 
     Args:
-        contributions: released, by `release_table`, `release_workload` or a ledger, or read from a file; or counted by
+        contributions: released, by `release` or a ledger, or read from a file; or counted by
             `count_contributions` and not released, with ``public=True``.
         domain: of the table that is to be published, where every cell is noised by itself.
         epsilon: Privacy level of that table, a number or a `Level`, such as ``level(alpha="1/2")``.
@@ -184,7 +184,8 @@ def bound_costs(
     persons = optional(persons, integer, "persons")
     spent, sure, histogram = level(epsilon), read_confidence(confidence), _Histogram.of(contributions, persons)
     if (histogram.level is None) != public:
-        remedy = 'Release them first, ut.release_table(contributions, epsilon="1/10"); or pass public=True.'
+        remedy = "Release them first, ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1); "
+        remedy += "or pass public=True."
         came, remedy = ("released ones", "Leave public= out.") if public else ("true counts", remedy)
         raise OutOfRange("contributions must be released, or public by your word", came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):

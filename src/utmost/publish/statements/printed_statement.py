@@ -48,9 +48,9 @@ def statement_page(stated: Facts, deployment: Deployment | None = None) -> str:
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.statements import stated_release
-    >>> from utmost.releases import release_table
-    >>> made = release_table({"a<b": [7]}, Promise(columns="a<b", unit=Unit(1, 1)), epsilon="1/2")
-    >>> page = statement_page(stated_release(made.statement))
+    >>> from utmost import release
+    >>> answer = release({"a<b": [7]}, Promise(columns="a<b", unit=Unit(1, 1)), epsilon="1/2")
+    >>> page = statement_page(stated_release(answer.statement))
     >>> "a&lt;b" in page, "a<b" in page
     (True, False)
     """

@@ -113,10 +113,10 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
     >>> from utmost.statements import stated_release
-    >>> from utmost.releases import release_table
-    >>> made = release_table({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/2")
+    >>> from utmost import release
+    >>> answer = release({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/2")
     >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")
-    >>> entry = registry_entry(stated_release(made.statement), said)
+    >>> entry = registry_entry(stated_release(answer.statement), said)
     >>> entry["url_slug"], entry["deployment"]["privacy_loss"]["privacy_parameters"]
     ('counts-an-office-2026', {'epsilon': 0.5})
     """

@@ -53,13 +53,13 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     >>> import tempfile
     >>> from utmost.workloads import Domain
     >>> from utmost.privacy import Unit
-    >>> from utmost.releases import release_workload
+    >>> from utmost import release
     >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
     >>> path = Path(tempfile.mkdtemp()) / "released.json"
-    >>> released = release_workload(np.array([5, 7]), strategy, epsilon=1)
-    >>> _ = released.save(path)
-    >>> read_workload(path).total() == released.total()
+    >>> answer = release(np.array([5, 7]), strategy, epsilon=1)
+    >>> _ = answer.save(path)
+    >>> read_workload(path).total() == answer.total()
     True
     """
     place = Path(arguments.path(path, "path"))
@@ -162,10 +162,10 @@ def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
     >>> import numpy as np
     >>> from utmost.workloads import Domain
     >>> from utmost.privacy import Unit
-    >>> from utmost.releases import release_workload
+    >>> from utmost import release
     >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> facts = json.loads(json.dumps(release_workload(np.array([5, 7]), strategy, epsilon=1).facts()))
+    >>> facts = json.loads(json.dumps(release(np.array([5, 7]), strategy, epsilon=1, once=True).table.facts()))
     >>> check_workload(facts).bars()
     {'sex': 3}
     >>> check_workload(facts | {"epsilon": "1/2"})

@@ -5,8 +5,8 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = (
-    "--columns", "--public", "--drop", "--sensitivity", "--cells", "--promise", "--epsilon", "--ledger", "--out",
-    "--dry-run",
+    "--each-row", "--domain", "--by", "--mean", "--columns", "--public", "--drop", "--sensitivity", "--cells",
+    "--epsilon", "--ledger", "--out", "--dry-run",
 )  # fmt: skip
 
 ELSEWHERE = {
@@ -37,7 +37,10 @@ ELSEWHERE = {
     ),
     "--tables": "After the release: utmost total RELEASE.json --tables DIR --plan plan.json.",
     "--nonnegative": "Write --together counts.",
-    "--first": "Write --group LEVEL=SHARE, as in --group county=1/8.",
+    **dict.fromkeys(
+        ("--group", "--detail"), "In two stages: utmost detail TABLE --group county --detail 'age sex=500'."
+    ),
+    "--alpha": "Write --epsilon; alpha is exp(-epsilon).",
 }
 """Options that people look for here, and where each of them is."""
 

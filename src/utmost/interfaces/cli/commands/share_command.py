@@ -22,9 +22,8 @@ from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import check_document, document_writers, with_confidence
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases.noised_workloads import counted_for
+from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.shared_release import release_shared
-from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
@@ -165,7 +164,7 @@ def _publish(
         report["ledger"] = {"place": memory.ledger, "done": "published"}
     else:
         with progress_bar("Noising"):
-            releases = dict(release_shared(tables, shared))
+            releases = {name: answer.table for name, answer in release_shared(tables, shared).items()}
     sure = {name: with_confidence(release, written.confidence) for name, release in releases.items()}
     writers: dict[Path, Writer] = {}
     for name, path in paths.items():
@@ -209,8 +208,7 @@ def _counted_tables(whole: Path, shared: SharedLevel) -> dict[str, CountedTable]
 def _rehearse(tables: dict[str, CountedTable], shared: SharedLevel) -> None:
     """Check everything that a release of the measures checks."""
     for name, level in shared.levels(shared.level).items():
-        counted, promise = counted_for(tables[name], shared.strategies[name])
-        rehearse_table(counted, promise, epsilon=level)
+        CheckedSums.of(*counted_for(tables[name], shared.strategies[name]), level)
 
 
 def _are_answered(place: Place, levels: Mapping[str, Level]) -> bool:

@@ -2,13 +2,14 @@
 
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from utmost.errors import OutOfRange, UtmostError
+from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, UtmostError
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 
@@ -23,7 +24,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "What is meant to go: outside (events outside the domain, or without a value there), amounts (missing ones).",
+        "What is meant to go: outside (events outside the domain, or without a value there), amounts (missing ones). "
+        "Or nothing: a lost event is an error.",
     ),
 ]
 
@@ -51,6 +53,13 @@ class Persons:
         ),
     ] = None
     leave_out: LeftOut = None
+    neighbours: Annotated[
+        str | None,
+        option(
+            "NAME",
+            "add-remove: one individual more or less, the default. change-one: one record replaced, charged twice.",
+        ),
+    ] = None
 
     @property
     def are_events(self) -> bool:
@@ -60,7 +69,8 @@ class Persons:
     @property
     def people(self) -> "People":
         """The same, counted as 1 an event."""
-        return People(self.person, self.each_row, self.domain, self.by, self.at_most, self.mean, self.leave_out)
+        whose = self.person, self.each_row, self.domain, self.by, self.at_most
+        return People(*whose, self.mean, self.leave_out, self.neighbours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +158,11 @@ class People(Persons):
                 )
         counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
         by = None if self.by is None else split_names(self.by)
-        with progress_bar(f"Counting {events.name}") as progress, self._speaks_of_mean():
+        with (
+            progress_bar(f"Counting {events.name}") as progress,
+            self._in_words_of_options(),
+            warnings.catch_warnings(record=self.is_strict) as lost,
+        ):
             if self.measures is None:
                 tables: Any = count_table(
                     events,
@@ -181,6 +195,12 @@ class People(Persons):
         while isinstance(first, dict):
             first = next(iter(first.values()))
         show_account(first)
+        losses = (FewEventsKept, NothingCounted, RowsLeftOut)
+        for warning in lost or ():
+            if issubclass(warning.category, losses):
+                came = str(warning.message).partition(". ")[0]
+                remedy = "Nothing was written. Mend the domain or the bounds, or do without --leave-out nothing."
+                raise BadTable("no event may be lost", came=came, where="--leave-out nothing", remedy=remedy)
         return tables
 
     def contributions(
@@ -202,7 +222,7 @@ class People(Persons):
                 "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
         taken = People(self.person, domain=self.domain, by=self.by, values=self.values, step=self.step, each=self.each)
-        taken = replace(taken, leave_out=self.leave_out)
+        taken = replace(taken, leave_out=self.leave_out, neighbours=self.neighbours)
         if self.person is None or self != taken:
             remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
@@ -229,17 +249,22 @@ class People(Persons):
         return "leave out" if "outside" in self._left_out else None
 
     @property
+    def is_strict(self) -> bool:
+        """Whether a lost event is an error."""
+        return self._left_out == ["nothing"]
+
+    @property
     def _left_out(self) -> list[str]:
         """What is meant to go.
 
         Raises:
-            OutOfRange: for other words than outside and amounts.
+            OutOfRange: for other words than outside and amounts, or nothing alone.
         """
         words = split_names(self.leave_out or [])
         for word in words:
-            if word not in ("outside", "amounts"):
-                remedy = "Write --leave-out outside, --leave-out amounts, or both."
-                raise OutOfRange("--leave-out is of outside and amounts", came=repr(word), remedy=remedy)
+            if word not in ("outside", "amounts") and words != ["nothing"]:
+                remedy = "Write --leave-out outside, --leave-out amounts, both, or --leave-out nothing."
+                raise OutOfRange("--leave-out is of outside, amounts or nothing", came=repr(word), remedy=remedy)
         return words
 
     @property
@@ -260,7 +285,7 @@ class People(Persons):
         )
 
     @contextmanager
-    def _speaks_of_mean(self) -> Iterator[None]:
+    def _in_words_of_options(self) -> Iterator[None]:
         """Name the step of `--mean` where a refusal names that of amounts."""
         try:
             yield
@@ -309,10 +334,10 @@ class People(Persons):
         if self.at_most is None:
             remedy = "Say how many cells one person changes: of a table that is counted already it cannot be proved."
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
-        known = People(domain=self.domain, at_most=self.at_most, per_cell=self.per_cell)
+        known = People(domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell)
         if self != replace(known, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --each-row, --by, --values, --step, --each, --most-events, --in-all, --measures, "
+                "--person, --each-row, --by, --mean, --values, --step, --each, --most-events, --in-all, --measures, "
                 "--leave-out and --count-key are for events",
                 came="--count-column or --nested",
             )

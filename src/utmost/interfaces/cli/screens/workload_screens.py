@@ -16,6 +16,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
 from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts, watched
@@ -23,9 +24,8 @@ from utmost.interfaces.cli.screens.terminal import Group, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.workload_statements import workload_table_statement
-from utmost.publish.releases.noised_workloads import counted_for, release_workload
+from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.table import rehearse_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.workloads.planning.strategy import Strategy
@@ -157,11 +157,11 @@ def release_by_plan(
     dry_run: bool,
 ) -> None:
     """Release a counted table by a plan once and for all; or show what that would promise."""
+    checked = CheckedSums.of(*counted_for(counted, strategy), at, confidence)
     if dry_run:
-        rehearse_table(counted, counted_for(counted, strategy)[1], epsilon=at)
         return _show_promise(_blank(strategy, at, confidence), as_json=as_json)
     with progress_bar("Noising"):
-        release = release_workload(counted, strategy, epsilon=at, confidence=confidence)
+        release = checked.draw(secure(None))
     give_workload(release, out, signer, as_json=as_json)
 
 

@@ -1,0 +1,120 @@
+"""A release that nothing remembers: the table is checked whole, then every cell is drawn once, at one level."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.sampling.random_bits import Randomness
+from utmost.errors import Unsupported
+from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
+from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
+from utmost.publish.promises.promise import Promise, counted_labels
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.answer_tables import answer_table
+from utmost.tables.cells.columns import check_distinct
+from utmost.tables.frames.adapters import Column, TableAdapter
+from utmost.tables.frames.any_table import adapter_of, is_engine_table
+
+
+class Checked(Protocol):
+    """A table that can be released."""
+
+    def released(self, randomness: Randomness | None) -> Answer[Any]:
+        """The release; without randomness the same and no table."""
+
+
+def checked_table(table: object, promise: Promise, at: Level, confidence: Number = "0.95") -> Checked:
+    """A table that can be released at a level as it is promised.
+
+    Raises:
+        UtmostError: for a table that cannot be released so.
+    """
+    noise = promise.noise
+    if noise.needs_counted:
+        from utmost.publish.releases.checked_sums import CheckedSums
+
+        return CheckedSums.of(table, promise, at, confidence)
+    plan = noise.plan(at, confidence)
+    if isinstance(noise, Noise):  # a memory could keep it, too
+        noise.check()
+        noise.check_level(at)
+    rows = promise.rows_of(table)
+    if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
+        if not isinstance(plan, CellsAt):
+            raise Unsupported("a file is noised piece by piece, cell by cell", came=noise.kind, where="promise")
+        from utmost.publish.releases.streamed import CheckedPieces
+
+        return CheckedPieces.of(rows, promise, plan)
+    if isinstance(plan, CellsAt) and is_engine_table(rows):
+        from utmost.publish.releases.engine_release import CheckedFrame
+
+        return CheckedFrame.of(rows, promise, plan)
+    return CheckedTable.of(rows, promise, plan, counted_labels(table))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedTable:
+    """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
+
+    table: Any
+    kind: str
+    adapter: TableAdapter
+    cells: dict[str, NDArray[Any]]
+    public: tuple[str, ...]
+    dropped: tuple[str, ...]
+    promise: Promise
+    plan: Planned
+    rows: int
+
+    @classmethod
+    def of(cls, brought: object, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
+        """The table, with every check that a release makes before it draws.
+
+        Args:
+            labels: public columns that were declared before anybody was counted, whatever stands in them.
+        """
+        table, kind = promise.noise.measured(brought)
+        adapter = adapter_of(table)
+        names = tuple(adapter.names(table))
+        promise.check_single_id()
+        chosen = chosen_columns(promise.columns, names, promise.single_id_column)
+        published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
+        check_margins_free({margin: name for margin, (name, _) in plan.bars(chosen).items()}, names)
+        place = partial(adapter.place, table)
+        for name in promise.id_column:
+            check_distinct(adapter.column(table, name), name, place)
+        cells = {name: plan.read(adapter.column(table, name), name, place) for name in chosen}
+        rows = len(cells[chosen[0]])
+        promise.noise.check_size(rows, len(chosen))
+        for name in published:
+            if name not in labels:
+                check_no_copy(name, partial(adapter.column, table, name), cells)
+        plan.warn()
+        warn_of_rows(promise.rows)
+        own = adapter.kind(table, chosen) if kind is None else kind
+        return cls(table, own, adapter, cells, published, dropped, promise, plan, rows)
+
+    def released(self, randomness: Randomness | None) -> Answer[Any]:
+        """The release with the noise of the plan; without randomness the same and no table."""
+        noise, chosen = self.promise.noise, tuple(self.cells)
+        table, rows = None, 0 if noise.names_rows else self.rows
+        if randomness is not None:
+            noised = self.plan.noised(self.cells, randomness)
+            rows = len(next(iter(noised.values())))
+            table = answer_table(noise, self.plan.level, noised, self.kind, self.promise.part, self._with_bars, None)
+        return Answer(table, self.promise.as_read(chosen, self.public), self.plan, rows, None, None)
+
+    def _with_bars(self, noised: Mapping[str, Column]) -> Any:
+        """The table with noised columns, and their margins behind them."""
+        bars = self.plan.bars(tuple(self.cells))
+        margins: dict[str, NDArray[Any]] = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
+        after = {name: owner for name, (owner, _) in bars.items()}
+        bare = self.adapter.without(self.table, self.dropped)
+        return self.adapter.with_columns(bare, {**noised, **margins}, after)
