@@ -149,7 +149,7 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
         assert (answer, loss) == (expected.action, float(expected.loss))
     assert {True, False} == {0 <= z <= 9 for z in responses}
     code, found, _ = run("read", "--response", 4, "--statement", f"{out}.json", *asked)
-    assert json.loads(found)["expected_loss_exact"] == str(ut.optima.read(law, consumer, 4).loss)
+    assert json.loads(found)["expected_loss"] == float(ut.optima.read(law, consumer, 4).loss)
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--clamped", *asked)
     assert (code, "only geometric noise can be read where it was clamped" in err) == (2, True)
 

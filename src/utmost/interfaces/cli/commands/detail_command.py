@@ -66,8 +66,8 @@ def detail(
         return print_json(report) if answer.as_json else screen().print(shown)
     with options.protected(yes), progress_bar("Noising"):
         release = release_detailed(counted, name, rule.details, epsilon=at, first=share or "1/8", confidence=confidence)
+    if answer.file is None and not answer.as_json:
+        return print_json(release.facts())
     if answer.file is not None:
         release.save(answer.file, sign=sign)
-    elif not answer.as_json:
-        print_json(release.facts())
     show_detailed(release, as_json=answer.as_json, written="" if answer.file is None else str(answer.file))
