@@ -356,7 +356,6 @@ MADE |= {
     "LossCurve",
     "PowerChannel",
     "PublishedTable",
-    "ReleasedTable",
     "SmallerVariance",
     "Trend",
 }
