@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import utmost as ut
+from utmost.ledger import PublishRequest
 
 _UNIT = ("sensitivity", "cells", "neighbours", "amount")
 _CELLS = ("numbers", "grid", "largest", "half_step")
@@ -38,3 +39,19 @@ def asked(**words: Any) -> dict[str, Any]:
     """
     of_promise = {name: word for name, word in words.items() if name in _OF_A_PROMISE}
     return {"promise": promised(**of_promise), **{name: word for name, word in words.items() if name not in of_promise}}
+
+
+def publish_items(
+    ledger: ut.Ledger,
+    name: str,
+    commitment: Any,
+    promise: ut.Promise,
+    *,
+    epsilon: Any = None,
+    dataset: str | None = None,
+    **rest: Any,
+) -> Any:
+    """A table that workers have committed to, published in its own dataset unless the test says another."""
+    own = name if dataset is None else dataset
+    request = PublishRequest(name=name, promise=promise, level=ut.level(epsilon), dataset=own, **rest)
+    return ledger.items.publish(request, commitment)

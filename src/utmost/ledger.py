@@ -7,6 +7,7 @@ from utmost.publish.ledger.opening import read_sealed
 from utmost.publish.ledger.process_release import release
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
+from utmost.publish.ledger.shared_measures import shared_requests
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
@@ -29,6 +30,7 @@ __all__ = [
     "check_responses",
     "read_sealed",
     "release",
+    "shared_requests",
 ]
 
 

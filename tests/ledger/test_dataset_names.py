@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from asking import asked
+from asking import asked, publish_items
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
 from utmost.ledger import Ledger
@@ -54,8 +54,8 @@ def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
     sums = ledger.items.commitment_key("r", ut.Promise(columns="n", unit=ut.Unit(1, 1))).committed(ids, {"n": [4]})
     doors = [
         lambda **said: ledger.publish(twin, {"n": [4]}, **asked(epsilon=1, **said, **PROMISE)).table,
-        lambda **said: ledger.items.publish(
-            "r", sums, **asked(id_column="id", epsilon=1, dataset=twin, **said, **PROMISE)
+        lambda **said: publish_items(
+            ledger, "r", sums, **asked(id_column="id", epsilon=1, dataset=twin, **said, **PROMISE)
         ),
         lambda **said: ledger.respond("m", COIN, {"Ada": "yes"}, dataset=twin, **said),
         lambda **said: ledger.rehearse("r", epsilon=1, dataset=twin, **said),

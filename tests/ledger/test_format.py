@@ -14,9 +14,7 @@ from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import VERSION
 
 KEY = bytes(range(32))
-PUBLISHED = (
-    "name version dataset rows promise commitment kind request level how parts root values items labels label_key"
-)
+PUBLISHED = "name version dataset rows promise commitment kind level how parts root values items labels label_key"
 
 
 def body(**changes):

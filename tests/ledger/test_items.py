@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from asking import asked
+from asking import asked, publish_items
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -89,7 +89,7 @@ def test_both_doors_give_the_same_values(tmp_path):
             key.committed([Identifiers.of(table()["id"][at])], {n: v[at] for n, v in values.items()})
             for at in (slice(0, 100), slice(100, N))
         ]
-        made = ledger.items.publish("r", halves[1] + halves[0], ut.Promise(**PROMISE, id_column="id"), epsilon=path[0])
+        made = publish_items(ledger, "r", halves[1] + halves[0], ut.Promise(**PROMISE, id_column="id"), epsilon=path[0])
         releases = [made, *(ledger.items.relax("r", halves[0] + halves[1], epsilon=e) for e in path[1:])]
         for one, answer in zip(releases, kept, strict=True):
             assert by_item({"id": table()["id"], **one.responses(ids, values)}) == by_item(answer)
@@ -108,8 +108,8 @@ def test_no_event_is_written_at_a_level_that_has_no_error_bar(tmp_path):
             [Identifiers.of(table()["id"])], table()
         )
         with pytest.raises(OutOfRange, match="at least 1e-50"):
-            ledger.items.publish("r", committed, ut.Promise(**PROMISE, id_column="id"), epsilon="1e-52")
-        ledger.items.publish("r", committed, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
+            publish_items(ledger, "r", committed, ut.Promise(**PROMISE, id_column="id"), epsilon="1e-52")
+        publish_items(ledger, "r", committed, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
         for verb in (ledger.items.view, lambda *name, **at: ledger.items.relax(*name, committed, **at)):
             with pytest.raises(OutOfRange, match="at least 1e-50"):
                 verb("r", epsilon="1e-51")
@@ -124,7 +124,7 @@ def test_the_version_that_is_relaxed_is_the_one_warned_of(tmp_path):
             promise = PROMISE | {"unit": ut.Unit(sensitivity, 1)}
             key = ledger.items.commitment_key("r", ut.Promise(**promise), version=version)
             committed = key.committed([Identifiers.of(table()["id"])], table())
-            ledger.items.publish("r", committed, ut.Promise(**promise, id_column="id"), epsilon=1, version=version)
+            publish_items(ledger, "r", committed, ut.Promise(**promise, id_column="id"), epsilon=1, version=version)
         with pytest.warns(LittleProtection):
             ledger.items.relax("r", committed, epsilon=8)
         assert ledger.levels("r", version=2) == (level(1), level(8))
@@ -136,8 +136,8 @@ def test_what_is_asked_again_is_the_same_and_spends_nothing(tmp_path):
         key = ledger.items.commitment_key("r", ut.Promise(**PROMISE))
         committed = key.committed([Identifiers.of(table()["id"])], table())
         asks = PROMISE | {"id_column": ["id"], "request": "job 7"}
-        first = ledger.items.publish("r", committed, **asked(**asks, epsilon=1))
-        assert ledger.items.publish("r", committed, **asked(**asks, epsilon=1)).secret == first.secret
+        first = publish_items(ledger, "r", committed, **asked(**asks, epsilon=1))
+        assert publish_items(ledger, "r", committed, **asked(**asks, epsilon=1)).secret == first.secret
         for _ in range(2):
             assert ledger.items.relax("r", committed, epsilon=2).level.power == 2
             assert ledger.items.view("r", epsilon="1/2").level.power * 2 == 1
@@ -147,9 +147,9 @@ def test_what_is_asked_again_is_the_same_and_spends_nothing(tmp_path):
         with pytest.raises(NeedsTable):
             ledger.items.view("r", epsilon=3)
         with pytest.raises(AlreadyPublished):
-            ledger.items.publish("r", committed, **asked(**asks, epsilon="1/3"))
+            publish_items(ledger, "r", committed, **asked(**asks, epsilon="1/3"))
         with pytest.raises(AlreadyPublished):
-            ledger.items.publish("r", committed, **asked(**(asks | {"columns": "n"}), epsilon=1))
+            publish_items(ledger, "r", committed, **asked(**(asks | {"columns": "n"}), epsilon=1))
         with pytest.raises(NotPublished):
             ledger.items.commitment_key("other")
         assert ledger.items.commitment_key("r", ut.Promise(**PROMISE), version=2).secret != key.secret
@@ -184,11 +184,11 @@ def test_a_changed_table_is_refused_by_its_item_block(tmp_path, change):
         assert "person" not in str(refused.value)
         key = ledger.items.commitment_key("e", ut.Promise(**PROMISE))
         before, after = (key.committed([Identifiers.of(t["id"])], t) for t in (table(), other))
-        ledger.items.publish("e", before, ut.Promise(**PROMISE, id_column="id"), epsilon=1, independent=True)
+        publish_items(ledger, "e", before, ut.Promise(**PROMISE, id_column="id"), epsilon=1, independent=True)
         with pytest.raises(DataChanged):
             ledger.items.relax("e", after, epsilon=2)
         with pytest.raises(DataChanged):
-            ledger.items.publish("e", after, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
+            publish_items(ledger, "e", after, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
         assert {str(ledger.spent(name)) for name in "re"} == {"epsilon=1"}
         assert ledger.verify()
 
@@ -226,9 +226,9 @@ def test_what_cannot_be_released_by_item_is_refused(tmp_path):
             [Identifiers.of([])], {"n": [], "m": []}
         )
         with pytest.raises(BadTable):
-            ledger.items.publish("r", none, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
+            publish_items(ledger, "r", none, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
         with pytest.raises(OutOfRange):
-            ledger.items.publish("r", none, ut.Promise(**PROMISE, id_column="n"), epsilon=1)
+            publish_items(ledger, "r", none, ut.Promise(**PROMISE, id_column="n"), epsilon=1)
         assert ledger.verify().events == 1
 
 
@@ -239,7 +239,7 @@ def test_a_release_stays_with_its_door_and_its_noise(tmp_path):
         ledger.publish("rows", table(), **asked(**rows, epsilon=1, dataset="kept"))
         key = ledger.items.commitment_key("engine", ut.Promise(**PROMISE))
         committed = key.committed([Identifiers.of(table()["id"])], table())
-        ledger.items.publish("engine", committed, ut.Promise(**PROMISE, id_column="id"), epsilon=1, dataset="kept")
+        publish_items(ledger, "engine", committed, ut.Promise(**PROMISE, id_column="id"), epsilon=1, dataset="kept")
         mine = ledger.items.commitment_key("kept").committed([Identifiers.of(table()["id"])], table())
         for call in (
             lambda: ledger.relax("engine", table(), epsilon=2).table,

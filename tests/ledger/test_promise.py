@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from asking import promised
+from asking import promised, publish_items
 from utmost import CellNoise, PointNoise, SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
@@ -191,7 +191,7 @@ def test_what_has_no_noise_by_item_is_not_published_by_item(tmp_path, words, why
             [Identifiers.of(["a", "b"])], {"n": [1, 2]}
         )
         with pytest.raises((Unsupported, OutOfRange), match=why):
-            ledger.items.publish("v", committed, Promise(**words), epsilon=1)
+            publish_items(ledger, "v", committed, Promise(**words), epsilon=1)
         if why != "needs identifiers":
             with pytest.raises(Unsupported, match=why):
                 ledger.items.commitment_key("v", Promise(**words))

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from asking import asked
+from asking import asked, publish_items
 from utmost import Unit
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import level
@@ -56,14 +56,17 @@ def test_a_release_is_its_own_dataset_unless_it_says_another(tmp_path):
 
 @pytest.mark.parametrize("changes", [{}, {"version": 3, "request": "q", "dataset": "d", "independent": True}])
 def test_a_request_is_read_from_its_json_as_it_was(changes):
-    """Each field is among the facts, and what one is missing is refused."""
+    """Each field that says something is among the facts; one without a default is needed, an unknown one refused."""
     request = replace(REQUEST, **changes)
     facts = json.loads(json.dumps(request.facts()))
     assert PublishRequest.of_facts(facts) == request
-    assert set(facts) == {field.name for field in fields(PublishRequest)}
-    for name in facts:
+    assert set(facts) == {field.name for field in fields(PublishRequest) if getattr(request, field.name) is not None}
+    for name in ("name", "promise", "level"):
         with pytest.raises(OutOfRange):
             PublishRequest.of_facts({other: fact for other, fact in facts.items() if other != name})
+    with pytest.raises(OutOfRange, match="purpse"):
+        PublishRequest.of_facts(facts | {"purpse": "x"})
+    assert PublishRequest.of_facts({name: facts[name] for name in ("name", "promise", "level")}).dataset == "r"
 
 
 def test_an_event_holds_all_of_a_request_but_what_may_tell_of_other_data(tmp_path):
@@ -87,7 +90,7 @@ def test_both_doors_write_the_same_facts(tmp_path):
         )
         key = ledger.items.commitment_key("answered", Promise(columns="n", unit=Unit(1, 1)))
         committed = key.committed([Identifiers.of(["a", "b"])], {"n": [1, 2]})
-        ledger.items.publish("answered", committed, **asked(**promise, id_column="id", dataset="d", request="p"))
+        publish_items(ledger, "answered", committed, **asked(**promise, id_column="id", dataset="d", request="p"))
         facts = [event.facts for event in ledger.history() if event.kind == "published"]
     differ = {name for name in facts[0] if facts[0][name] != facts[1][name]}
     assert differ == {"name", "commitment", "kind", "request", "values", "items", "promise", "parts", "root"}
@@ -108,7 +111,7 @@ CALLS = {
     "margin": lambda ledger, **words: ledger.margin("r", epsilon=1, **words),
     "rehearse": lambda ledger, **words: ledger.rehearse("r", epsilon=1, **words),
     "items.view": lambda ledger, **words: ledger.items.view("r", epsilon=1, **words),
-    "items.publish": lambda ledger, **words: ledger.items.publish("s", None, **asked(epsilon=1, **WORDS, **words)),
+    "items.publish": lambda ledger, **words: publish_items(ledger, "s", None, **asked(epsilon=1, **WORDS, **words)),
     "cells_on_demand.view": lambda ledger, **words: ledger.cells_on_demand.view("r", {}, None, epsilon=1, **words),
 }
 

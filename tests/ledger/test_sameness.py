@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import utmost as ut
-from asking import asked
-from utmost.errors import AlreadyPublished, BadTable, BudgetUnused, DataChanged, OutOfRange, RowsRenamed
+from asking import asked, publish_items
+from utmost.errors import AlreadyPublished, BadTable, BudgetUnused, DataChanged, OutOfRange, RowsRenamed, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.sampling import Identifiers
@@ -131,7 +131,7 @@ def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
     for name in ("c", "d"):
         made = ledger.items.commitment_key(name, ut.Promise(columns="v", unit=ut.Unit(1, 1)))
         one = made.committed([Identifiers.of(["a"])], {"v": [5]})
-        ledger.items.publish(name, one, ut.Promise(columns="v", id_column="id", unit=ut.Unit(1, 1)), epsilon=1)
+        publish_items(ledger, name, one, ut.Promise(columns="v", id_column="id", unit=ut.Unit(1, 1)), epsilon=1)
     assert key.likeness is not None
 
 
@@ -179,7 +179,7 @@ def test_a_limit_on_a_dataset_that_no_release_names_is_told(ledger):
 
 
 def test_independent_is_true_or_false(ledger):
-    with pytest.raises(OutOfRange, match="independent"):
+    with pytest.raises(WrongKind, match="independent"):
         published(ledger, "first", TABLE, independent="yes", **PROMISE)
 
 

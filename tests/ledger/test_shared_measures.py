@@ -7,7 +7,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
-from utmost.ledger import AnswerRequest
+from utmost.ledger import AnswerRequest, shared_requests
 from utmost.publish.ledger import publishing, relaxing
 from utmost.publish.ledger.book import Book, Page
 from utmost.statements import check_workload
@@ -38,6 +38,10 @@ def shared_of(tables, epsilon=1):
     return ut.workloads.share_level(plans, epsilon=epsilon, weights={"visits": 2})
 
 
+def publish_shared(ledger, tables, shared, **at):
+    return ledger.publish_measures(shared_requests(tables, shared, dataset="sales", **at), tables)
+
+
 @pytest.fixture(scope="module")
 def tables():
     return counted()
@@ -50,12 +54,12 @@ def shared(tables):
 
 def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
-        strict = ledger.publish_shared(tables, shared, dataset="sales")
+        strict = publish_shared(ledger, tables, shared)
         assert {name: release.level for name, release in strict.items()} == shared.levels(ut.level(1))
         assert ledger.spent(dataset="sales").epsilon == 1
         loose = ledger.relax_shared(tables, shared, epsilon=2)
         assert ledger.spent(dataset="sales").epsilon == 2
-        again = ledger.publish_shared(tables, shared, dataset="sales")
+        again = publish_shared(ledger, tables, shared)
         for name, release in strict.items():
             assert again[name].statement == release.statement
             check_workload(release.table.facts())
@@ -82,7 +86,7 @@ def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
             write_down(page)
 
         monkeypatch.setattr(Page, "write_down", watched)
-        ledger.publish_shared(tables, shared, dataset="sales")
+        publish_shared(ledger, tables, shared)
         assert seen == [(3, 0)]
         assert len(reader.releases) == 3
 
@@ -100,10 +104,10 @@ def test_whatever_fails_before_the_last_is_drawn_leaves_nothing(place, tables, s
 
         monkeypatch.setattr(publishing, "draw_publication", failing)
         with pytest.raises(MemoryError):
-            ledger.publish_shared(tables, shared, dataset="sales")
+            publish_shared(ledger, tables, shared)
         assert (ledger.releases, ledger.spent(dataset="sales")) == ((), None)
         monkeypatch.setattr(publishing, "draw_publication", draw)
-        assert set(ledger.publish_shared(tables, shared, dataset="sales")) == set(tables)
+        assert set(publish_shared(ledger, tables, shared)) == set(tables)
 
 
 def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, monkeypatch):
@@ -112,10 +116,10 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
         ledger.budget("sales", "9/10")
         monkeypatch.setattr(publishing, "draw_publication", None)
         with pytest.raises(BudgetExceeded):
-            ledger.publish_shared(tables, shared, dataset="sales")
+            publish_shared(ledger, tables, shared)
         monkeypatch.undo()
         ledger.budget("sales", 1)
-        ledger.publish_shared(tables, shared, dataset="sales")
+        publish_shared(ledger, tables, shared)
         with pytest.raises(BudgetExceeded):
             ledger.relax_shared(tables, shared, epsilon="11/10")
         assert ledger.spent(dataset="sales").epsilon == 1
@@ -132,10 +136,10 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
 
 def test_what_is_stored_of_all_is_given_without_the_lock_of_writers(place, tables, shared, monkeypatch):
     with ut.Ledger.open(place, create=True) as ledger:
-        strict = ledger.publish_shared(tables, shared, dataset="sales")
+        strict = publish_shared(ledger, tables, shared)
         loose = ledger.relax_shared(tables, shared, epsilon=2)
         monkeypatch.setattr(Book, "write", None)
-        again = ledger.publish_shared(tables, shared, dataset="sales")
+        again = publish_shared(ledger, tables, shared)
         looser = ledger.relax_shared(tables, shared, epsilon=2)
         for name in tables:
             assert again[name].statement == strict[name].statement
@@ -148,7 +152,7 @@ def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
         alone = ledger.publish(
             "visits", tables["visits"], ut.Promise(noise=shared.strategies["visits"]), epsilon=own, dataset="sales"
         ).table
-        together = ledger.publish_shared(tables, shared, dataset="sales")
+        together = publish_shared(ledger, tables, shared)
         assert together["visits"].statement == alone.statement
         assert ledger.spent(dataset="sales").epsilon == 1
 
@@ -156,22 +160,22 @@ def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
 def test_what_is_refused_spends_nothing(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         with pytest.raises(OutOfRange, match="table for each strategy"):
-            ledger.publish_shared({"visits": tables["visits"]}, shared, dataset="sales")
-        ledger.publish_shared(tables, shared, dataset="sales")
+            publish_shared(ledger, {"visits": tables["visits"]}, shared)
+        publish_shared(ledger, tables, shared)
         others = counted({**SALES, "paid": [5] * 60})
         with pytest.raises(DataChanged):
             ledger.relax_shared(others, shared, epsilon=2)
         with pytest.raises(DataChanged):
-            ledger.publish_shared(others, shared, dataset="sales")
+            publish_shared(ledger, others, shared)
         with pytest.raises(AlreadyPublished):
-            ledger.publish_shared(tables, shared, dataset="sales", epsilon=2)
+            publish_shared(ledger, tables, shared, epsilon=2)
         assert ledger.spent(dataset="sales").epsilon == 1
         assert len(list(ledger.history())) == 4
 
 
 def test_shares_by_which_a_measure_has_spent_more_are_refused(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
-        ledger.publish_shared(tables, shared, dataset="sales")
+        publish_shared(ledger, tables, shared)
         others = ut.workloads.SharedLevel(
             shared.strategies, {"visits": "1/10", "spent": "1/10", "often": "4/5"}, shared.level
         )
@@ -253,12 +257,12 @@ def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, sh
 
         patch.setattr(Page, "write_down", cut_off)
         with pytest.raises(KeyboardInterrupt):
-            ledger.publish_shared(tables, shared, dataset="sales")
+            publish_shared(ledger, tables, shared)
     with ut.Ledger.open(place) as ledger:
         assert ledger.releases == ()
         with monkeypatch.context() as patch:
             patch.setattr(publishing, "draw_publication", None)
-            releases = ledger.publish_shared(tables, shared, dataset="sales")
+            releases = publish_shared(ledger, tables, shared)
         assert len(ledger.releases) == 3
         assert ledger.verify().events == 4
         assert {name: ledger.view(name, epsilon=release.level).statement for name, release in releases.items()} == {

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import utmost as ut
+from asking import publish_items
 from utmost.channels import Channel
 from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import level
@@ -325,7 +326,7 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
         sums = ledger.items.commitment_key("engine", ut.Promise(columns="n", unit=ut.Unit(1, 1))).committed(
             ids, committed
         )
-        ledger.items.publish("engine", sums, ut.Promise(id_column="id", **PROMISE), epsilon="0.1", dataset="d")
+        publish_items(ledger, "engine", sums, ut.Promise(id_column="id", **PROMISE), epsilon="0.1", dataset="d")
         shutil.copy(here / "l.db", here / "old.db")
         lost = ledger.relax("rows", TABLE, epsilon="0.3").table
         ledger.relax("kept", table, epsilon="0.3")

@@ -70,6 +70,7 @@ AMOUNTS = {
     "step": (Amount("paid", "1"), Amount("paid", "0.05"), "0.05"),
     "between": (Amount("paid"), Amount("paid", between=(0, 40)), "40"),
     "distinct": (Amount("paid"), Amount("paid", distinct=17), "17"),
+    "missing": (Amount("paid", between=(0, 40)), Amount("paid", between=(0, 40), missing=True), "left out"),
 }
 PAIRS = together_noise(["n", "m"], unit=Unit(1, 2))
 NAMED = named_cell_noise(["key", "n"], Texts("ab", most=3))
@@ -134,9 +135,14 @@ def test_every_field_of_a_unit_is_shown(of):
 def test_every_field_of_an_amount_is_shown(of):
     assert AMOUNTS.keys() == {field.name for field in fields(Amount)}
     before, after, word = AMOUNTS[of]
-    domain = Domain(sex=["men", "women"], paid=["above 0", "below 40"])
-    shares = {"sex paid": 1}
-    plans = (plan(Unit(40, 2, amount=amount), domain, shares) for amount in (before, after))
+    plans = [
+        plan(
+            Unit(40, 2, amount=amount),
+            Domain(sex=["men", "women"], paid=["above 0", "below 40", *(["missing"] if amount.missing else [])]),
+            {"sex paid": 1},
+        )
+        for amount in (before, after)
+    ]
     check_changed(*(of_plan(one) for one in plans), word)
 
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import shlex
-from dataclasses import fields, replace
 from html import unescape
 from urllib.parse import urlencode
 
@@ -30,7 +29,7 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.interfaces.service.client import RemoteLedger
 from utmost.interfaces.service.trail import check_lines
-from utmost.ledger import PublishRequest
+from utmost.ledger import AnswerRequest, PublishRequest
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.service import Grant, Settings, application, connect
@@ -90,28 +89,13 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
         curator.relax("admissions", frame.assign(admitted=[1, 2, 3]), epsilon=2)
 
 
-def test_every_field_of_a_request_reaches_the_ledger(opened):
-    """By a client, each with another value than its default: a new field is entered here."""
-    asked = {"dataset": "people", "version": 1, "request": "first", "independent": True}
-    assert {*asked, "name", "promise", "level"} == {field.name for field in fields(PublishRequest)}
-    service = opened(approvals=False)
-    presented = service.bearers.make(None, "c", "c", "curator", (Grant("*"),))[1]
-    curator = connect("http://localhost", presented, transport=Inside(application(service)))
-    curator.publish("admissions", TABLE, PROMISE, epsilon="1/4", **asked)
-    kept = service.ledger.release("admissions").request
-    # A ledger does not write down that data are independent, and names a request by its client, too.
-    known = replace(kept, request=None)
-    assert known == PublishRequest("admissions", PROMISE, level("1/4"), "people", 1, None, independent=False)
-    assert kept.request is not None
-
-
 def test_points_are_refused_by_name_before_anything_is_sent(connected):
     """The shape of a request has no distance in it, and said that an extra was forbidden."""
     curator, points = connected("curator"), Promise(["x", "y"], public="name", noise=PointNoise(50))
     with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
         curator.publish("homes", {"name": ["a"], "x": [1.5], "y": [2.0]}, points, epsilon=1)
     with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
-        curator.propose_publication("homes", points, epsilon=1)
+        curator.propose(PublishRequest("homes", points, level(1), "homes"))
 
 
 def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeypatch):
@@ -188,7 +172,7 @@ def test_a_second_person_over_the_wire(opened):
     ada, grace = made("Ada", "curator"), made("Grace", "approver")
     with pytest.raises(NeedsApproval):
         ada.publish("admissions", TABLE, PROMISE, epsilon=1)
-    proposal = ada.propose_publication("admissions", PROMISE, epsilon=1)
+    proposal = ada.propose(PublishRequest("admissions", PROMISE, level(1), "admissions"))
     grace.decide(proposal["name"], "approved")
     assert len(ada.publish("admissions", TABLE, PROMISE, epsilon=1, proposal=proposal["name"]).table["admitted"]) == 3
 
@@ -204,14 +188,14 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
     domain = Domain(sex=["men", "women"])
     plan = strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
     promise = Promise(noise=plan, part=("town", "Bern"))
-    proposal = ada.propose_publication("in Bern", promise, epsilon=1, dataset="people")
+    proposal = ada.propose(PublishRequest("in Bern", promise, level(1), "people"))
     assert grace.proposal(proposal["name"])["publication"]["promise"]["part"] == ["town", "Bern"]
     grace.decide(proposal["name"], "approved")
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
     made = ada.publish("in Bern", table, promise, epsilon=1, dataset="people", proposal=proposal["name"]).table
     assert made.part == ("town", "Bern")
     with pytest.raises(WrongKind, match="promise must be a Promise; got dict"):
-        ada.propose_publication("x", {"noise": plan}, epsilon=1)
+        ada.propose(PublishRequest("x", {"noise": plan}, level(1), "x"))
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])
@@ -264,7 +248,7 @@ def test_every_verb_of_every_role_goes_over_the_wire(people, tmp_path):
     bo = people("Cy", "recipient", ("admissions", level("1/4")))
     assert bo.view("admissions", epsilon="1/4").table == ada.view("admissions", epsilon="1/4").table
     assert [budget["spent"] for budget in auditor.budgets()] == ["1"]
-    proposal = ada.propose_relaxation("admissions", epsilon=2)
+    proposal = ada.propose(AnswerRequest("admissions", level(2)))
     assert ada.proposals() == [proposal]
     assert bo.me()["expires"] > bo.me()["made"]
     for refused in (bo.tokens, bo.trail, bo.proposals, bo.budgets, auditor.tokens):
@@ -288,7 +272,7 @@ def test_lists_longer_than_a_page_come_whole(people, monkeypatch):
     ada, auditor, admin = people("Ada", "curator"), people("Ida", "auditor"), people("Root", "admin")
     for number in range(5):
         ada.publish(f"n{number}", TABLE, PROMISE, epsilon=1, dataset="d", independent=True)
-        ada.propose_relaxation(f"n{number}", epsilon=2)
+        ada.propose(AnswerRequest(f"n{number}", level(2)))
     whole = [ada.releases, ada.proposals(), auditor.history(), auditor.trail(), admin.tokens()]
     send = RemoteLedger._get
     monkeypatch.setattr(RemoteLedger, "_get", lambda ledger, path, **asked: send(ledger, path, **asked | {"most": 2}))

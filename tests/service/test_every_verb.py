@@ -13,7 +13,7 @@ from utmost.errors import UtmostError
 from utmost.exact import level
 from utmost.interfaces.service.api.routes import router
 from utmost.interfaces.service.client import RemoteLedger
-from utmost.ledger import Ledger
+from utmost.ledger import AnswerRequest, Ledger, shared_requests
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.service import Grant, connect, served
@@ -32,11 +32,12 @@ def one_call_of_each_verb():
     name, known = ("n",), (("n", "approved"), {})
     return {
         "me": ((), {}), "levels": (name, {}), "view": (name, at), "statement": (name, at), "margin": (name, at),
-        "save": (("n", "never.csv"), at), "propose_publication": (("n", PROMISE), at),
-        "propose_relaxation": (name, at), "proposals": ((), {}),
+        "save": (("n", "never.csv"), at), "propose": ((AnswerRequest("n", level(1)),), {}),
+        "proposals": ((), {}),
         "proposal": (name, {}), "withdraw": (name, {}), "waiting": ((), {}),
         "decide": known, "publish": (("n", TABLE, PROMISE), at), "relax": (("n", TABLE), at),
-        "publish_shared": ((tables, shared), at | {"dataset": "d"}), "relax_shared": ((tables, shared), at),
+        "publish_measures": ((shared_requests(tables, shared, dataset="d"), tables), {}),
+        "relax_shared": ((tables, shared), at),
         "rehearse": (name, at), "budgets": ((), {}), "history": ((), {}), "status": ((), {}), "verify": ((), {}),
         "receipt": ((), {}), "check": (("utmost-receipt:x",), {}), "trail": ((), {}),
         "export_trail": (("never.jsonl",), {}), "tokens": ((), {}), "make_token": (("Bo", "recipient"), {}),
@@ -94,7 +95,7 @@ def test_each_verb_lists_its_parameters_which_are_those_of_a_ledger():
             "statement",
             "margin",
             "rehearse",
-            "publish_shared",
+            "publish_measures",
             "relax_shared",
         ):
             local = inspect.signature(getattr(Ledger, name)).parameters

@@ -20,7 +20,7 @@ from utmost.errors import (
     RequestReused,
 )
 from utmost.exact import level
-from utmost.ledger import AnswerRequest, PublishRequest
+from utmost.ledger import AnswerRequest, PublishRequest, shared_requests
 from utmost.publish.ledger import publishing
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
@@ -71,24 +71,21 @@ def connected(opened):
 
 def proposed(curator, tables, shared):
     """A proposal for each measure."""
-    levels = shared.levels(shared.level)
-    return {
-        name: curator.propose_publication(
-            name,
-            ut.Promise(noise=shared.strategies[name], part=tables[name].part),
-            epsilon=levels[name],
-            dataset="sales",
-        )["name"]
-        for name in tables
-    }
+    requests = shared_requests(tables, shared, dataset="sales")
+    return {request.name: curator.propose(request)["name"] for request in requests}
+
+
+def publish_shared(curator, tables, shared, dataset, *, epsilon=None, **options):
+    requests = shared_requests(tables, shared, dataset=dataset, epsilon=epsilon)
+    return curator.publish_measures(requests, tables, **options)
 
 
 def test_published_and_relaxed_as_in_a_local_ledger(connected, tables, shared):
     """The same releases, levels and budget; an answer that is lost is asked for again, and drawn once."""
     curator = connected(approvals=False)("Ada", "curator", drop=2)
-    strict = curator.publish_shared(tables, shared, dataset="sales", request="tonight")
+    strict = publish_shared(curator, tables, shared, "sales", request="tonight")
     assert {name: release.level for name, release in strict.items()} == shared.levels(level(1))
-    again = curator.publish_shared(tables, shared, dataset="sales", request="tonight")
+    again = publish_shared(curator, tables, shared, "sales", request="tonight")
     loose = curator.relax_shared(tables, shared, epsilon=2)
     later = curator.relax_shared(tables, shared, epsilon=2)
     for name in tables:
@@ -100,7 +97,7 @@ def test_published_and_relaxed_as_in_a_local_ledger(connected, tables, shared):
     with pytest.raises(DataChanged):
         curator.relax_shared(counted(paid=[1, 1, 1, 1]), shared, epsilon=3)
     with pytest.raises(OutOfRange, match="table for each strategy"):
-        curator.publish_shared({"visits": tables["visits"]}, shared, dataset="sales")
+        publish_shared(curator, {"visits": tables["visits"]}, shared, "sales")
     assert curator.budget("sales")["spent"] == "2"
 
 
@@ -111,15 +108,15 @@ def test_each_needs_its_approval_and_none_is_said_without_all(connected, tables,
     approver.decide(proposals["visits"], "approved")
     for some in (None, {"visits": proposals["visits"]}, proposals):
         with pytest.raises(NeedsApproval):
-            curator.publish_shared(tables, shared, dataset="sales", proposals=some)
+            publish_shared(curator, tables, shared, "sales", proposals=some)
     assert curator.releases == []
     approver.decide(proposals["spent"], "approved")
     with pytest.raises(NeedsApproval, match="was approved"):  # at other levels than were approved
-        curator.publish_shared(tables, shared, dataset="sales", epsilon=2, proposals=proposals)
+        publish_shared(curator, tables, shared, "sales", epsilon=2, proposals=proposals)
     with pytest.raises(NeedsApproval):
-        curator.publish_shared(tables, shared, dataset="others", proposals=proposals)
+        publish_shared(curator, tables, shared, "others", proposals=proposals)
     assert curator.waiting() != []
-    strict = curator.publish_shared(tables, shared, dataset="sales", proposals=proposals)
+    strict = publish_shared(curator, tables, shared, "sales", proposals=proposals)
     assert curator.waiting() == []
     with pytest.raises(NeedsApproval):
         curator.relax_shared(tables, shared, epsilon=2)
@@ -171,10 +168,10 @@ def test_a_limit_has_room_for_all_or_none(connected, tables, shared):
     admin, curator = made("Alan", "admin"), made("Ada", "curator")
     admin.budget("sales", "3/4")
     with pytest.raises(BudgetExceeded):
-        curator.publish_shared(tables, shared, dataset="sales")
+        publish_shared(curator, tables, shared, "sales")
     assert curator.releases == []
     admin.budget("sales", 1)
-    curator.publish_shared(tables, shared, dataset="sales")
+    publish_shared(curator, tables, shared, "sales")
     with pytest.raises(BudgetExceeded):
         curator.relax_shared(tables, shared, epsilon="5/4")
 
@@ -248,7 +245,7 @@ def test_the_same_values_in_another_dataset_are_refused_for_all(connected, table
     before = ut.Promise(noise=shared.strategies["visits"])
     curator.publish("visits before", tables["visits"], before, epsilon=1, dataset="old")
     with pytest.raises(AlreadyPublished):
-        curator.publish_shared(tables, shared, dataset="sales")
+        publish_shared(curator, tables, shared, "sales")
     assert [release["name"] for release in curator.releases] == ["visits before"]
 
 
@@ -315,7 +312,7 @@ def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, 
     (ada, service), (grace, _) = visitor("Ada", "curator", approvals=True), visitor("Grace", "approver", approvals=True)
     for name in tables:
         plan = in_file(PLAN_FORM, shared.strategies[name])
-        words = {"release": name, "dataset": "sales", "epsilon": "1/2"}
+        words = {"name": name, "dataset": "sales", "epsilon": "1/2"}
         ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **words)
     assert "Bring several tables together" not in ada.get("/proposals").text
     for _ in tables:

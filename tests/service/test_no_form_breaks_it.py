@@ -37,7 +37,7 @@ WORDS = [
     "session.", "utmost-receipt:a:1:b:c", "0" * 24, "approved", "publish", "relax", "plan",
 ]  # fmt: skip
 TABLE = {
-    "release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1", "rows": "declared",
+    "name": "fresh", "columns": "admitted", "public": "department", "epsilon": "1", "rows": "declared",
     "verb": "publish", "version": "", "dataset": "", "drop": "", "id_column": "", "kind": "", "reason": "",
     "independent": "on", "sensitivity": "1", "cells": "1", "neighbours": "add-remove", "numbers": "integers",
     "grid": "", "largest": "", "half_step": "on",

@@ -206,7 +206,7 @@ def test_hostile_names_stay_text(visitor, service, who):
 def test_from_proposal_to_table_by_forms(visitor, service):
     """A curator proposes, a second person approves, the table is brought, twice the same: published once."""
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
-    asked = {"release": "admissions", "columns": "admitted", "public": "department", "epsilon": "1/4"}
+    asked = {"name": "admissions", "columns": "admitted", "public": "department", "epsilon": "1/4"}
     made = ada.fill(ada.get("/publish"), "/proposals", **asked)
     assert "waits for a second person" in made.text
     assert "/proposals/decision" not in made.text
@@ -244,7 +244,7 @@ def test_without_a_second_person_a_table_is_published_at_once(opened, bearer):
     service = opened(approvals=False)
     ada = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
     page, files = ada.get("/publish"), {"table": ("a.csv", CSV, "text/csv")}
-    asked = {"release": "admissions", "columns": "admitted", "public": "department", "epsilon": "1/4"}
+    asked = {"name": "admissions", "columns": "admitted", "public": "department", "epsilon": "1/4"}
     for _ in range(2):
         assert "Published." in ada.fill(page, "/publish", files=files, **asked).text
     done = ada.fill(ada.get("/release?name=admissions"), "/relax", files=files, epsilon="2")
@@ -268,7 +268,7 @@ def test_sums_that_agree_by_forms(visitor, service):
     was measured stands on the page; then it is relaxed, in the same way; the file is the whole release."""
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
     plan, counted = plan_and_table()
-    made = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, release="applicants")
+    made = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, name="applicants")
     assert "waits for a second person" in made.text
     page = grace.proposal()
     assert "measured" in page.text
@@ -305,7 +305,7 @@ def test_sums_of_a_part_at_once(opened, bearer):
     ada = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
     for number, town in enumerate(("Bern", "Basel")):
         plan, counted = plan_and_table(("town", town), ((10 + number, 20), (30, 40)))
-        asked = {"release": f"of {town}", "dataset": "towns", "epsilon": "1"}
+        asked = {"name": f"of {town}", "dataset": "towns", "epsilon": "1"}
         files = {"plan": plan, "table": counted}
         for _ in range(2):
             done = ada.fill(ada.get("/publish"), "/publish", {"kind": "plan"}, files, **asked)
@@ -321,9 +321,9 @@ def test_a_part_is_proposed_by_form(visitor, service):
         plan_and_table(part) for part in (("town", "Basel"), ("town", "Bern"), None)
     )
     for wrong in ("town", "town =", "= Bern", "a = b = c"):
-        answer = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, release="x", part=wrong)
+        answer = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, name="x", part=wrong)
         assert answer.status_code == 422
-    asked = {"release": "of Bern", "part": "town = Bern"}
+    asked = {"name": "of Bern", "part": "town = Bern"}
     ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **asked)
     page = grace.proposal()
     assert "Bern of town: its level does not add up" in page.text
@@ -342,7 +342,7 @@ def test_a_plan_that_is_none(visitor, service, plan):
     """It is refused by name, and nothing is proposed."""
     ada = visitor("Ada", "curator")
     files = {"plan": ("plan.json", plan, "application/json")}
-    refused = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, files, release="x")
+    refused = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, files, name="x")
     assert refused.status_code == 422
     assert service.proposals.all(service.bearers.authenticated(ada.presented)) == []
 
@@ -365,7 +365,7 @@ def test_a_curator_for_some_releases_declares_whose_data_these_are(visitor, serv
     eve = visitor("Eve", "curator", ("mine", None))
     page = eve.get("/publish")
     assert "none of these individuals is in another dataset" in page.text
-    asked = {"release": "mine", "columns": "n", "epsilon": "1"}
+    asked = {"name": "mine", "columns": "n", "epsilon": "1"}
     assert eve.fill(page, "/proposals", **asked).status_code == 403
     assert "waits for a second person" in eve.fill(page, "/proposals", **asked, independent="on").text
 
@@ -553,7 +553,7 @@ def test_static_files_may_be_kept_and_have_their_licence(app):
 def test_the_terms_of_a_form_are_those_of_the_api(visitor, service):
     """A proposal made by a form has the facts of the same proposal made in code."""
     ada = visitor("Ada", "curator")
-    asked = {"release": "admissions", "columns": "admitted", "public": "department", "epsilon": "0.25"}
+    asked = {"name": "admissions", "columns": "admitted", "public": "department", "epsilon": "0.25"}
     ada.fill(ada.get("/publish"), "/proposals", **asked)
     (made,) = service.desk.records.read(lambda shelf: shelf.all("proposal"))
     kept = service.desk.records.read(lambda shelf: shelf.get("publication", made[0]))

@@ -30,7 +30,7 @@ from utmost.workloads import Domain, Strategy, edges, periods
 
 ONE_STORE = True
 
-ASKED = {"release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1/2"}
+ASKED = {"name": "fresh", "columns": "admitted", "public": "department", "epsilon": "1/2"}
 
 
 @pytest.fixture
@@ -116,12 +116,12 @@ def test_a_promise_is_brought_as_a_file(visitor, service):
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
     brought = {"plan": ("promise.json", content, "application/json")}
     page = ada.get("/publish")
-    without = ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh")
+    without = ada.fill(page, "/proposals", {"kind": "plan"}, brought, name="fresh")
     assert (without.status_code, "epsilon" in without.text) == (422, True)
     forged = {"plan": ("promise.json", content.replace(b'"cells": 1', b'"cells": 2'), "application/json")}
     assert forged != brought
-    assert ada.fill(page, "/proposals", {"kind": "plan"}, forged, release="fresh", epsilon="1").status_code == 422
-    assert "waits" in ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh", epsilon="1").text
+    assert ada.fill(page, "/proposals", {"kind": "plan"}, forged, name="fresh", epsilon="1").status_code == 422
+    assert "waits" in ada.fill(page, "/proposals", {"kind": "plan"}, brought, name="fresh", epsilon="1").text
     assert "Approved." in grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"}).text
     table = {"table": ("a.csv", CSV, "text/csv")}
     assert "Published." in ada.fill(ada.proposal(), "/proposals/table", files=table).text
@@ -132,7 +132,7 @@ def test_a_plan_is_looked_at_before_it_is_proposed(visitor):
     """A margin for each family, at each level."""
     ada = visitor("Ada", "curator")
     plan, _ = plan_and_table()
-    answer = looked(ada, ada.get("/publish"), {"plan": plan}, release="sums", kind="plan", epsilon="")
+    answer = looked(ada, ada.get("/publish"), {"plan": plan}, name="sums", kind="plan", epsilon="")
     assert [row[0] for row in cells_of(answer.text)[1:-1]] == [
         f"margin of {of}" for of, _ in planned(plan[1])[0].noise.named_bars(
             level(1), "0.95", 12

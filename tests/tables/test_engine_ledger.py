@@ -247,3 +247,20 @@ def test_the_released_type_is_a_function_of_what_is_declared(tmp_path, made):
     kind = released.schema.field("n").type
     assert kind == (pa.decimal128(38, 0) if made == "decimal" else pa.int64())
     assert released.schema.field("n_margin").type == pa.int64()
+
+
+@pytest.mark.parametrize("sure", ["0.5", "0.999"])
+def test_margins_of_another_confidence_stand_beside_the_same_values(tmp_path, lazily, sure):
+    """The answer is stored once; its margins are asked for afterwards, in the frame, the file and the statement."""
+    with opened(tmp_path) as ledger:
+        answer = ledger.publish("r", lazily(wards(50)), **asked(**SAY, epsilon=1))
+        other = answer.with_confidence(sure)
+        first, second = columns_of(answer.table), columns_of(other.table)
+        said = other.save(tmp_path / "r.parquet")
+        assert ledger.levels("r") == (level(1),)
+    assert list(first) == list(second)
+    for name, column in second.items():
+        wanted = [answer.margin(sure)] * 50 if name.endswith("_margin") else first[name]
+        assert column == wanted, name
+    assert set(said["margins"].values()) == {answer.margin(sure)} != {answer.margin()}
+    assert ut.read_release(tmp_path / "r.parquet").plan.margin == answer.margin(sure)

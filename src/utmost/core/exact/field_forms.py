@@ -30,6 +30,7 @@ class FieldForm:
         read: From JSON, and the name of the field, to the argument of the constructor.
         name: The name in JSON, where it is not that of the field.
         words: A sentence for each value that is a word.
+        hint: A line of help under the field, where a page asks for it.
         parts: The JSON fields, each with its own form, of a value that is written as several of them.
     """
 
@@ -38,6 +39,7 @@ class FieldForm:
     read: Callable[[Any, str], Any] = _same_read
     name: str = ""
     words: Mapping[str, str] = field(default_factory=dict)
+    hint: str = ""
     parts: Mapping[str, "FieldForm"] = field(default_factory=dict)
 
 
@@ -48,6 +50,7 @@ def form(
     read: Callable[[Any, str], Any] = _same_read,
     name: str = "",
     words: Mapping[str, str] | None = None,
+    hint: str = "",
     parts: Mapping[str, FieldForm] | None = None,
 ) -> dict[str, FieldForm]:
     """The metadata of a dataclass field with this form; see `FieldForm`.
@@ -58,7 +61,7 @@ def form(
     >>> facts_of(Side(3)), arguments_of(Side, {"length": "3"}, "side"), list(rows_of(Side, {"length": "3"}))
     ({'length': '3'}, {'length': 3}, [('length of the side', '3')])
     """
-    return {"form": FieldForm(title, write, read, name, words or {}, parts or {})}
+    return {"form": FieldForm(title, write, read, name, words or {}, hint, parts or {})}
 
 
 def _forms(kind: Any) -> Iterator[tuple[str, str, FieldForm]]:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,8 +17,7 @@ from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_
 from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.requests import PublishRequest, publish_request
-from utmost.publish.ledger.shared_measures import shared_requests
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Promise
@@ -176,50 +175,31 @@ class RemoteLedger:
         bar: int | float = self._get(f"/v1/releases/{path_part(name)}/margin", **query)["margin"]
         return bar
 
-    def propose_publication(
+    def propose(
         self,
-        name: str,
-        promise: Promise,
+        proposed: PublishRequest | AnswerRequest,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        dataset: str | None = None,
-        version: int = 1,
-        request: str | None = None,
-        independent: bool = False,
         reason: str = "",
         anyone: bool = False,
-    ) -> dict[str, Any]:
-        """Propose to publish a table; it comes with `publish`, once a second person has approved.
-
-        Args:
-            name, promise, epsilon, alpha, dataset, independent, request: as for `Ledger.publish`.
-            version: of the data.
-            reason: why, for whoever decides.
-            anyone: whether any curator may use the approval, and not the proposer alone.
-        """
-        asked = publish_request(name, promise, level(epsilon, alpha), dataset, version, None, independent)
-        body = {"publication": _sent(asked), "reason": reason, "anyone": anyone}
-        return self._post("/v1/proposals", request, body)
-
-    def propose_relaxation(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int = 1,
         request: str | None = None,
-        reason: str = "",
-        anyone: bool = False,
     ) -> dict[str, Any]:
-        """Propose to relax a release to a level.
+        """Propose to publish or to relax a release; the table comes once a second person has approved.
 
         Args:
-            version, reason, anyone: as for `propose_publication`.
+            proposed: Request to publish, or to answer a release at another level; of the first version of the data
+                where it names none.
+            reason: Reason, for whoever decides.
+            anyone: Whether any curator may use the approval, and not the proposer alone.
+            request: Name under which the same proposal may be made again.
+
+        >>> from utmost.ledger import AnswerRequest, PublishRequest
+        >>> from utmost import Promise, Unit, level
+        >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
+        >>> asked = PublishRequest("admissions", promise, level("1/4"), dataset="admissions")
+        >>> relaxed = AnswerRequest("admissions", level(1))  # service.propose(relaxed, reason="the yearly table")
         """
-        relaxation = {"name": name, "level": level_text(level(epsilon, alpha)), "version": version}
-        body = {"relaxation": relaxation, "reason": reason, "anyone": anyone}
+        kind = "publication" if isinstance(proposed, PublishRequest) else "relaxation"
+        body = {kind: _sent(proposed), "reason": reason, "anyone": anyone}
         return self._post("/v1/proposals", request, body)
 
     def proposals(self) -> list[dict[str, Any]]:
@@ -262,7 +242,8 @@ class RemoteLedger:
         Args:
             proposal: the name of the approved proposal, where the service asks for one.
         """
-        asked = publish_request(name, promise, level(epsilon, alpha), dataset, version, None, independent)
+        own = name if dataset is None else dataset
+        asked = PublishRequest(name, promise, level(epsilon, alpha), own, version, None, independent)
         promise.check(table)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
         return self._answer(answer, table)
@@ -287,26 +268,22 @@ class RemoteLedger:
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
         return self._answer(answer, table)
 
-    def publish_shared(
+    def publish_measures(
         self,
-        tables: Mapping[str, CountedTable],
-        shared: SharedLevel,
+        requests: Sequence[PublishRequest],
+        tables: Mapping[str, Any],
         *,
-        dataset: str,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         request: str | None = None,
-        independent: bool = False,
         proposals: Mapping[str, str] | None = None,
     ) -> dict[str, Answer[AnswerTable]]:
-        """Publish several measures at one level that they share, in one transaction, as `Ledger.publish_shared`.
+        """Publish several tables in one transaction, as `Ledger.publish_measures`.
 
         Args:
-            proposals: for each measure, its approved proposal, where the service asks for one.
+            requests, tables: as for `Ledger.publish_measures`.
+            request: Name under which the same call may be made again.
+            proposals: Approved proposals by the name of the release, where the service asks for them.
         """
-        requests = shared_requests(tables, shared, epsilon, alpha, dataset=dataset, independent=independent)
-        bodies = list(map(_sent, requests))
-        return self._together("publications", request, tables, bodies, proposals or {})
+        return self._together("publications", request, tables, list(map(_sent, requests)), proposals or {})
 
     def relax_shared(
         self,
@@ -321,10 +298,10 @@ class RemoteLedger:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`.
 
         Args:
-            proposals: as for `publish_shared`.
+            proposals: as for `publish_measures`.
         """
         _, levels = levels_of_tables(tables, shared, epsilon, alpha)
-        bodies = [{"name": name, "level": level_text(at)} for name, at in levels.items()]
+        bodies = [_sent(AnswerRequest(name, at)) for name, at in levels.items()]
         return self._together("relaxations", request, tables, bodies, proposals or {})
 
     def _together(
@@ -492,8 +469,17 @@ class RemoteLedger:
         raise AssertionError
 
 
-def _sent(request: PublishRequest) -> dict[str, Any]:
-    """A request as it is sent: its own name travels as the idempotency key."""
-    facts = served(request).facts()
-    del facts["request"]
-    return facts
+def _sent(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
+    """A request as it is sent; the name by which it is repeated travels beside it, as the idempotency key.
+
+    Raises:
+        OutOfRange: for a request with a name of its own. Unsupported: for noise of one level alone.
+    """
+    if isinstance(request, AnswerRequest):
+        return request.facts()
+    if request.request is not None:
+        remedy = "Leave it out of the PublishRequest, and pass request= to the call."
+        raise OutOfRange(
+            "a call to a service is named as a whole", came=request.request, where="request", remedy=remedy
+        )
+    return served(request).facts()

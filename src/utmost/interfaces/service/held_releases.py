@@ -19,8 +19,7 @@ from utmost.interfaces.service.publish_requests import proposable, served
 from utmost.interfaces.service.records import Shelf
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
-from utmost.publish.ledger.shared_measures import check_one_dataset
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from utmost.core.exact.arguments import mapping
 from utmost.core.exact.written_levels import level_text
-from utmost.errors import OutOfRange
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
@@ -15,8 +14,6 @@ from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 LONGEST_REQUEST = 1 << 19
 """How many characters a proposed request has at most, as JSON: as many as a page shows whole. What it does not show
 whole, nobody can approve."""
-
-_FIELDS = tuple(field.name for field in fields(PublishRequest))
 
 
 def read_request(members: Mapping[str, Any]) -> PublishRequest:
@@ -29,16 +26,21 @@ def read_request(members: Mapping[str, Any]) -> PublishRequest:
     >>> read_request({"name": "admissions", "level": "1/4", "promise": promise}).dataset
     'admissions'
     """
-    given = {name: value for name, value in mapping(members, "request").items() if value is not None}
-    unknown = sorted(given.keys() - {*_FIELDS})
-    missing = [name for name in ("name", "promise", "level") if name not in given]
-    if unknown or missing:
-        came = f"{unknown[0]!r}" if unknown else f"no {missing[0]}"
-        raise OutOfRange(f"a request to publish has the fields {', '.join(_FIELDS)}", came=came, where="request")
-    noise = mapping(given["promise"], "promise").get("noise")
+    noise = mapping(mapping(members, "request").get("promise") or {}, "promise").get("noise")
     check_listed(_parsed(noise.get("strategy")) if isinstance(noise, Mapping) else None)
-    plain = {"dataset": given["name"], "version": None, "request": None, "independent": False}
-    return served(PublishRequest.of_facts(plain | given | {"level": level_text(read_level(given["level"]))}))
+    return served(PublishRequest.of_facts(_with_short_level(members)))
+
+
+def read_answer_request(members: Mapping[str, Any]) -> AnswerRequest:
+    """The request to answer a release that JSON values describe, see `AnswerRequest.facts`.
+
+    Raises:
+        OutOfRange, NotANumber, NotALevel: for values that describe none.
+
+    >>> read_answer_request({"name": "admissions", "level": "1"}).level
+    level(epsilon=1)
+    """
+    return AnswerRequest.of_facts(_with_short_level(members))
 
 
 def served(request: PublishRequest) -> PublishRequest:
@@ -59,6 +61,12 @@ def proposable(request: PublishRequest) -> PublishRequest:
 def approved_facts(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
     """The facts of a request that a proposal keeps beside name, version and level: all of a publication, as JSON."""
     return request.facts() if isinstance(request, PublishRequest) else {}
+
+
+def _with_short_level(members: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, their level found short enough that an answer at it is drawn at once."""
+    written = members.get("level")
+    return {**members} if written is None else {**members, "level": level_text(read_level(written))}
 
 
 def _parsed(strategy: Any) -> Any:

@@ -127,11 +127,13 @@ class LedgerCells:
         alpha: Number | None = None,
         dataset: str | None = None,
         version: int | None = None,
+        request: str | None = None,
+        independent: bool = False,
     ) -> AnsweredCells:
         """Commit to a table of a universe at a first level; made again, it gives the same answers.
 
         Args:
-            name, dataset, version: of the release, as for `Ledger.publish`.
+            name, dataset, version, request, independent: as for `Ledger.publish`.
             counts: of the cells that somebody holds, as for `select_keys`.
             universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
             most: how many cells may be held, declared beforehand: the ledger knows this number alone; 10^8 at most.
@@ -154,12 +156,12 @@ class LedgerCells:
             level=level(epsilon, alpha),
             dataset=name if dataset is None else dataset,
             version=version,
-            request=None,
-            independent=False,
+            request=request,
+            independent=independent,
         )
-        request = request_by_item(asked)
-        commitment = _padded(self._items.key_of_request(request), places, room)
-        release = self._items.published(request, commitment, universe_facts(universe))
+        read = request_by_item(asked)
+        commitment = _padded(self._items.key_of_request(read), places, room)
+        release = self._items.published(read, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)
 
     def relax(

@@ -55,9 +55,6 @@ def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tu
     frame.check_room(noise.by_item(), request.level)
     read = promise.as_read(frame.columns, frame.public, frame.identifiers)
     request = replace(request, promise=read)
-    again = None if request.request is None else items.release(request.name, request.version, request.request)
-    if again is not None:
-        request = replace(request, version=again.version)
     checked = frame.checked_rows()
     check_size(noise.unit, checked.rows, len(frame.columns))
     committed = _committed_first(frame, items.key_of_request(request), checked.rows)

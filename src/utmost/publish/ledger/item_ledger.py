@@ -40,14 +40,15 @@ class LedgerItems:
     """The releases of a ledger that an engine answers; made by `Ledger.items`.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from utmost.ledger import Ledger
+    >>> from utmost.exact import level
+    >>> from utmost.ledger import Ledger, PublishRequest
     >>> from utmost.sampling import Identifiers
     >>> ids, values = [Identifiers.of(["a", "b"])], {"n": [601, 370]}
     >>> from utmost import Unit
     >>> promise = Promise("n", id_column="id", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     committed = ledger.items.commitment_key("visits", promise).committed(ids, values)
-    ...     release = ledger.items.publish("visits", committed, promise, epsilon=1)
+    ...     release = ledger.items.publish(PublishRequest("visits", promise, level(1), dataset="visits"), committed)
     ...     strict = release.responses(ids, values)
     ...     loose = ledger.items.relax("visits", committed, epsilon=3).responses(ids, values)
     ...     ledger.spent("visits")
@@ -78,9 +79,11 @@ class LedgerItems:
         return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: PublishRequest) -> CommitmentKey:
-        """`commitment_key`, for a request whose promise has its columns in order."""
+        """`commitment_key`, for a request whose promise has its columns in order; made again, of the same version."""
+        known = None if request.request is None else self.release(request.name, request.version, request.request)
+        version = request.version if known is None else known.version
         return self._key(
-            request.name, request.version, lambda: (request.promise.columns, request.promise.lasting_noise.by_item())
+            request.name, version, lambda: (request.promise.columns, request.promise.lasting_noise.by_item())
         )
 
     def _key(
@@ -97,43 +100,20 @@ class LedgerItems:
 
         return self._book.read(look)
 
-    def publish(
-        self,
-        name: str,
-        commitment: ItemCommitment,
-        promise: Promise,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        dataset: str | None = None,
-        version: int | None = None,
-        request: str | None = None,
-        independent: bool = False,
-    ) -> ItemResponder:
+    def publish(self, request: PublishRequest, commitment: ItemCommitment) -> ItemResponder:
         """Publish a table that workers have committed to, at a first level; made again, it gives the same.
 
         Whoever calls it has checked that no two rows have one identifier.
 
         Args:
-            name: of the release.
-            commitment: the sum of the commitments of all parts of the table, under the key of `commitment_key`; of a
+            request: Request, whose promise names the identifiers.
+            commitment: Sum of the commitments of all parts of the table, under the key of `commitment_key`; of a
                 column whose cells are all equal, which says little of whose data it is, `without` its sum.
-            promise: of the table.
-            epsilon, alpha, dataset, independent, version, request: as for `Ledger.publish`.
 
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        asked = PublishRequest(
-            name=name,
-            promise=promise,
-            level=level(epsilon, alpha),
-            dataset=name if dataset is None else dataset,
-            version=version,
-            request=request,
-            independent=independent,
-        )
-        return self.published(request_by_item(asked), commitment, None)
+        return self.published(request_by_item(instance(request, PublishRequest, "request")), commitment, None)
 
     def published(
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None

@@ -35,10 +35,10 @@ from utmost.publish.ledger.relaxing import (
     warn_of_names,
     where_changed,
 )
-from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, publish_request
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import answer_alone, key_of_level
-from utmost.publish.ledger.shared_measures import at_hand, check_one_dataset, shared_requests
+from utmost.publish.ledger.shared_measures import at_hand
 from utmost.publish.ledger.source import Source, new_source, release_source
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
@@ -180,7 +180,8 @@ class Ledger(Responding, Accounts, Display):
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        asked = publish_request(name, promise, level(epsilon, alpha), dataset, version, request, independent)
+        own = name if dataset is None else dataset
+        asked = PublishRequest(name, promise, level(epsilon, alpha), own, version, request, independent)
         rows = fitting(promise, table).rows_of(table)
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)
@@ -315,62 +316,17 @@ class Ledger(Responding, Accounts, Display):
         promise = known.promise.as_read(known.columns, public)
         return Answer(frame, promise, known.noise.plan(at), known.rows, remembered, release)
 
-    def publish_shared(
-        self,
-        tables: Mapping[str, CountedTable],
-        shared: SharedLevel,
-        *,
-        dataset: str,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        independent: bool = False,
-    ) -> dict[str, Answer[AnswerTable]]:
-        """Publish several measures, each by its strategy at its share of one level, in one transaction.
-
-        Each is a release of its own name, to be viewed, relaxed and saved by itself. Nobody sees some of them without
-        the others, whatever is cut off and whenever: their events are written together. Asked for again it gives the
-        same answers; a measure that was published alone before, by the same strategy at the same level, keeps its own.
-
-        Args:
-            tables: by the name of the release, as `count_table` with ``measures`` gives them.
-            shared: the strategies and their shares, by the same names.
-            dataset: whose budget they spend.
-            epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
-            independent: as for `Ledger.publish`.
-
-        Raises:
-            OutOfRange: for other names than those of the strategies; and all that `Ledger.publish` raises. Then nothing
-                is spent.
-
-        Source: composition; proofs/theory/counting.md, "One level for several measures".
-
-        >>> from tempfile import TemporaryDirectory
-        >>> from utmost.ledger import Ledger
-        >>> from utmost.workloads import Workload, strategy
-        >>> from utmost.counting import Counting, count, count_measures, sum
-        >>> from utmost.workloads import share_level
-        >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
-        >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
-        >>> tables = count_measures(sales, {"shop": ["A", "B"]}, Counting("user", at_most=2), measures)
-        >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
-        >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
-        >>> shared = share_level(plans, epsilon=1)
-        >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-        ...     strict = ledger.publish_shared(tables, shared, dataset="sales")
-        ...     loose = ledger.relax_shared(tables, shared, epsilon=2)
-        ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
-        {'visits': '1', 'spent': '1'} 2
-        """
-        requests = shared_requests(tables, shared, epsilon, alpha, dataset=dataset, independent=independent)
-        return self.publish_measures(requests, tables)
-
     def publish_measures(
         self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]
     ) -> dict[str, Answer[AnswerTable]]:
-        """Publish several tables in one transaction, each by a promise and at a level of its own.
+        """Publish several tables in one transaction, each by a promise and at a level of its own: all of them, or none.
+
+        Nobody sees some of them without the others, whatever is cut off and whenever. Made again, the requests get the
+        same answers; a table that was published alone before, by the same promise at the same level, keeps its own.
 
         Args:
-            requests: Requests with one dataset, and one word on whether it is of other individuals.
+            requests: Requests with one dataset, and one word on whether it is of other individuals; `shared_requests`
+                makes those of measures that share a level.
             tables: Tables by the name of the release, as for `publish`.
 
         Returns:

@@ -1,16 +1,37 @@
-"""Requests to a memory of releases: to publish a table, and to answer a release at another level."""
+"""Requests to a memory of releases: to publish a table, and to answer a release at another level.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+A field of a request is written here, with its form, and where a caller gives it. Its JSON, its reading, the digest
+that a second person approves, the event that a ledger keeps, the fields of the API and the rows of pages follow.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from utmost.core.exact.arguments import instance, mapping
+from utmost.core.exact.arguments import instance, mapping, truth
+from utmost.core.exact.field_forms import arguments_of, facts_of, form
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.numbers import natural
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.events import check_name
 from utmost.publish.promises.promise import Promise
+
+MOST_VERSIONS = 10**9
+"""The largest version of the data of a release."""
+
+
+def _read_level(fact: Any, name: str) -> Level:
+    return level_from_text(fact)
+
+
+def _read_promise(fact: Any, name: str) -> Promise:
+    return Promise.of_facts(fact)
+
+
+_NAME = form("name of the release", hint="For example admissions-2026.")
+_LEVEL = form("epsilon", write=level_text, read=_read_level)
+_VERSION = form("version of the data", hint="Empty for the first; 2 for corrected data.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +52,13 @@ class PublishRequest:
         OutOfRange, NotANumber: for a name, a dataset, a request, a version or a confirmation that is none.
     """
 
-    name: str
-    promise: Promise
-    level: Level
-    dataset: str
-    version: int | None
-    request: str | None
-    independent: bool
+    name: str = field(metadata=_NAME)
+    promise: Promise = field(metadata=form("promise", write=Promise.facts, read=_read_promise))
+    level: Level = field(metadata=_LEVEL)
+    dataset: str = field(metadata=form("spends the budget of", hint="Empty for a dataset of its own."))
+    version: int | None = field(default=None, metadata=_VERSION)
+    request: str | None = field(default=None, metadata=form("name of the request"))
+    independent: bool = field(default=False, metadata=form("declared: none of these individuals is in another dataset"))
 
     def __post_init__(self) -> None:
         check_name(self.name, "name")
@@ -45,44 +66,24 @@ class PublishRequest:
         instance(self.level, Level, "level")
         check_name(self.dataset, "dataset")
         if self.version is not None:
-            object.__setattr__(self, "version", exact_integer(self.version, "version"))
+            object.__setattr__(self, "version", natural(self.version, "version", 1, MOST_VERSIONS))
         if self.request is not None:
             check_name(self.request, "request")
-        if not isinstance(self.independent, bool):
-            raise OutOfRange("independent must be true or false", came=self.independent)
+        object.__setattr__(self, "independent", truth(self.independent, "independent"))
 
     def facts(self) -> dict[str, Any]:
-        """The request as JSON values, one for each field; `of_facts` reads them."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        return plain | {"promise": self.promise.facts(), "level": level_text(self.level)}
+        """The request as JSON values; a field that is None is left out. `of_facts` reads them."""
+        return facts_of(self)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "PublishRequest":
-        """The request that JSON values describe; other values beside them are left alone.
+        """The request that JSON values describe; a field that is missing or null has its default.
 
         Raises:
-            OutOfRange: for a field that is missing. UtmostError: for a field of another kind.
+            OutOfRange: for a field that no request has, and one that is missing and has no default.
+            UtmostError: for a value that its field does not take.
         """
-        missing = [field.name for field in fields(cls) if field.name not in mapping(facts, "facts")]
-        if missing:
-            raise OutOfRange("a request must have all its fields", came=f"no {missing[0]!r}", where="facts")
-        plain = {field.name: facts[field.name] for field in fields(cls)}
-        promise, level = Promise.of_facts(facts["promise"]), level_from_text(facts["level"])
-        return cls(**plain | {"promise": promise, "level": level})
-
-
-def publish_request(
-    name: str,
-    promise: Promise,
-    at: Level,
-    dataset: str | None,
-    version: int | None,
-    request: str | None,
-    independent: bool,
-) -> PublishRequest:
-    """The request of a caller who may leave the dataset out: it is then the release's own."""
-    own = name if dataset is None else dataset
-    return PublishRequest(name, promise, at, own, version, request, independent)
+        return cls(**_arguments(cls, facts, {"dataset": mapping(facts, "request").get("name")}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +99,37 @@ class AnswerRequest:
         WrongKind, OutOfRange, NotANumber: for a level, a name or a version that is none.
     """
 
-    name: str
-    level: Level
-    version: int | None
+    name: str = field(metadata=_NAME)
+    level: Level = field(metadata=_LEVEL)
+    version: int | None = field(default=None, metadata=_VERSION)
 
     def __post_init__(self) -> None:
         check_name(self.name, "name")
         instance(self.level, Level, "level")
         if self.version is not None:
-            object.__setattr__(self, "version", exact_integer(self.version, "version"))
+            object.__setattr__(self, "version", natural(self.version, "version", 1, MOST_VERSIONS))
+
+    def facts(self) -> dict[str, Any]:
+        """The request as JSON values; a field that is None is left out. `of_facts` reads them."""
+        return facts_of(self)
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "AnswerRequest":
+        """The request that JSON values describe, as `PublishRequest.of_facts`."""
+        return cls(**_arguments(cls, facts, {}))
+
+
+def _arguments(kind: type, facts: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a request that JSON values describe, all that have no default among them."""
+    arguments = {**defaults, **arguments_of(kind, facts, "request")}
+    needed = (each.name for each in fields(kind) if each.default is MISSING)
+    if missing := [name for name in needed if arguments.get(name) is None]:
+        raise OutOfRange("a request must have all that it needs", came=f"no {missing[0]}", where="request")
+    return arguments
+
+
+def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
+    """Check that all requests spend one dataset, and declare alike whether it is of other individuals."""
+    if len({(request.dataset, request.independent) for request in requests}) != 1:
+        remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
+        raise OutOfRange("measures that are published together spend one dataset", where="dataset", remedy=remedy)

@@ -1,23 +1,16 @@
 """Several measures of the same individuals at one level that they share, as requests to a ledger."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.frames.any_table import is_engine_table
-
-
-def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
-    """Check that all requests spend one dataset, and declare alike whether it is of other individuals."""
-    if len({(request.dataset, request.independent) for request in requests}) != 1:
-        remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
-        raise OutOfRange("measures that are published together spend one dataset", where="dataset", remedy=remedy)
 
 
 def at_hand(table: Any) -> Any:
@@ -31,16 +24,45 @@ def at_hand(table: Any) -> Any:
 def shared_requests(
     tables: Mapping[str, CountedTable],
     shared: SharedLevel,
-    epsilon: Number | Level | None,
-    alpha: Number | None,
     *,
     dataset: str,
-    independent: bool,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    independent: bool = False,
 ) -> list[PublishRequest]:
-    """The requests to publish measures at a level that they share, each with its promise and its own level.
+    """Requests to publish several measures of the same individuals, each by its strategy at its share of one level.
+
+    `Ledger.publish_measures` publishes them in one transaction, all or none; a service does, too, and `RemoteLedger`
+    proposes each of them to a second person.
+
+    Args:
+        tables: Tables by the name of the release, as `count_measures` gives them.
+        shared: Strategies and their shares, by the same names.
+        dataset: Dataset whose budget all of them spend.
+        epsilon, alpha: Level that all together may spend; the level of ``shared`` if left out.
+        independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
         OutOfRange, WrongKind: for other names than those of the strategies, and for an argument of another kind.
+
+    Source: composition; proofs/theory/counting.md, "One level for several measures".
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from utmost.ledger import Ledger
+    >>> from utmost.workloads import Workload, strategy
+    >>> from utmost.counting import Counting, count, count_measures, sum
+    >>> from utmost.workloads import share_level
+    >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
+    >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
+    >>> tables = count_measures(sales, {"shop": ["A", "B"]}, Counting("user", at_most=2), measures)
+    >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
+    >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
+    >>> shared = share_level(plans, epsilon=1)
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     first = ledger.publish_measures(shared_requests(tables, shared, dataset="sales"), tables)
+    ...     relaxed = ledger.relax_shared(tables, shared, epsilon=2)
+    ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
+    {'visits': '1', 'spent': '1'} 2
     """
     _, levels = levels_of_tables(tables, shared, epsilon, alpha)
     return [
@@ -49,8 +71,6 @@ def shared_requests(
             promise=fitting(Promise(noise=strategy, part=tables[name].part), tables[name]),
             level=levels[name],
             dataset=dataset,
-            version=None,
-            request=None,
             independent=independent,
         )
         for name, strategy in shared.strategies.items()

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.core.exact.display import Display, few
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_from_text
@@ -393,6 +394,8 @@ def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
             raise TypeError(name)
 
 
+_REQUESTED = json_forms(PublishRequest)
+
 # The facts that a recipient does not go by: the curator's own, and those of one response, which its seal binds.
 _UNBOUND = {"request", "values", *_OF_RESPONSE} - {"name", "version"}
 
@@ -451,7 +454,7 @@ def published_facts(
 def release_of_facts(facts: Mapping[str, Any]) -> Published:
     """What an event says of a release at all levels: before its first response."""
     return Published(
-        request=PublishRequest.of_facts({**facts, "independent": False}),
+        request=PublishRequest.of_facts({name: facts[name] for name in _REQUESTED if name in facts}),
         rows=facts["rows"],
         kind=facts["kind"],
         commitment=facts["commitment"],

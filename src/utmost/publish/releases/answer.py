@@ -22,7 +22,7 @@ from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.files import files
 from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.frames.adapters import LabelledTable
-from utmost.tables.frames.any_table import adapter_of, is_engine_table
+from utmost.tables.frames.any_table import adapter_of, is_engine_table, published_names
 from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
@@ -186,7 +186,7 @@ class Answer(Display, Generic[Table]):
         """The same answer with margins of another confidence, in its table, its statement and what is asked of it.
 
         Raises:
-            Unsupported: for a frame that an engine evaluates, whose margins stand in it.
+            Unsupported: for a table that is drawn while it is written.
         """
         sure = read_confidence(confidence)
         if sure == self.plan.confidence:
@@ -194,16 +194,22 @@ class Answer(Display, Generic[Table]):
         plan, table, sums = self.plan.with_confidence(sure), self.table, self._sums_of_plan
         if sums is not None:
             return replace(self, plan=plan, table=cast("Table", replace(sums, confidence=sure)))
+        bars = {name: margin for name, (_, margin) in plan.bars(self.columns).items()}
+        if is_engine_table(table):
+            from utmost.tables.engines.engines import with_constants
+
+            there = published_names(table)
+            changed = with_constants(table, {name: margin for name, margin in bars.items() if name in there})
+            return replace(self, plan=plan, table=cast("Table", changed))
         if self.is_drawn_later:
-            required = "the margins of a frame that an engine evaluates have the confidence they were made with"
+            required = "the margins of a table that is drawn while it is written have one confidence"
             raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
         if table is not None:
             adapter = adapter_of(table)
-            bars = {name: margin for name, (_, margin) in plan.bars(self.columns).items()}
             rows = len(adapter.column(table, self.columns[0]))
             margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
             table = adapter.with_columns(table, margins, {})
-        return replace(self, plan=plan, table=table)
+        return replace(self, plan=plan, table=table, _digest=None)  # the file has other margins
 
     @property
     def statement(self) -> dict[str, Any]:

@@ -5,10 +5,13 @@ function: the engine may evaluate it twice, on any batches, in any order, on any
 the engine, and a few numbers come here. Nothing else does: the rows of a frame are never gathered.
 """
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.tables.engines.engine_frames import EngineFrame
+from utmost.tables.optional_imports import extra
 
 _ENGINES = {
     "polars.lazyframe": ("LazyFrame", "polars"),
@@ -48,6 +51,17 @@ def engine_frame(table: Any) -> EngineFrame:
     from utmost.tables.engines.spark_engine import SparkRows
 
     return SparkRows(native)
+
+
+def with_constants(frame: Any, constants: Mapping[str, int | float]) -> Any:
+    """A frame with other numbers in columns that hold one number in all rows; the types of the columns stay."""
+    nw = extra("narwhals", "tables")
+    lazy = nw.from_native(_bare(frame))
+    kinds = lazy.collect_schema()
+    numbers = {name: Decimal(value) if isinstance(value, int) else value for name, value in constants.items()}
+    return lazy.with_columns(
+        *(nw.lit(number).cast(kinds[name]).alias(name) for name, number in numbers.items())
+    ).to_native()
 
 
 def _bare(table: Any) -> Any:

@@ -22,6 +22,7 @@ from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import check_document, document_writers, with_confidence
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.shared_measures import shared_requests
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -159,7 +160,8 @@ def _publish(
             check_document(there[0], written.sign)  # a file that no ledger answered
         with memory.place.opened(create=memory.create) as ledger:
             dataset = memory.dataset or publish_as
-            answers = ledger.publish_shared(tables, shared, dataset=dataset, independent=memory.independent)
+            requests = shared_requests(tables, shared, dataset=dataset, independent=memory.independent)
+            answers = ledger.publish_measures(requests, tables)
             releases = {name: answer.table for name, answer in answers.items()}
         report["ledger"] = {"place": memory.ledger, "done": "published"}
     else:

@@ -4,8 +4,9 @@ Levels and exact numbers travel as text ("1/4"), so that no reader of JSON round
 """
 
 import json
+from dataclasses import MISSING, fields
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -14,28 +15,29 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     StrictFloat,
     StrictInt,
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.numbers import spelled
 from utmost.interfaces.service.access.tokens import Role
 from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, Record
-from utmost.interfaces.service.api.requested_levels import read_level
-from utmost.interfaces.service.publish_requests import LONGEST_REQUEST, read_request
-from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.interfaces.service.publish_requests import LONGEST_REQUEST, read_answer_request, read_request
+from utmost.publish.ledger.requests import MOST_VERSIONS, AnswerRequest, PublishRequest
 from utmost.publish.promises.noise_kinds import KINDS
 from utmost.publish.promises.promise import Promise
 
-MOST_VERSIONS = 1_000_000_000
 MOST_MEASURES = 10
 """How many tables one request publishes or relaxes together."""
 
-_Text = Annotated[str, Field(max_length=4100)]
+_LONGEST_FACT = 4100
+_Text = Annotated[str, Field(max_length=_LONGEST_FACT)]
 Exact = Annotated[
     _Text | StrictInt | Annotated[StrictFloat, AllowInfNan(False)],
     Field(description='an exact number: 1, 0.25 or "1/4"', examples=["1/4"]),
@@ -189,37 +191,94 @@ EXAMPLE_PROMISE: dict[str, Any] = {
     "noise": {"kind": "cells", "sensitivity": 1, "cells": 1},
 }
 
-PromiseShape = Annotated[dict[str, Any], AfterValidator(_check_promise), WithJsonSchema(_promise_schema())]
-"""A promise as JSON, see `Promise.facts`; `read_request` checks it."""
+_TYPES = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
+_SHAPES: dict[str, dict[str, Any]] = {
+    "name": {"type": "string", "minLength": 1, "maxLength": 200, "examples": ["admissions"]},
+    "promise": _promise_schema() | {"examples": [EXAMPLE_PROMISE]},
+    "level": {"type": ["string", "number"], "examples": ["1/4"]},
+    "dataset": {"type": ["string", "null"], "maxLength": 200},
+}
+"""The JSON schemas of fields that are more than a text, a number or a truth value."""
 
 
-class PublishShape(Asked):
+def _fields_of(record: type, elsewhere: str) -> dict[str, dict[str, Any]]:
+    """The JSON schema of each field of a request, but of the one that the address or a header has."""
+    titles = {name: {"description": form.title} for name, form in json_forms(record).items()}
+    return {
+        each.name: titles[each.name]
+        | (_SHAPES.get(each.name) or {"type": [_TYPES[kind] for kind in get_args(each.type) or (each.type,)]})
+        for each in fields(record)
+        if each.name != elsewhere
+    }
+
+
+def _needed(record: type) -> list[str]:
+    return [each.name for each in fields(record) if each.default is MISSING and each.name != "dataset"]
+
+
+class _RequestShape(BaseModel):
+    """The fields of a request, and whatever comes beside them: the request itself says which fields it has.
+
+    Attributes:
+        RECORD: Class of the request.
+        ELSEWHERE: Field that the address or a header has.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    RECORD: ClassVar[type]
+    ELSEWHERE: ClassVar = "request"
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        mine = _fields_of(cls.RECORD, cls.ELSEWHERE)
+        schema["properties"] = mine | schema.get("properties", {})
+        schema["required"] = [name for name in _needed(cls.RECORD) if name in mine] + schema.get("required", [])
+        schema["additionalProperties"] = False
+        return schema
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields of the request, as JSON."""
+        return dict(self.model_extra or {})
+
+    @model_validator(mode="after")
+    def _check_fields(self) -> Self:
+        """Check that all fields are there, and are as short as those that a page shows whole."""
+        known = json_forms(self.RECORD).keys() - {self.ELSEWHERE}
+        missing = [name for name in _needed(self.RECORD) if name in known and self.facts.get(name) is None]
+        if missing or self.facts.keys() - known:
+            raise PydanticCustomError("request", f"a request has the fields {', '.join(sorted(known))}")
+        for name, fact in self.facts.items():
+            if name == "promise" and isinstance(fact, dict):
+                _check_promise(fact)
+            elif isinstance(fact, dict | list) or (isinstance(fact, str) and not _is_word(fact)):
+                raise PydanticCustomError("request", f"a field must be text of at most {_LONGEST_FACT} characters")
+        return self
+
+
+def _is_word(text: str) -> bool:
+    return len(text) <= _LONGEST_FACT and _is_text(text)
+
+
+class PublishShape(_RequestShape):
     """Everything that is asked for when a table is published, except the table."""
 
-    name: Name
-    promise: Annotated[PromiseShape, Field(examples=[EXAMPLE_PROMISE])]
-    level: Exact
-    dataset: Annotated[Word | None, Field(description="whose budget is spent; the release's own name if left out")] = (
-        None
-    )
-    version: DataVersion | None = None
-    independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
+    RECORD: ClassVar = PublishRequest
 
     def read(self) -> PublishRequest:
         """The request."""
-        return read_request(self.model_dump(include={*PublishShape.model_fields}))
+        return read_request(self.facts)
 
 
-class AnswerShape(Asked):
+class AnswerShape(_RequestShape):
     """A release to be answered at another level."""
 
-    name: Name
-    level: Exact
-    version: DataVersion | None = None
+    RECORD: ClassVar = AnswerRequest
 
     def read(self) -> AnswerRequest:
         """The request."""
-        return AnswerRequest(self.name, read_level(self.level), self.version)
+        return read_answer_request(self.facts)
 
 
 class Proposed(Asked):
@@ -258,20 +317,27 @@ class Publication(PublishShape):
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
-class Relaxation(Asked):
-    """The same table again, at another level."""
+class Relaxation(_RequestShape):
+    """The same table again, at another level of the release that the address names."""
 
-    level: Exact
+    RECORD: ClassVar = AnswerRequest
+    ELSEWHERE: ClassVar = "name"
+
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: dict[str, Any] | None = None
-    version: DataVersion | None = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
+    def read(self, name: str) -> AnswerRequest:
+        """The request, for a release of a name."""
+        return read_answer_request({**self.facts, "name": name})
 
-class NamedRelaxation(Relaxation):
+
+class NamedRelaxation(AnswerShape):
     """A release by its name, and the same table again, at another level."""
 
-    name: Name
+    table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
+    counted: dict[str, Any] | None = None
+    proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
 class Publications(Asked):

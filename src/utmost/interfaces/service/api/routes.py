@@ -35,7 +35,7 @@ from utmost.interfaces.service.approvals import Proposal
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.workers.axis_limits import check_axes
 from utmost.publish.ledger.events import Event
-from utmost.publish.ledger.requests import AnswerRequest
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.statements.counted_files import COUNTED_FORM
 
@@ -221,9 +221,10 @@ def _release(service: Service, who: Token, published: Published) -> answers.Rele
 @router.post("/releases", summary="Publish a table")
 def publish(service: Served, who: Who, key: Key, body: Publication) -> Viewed:
     """Publish a table at a first level; repeated under its key it gives the same answer."""
-    table, proposal = {body.name: _table(body)}, {body.name: body.proposal}
-    published = service.releases.publish_measures(who, key, [body.read()], table, proposal)
-    return answers.view_found(published[body.name])
+    request = body.read()
+    tables, proposals = {request.name: _table(body)}, {request.name: body.proposal}
+    published = service.releases.publish_measures(who, key, [request], tables, proposals)
+    return answers.view_found(published[request.name])
 
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
@@ -259,24 +260,24 @@ def margin(
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
 def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> Viewed:
     """Relax a release; the values must be those that were published."""
-    request = AnswerRequest(name, read_level(body.level), body.version)
-    relaxed = service.releases.relax_measures(who, key, [request], {name: _table(body)}, {name: body.proposal})
+    tables, proposals = {name: _table(body)}, {name: body.proposal}
+    relaxed = service.releases.relax_measures(who, key, [body.read(name)], tables, proposals)
     return answers.view_found(relaxed[name])
 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")
 def publish_measures(service: Served, who: Who, key: Key, body: Publications) -> answers.MeasuresFound:
     """Each at its level and by its own approval, in one transaction; repeated under its key: the same answer."""
-    tables, proposals = _tables(body.measures)
     requests = [measure.read() for measure in body.measures]
+    tables, proposals = _tables(requests, body.measures)
     return answers.measures_found(service.releases.publish_measures(who, key, requests, tables, proposals))
 
 
 @router.post("/relaxations", summary="Relax several releases, all or none")
 def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> answers.MeasuresFound:
     """Each to its level, in one transaction; the values must be those that were published."""
-    tables, proposals = _tables(body.measures)
-    requests = [AnswerRequest(measure.name, read_level(measure.level), measure.version) for measure in body.measures]
+    requests = [measure.read() for measure in body.measures]
+    tables, proposals = _tables(requests, body.measures)
     return answers.measures_found(service.releases.relax_measures(who, key, requests, tables, proposals))
 
 
@@ -423,14 +424,18 @@ def trail_lines(service: Served, who: Who) -> JsonLines:
     return JsonLines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _tables(measures: Sequence[Publication | NamedRelaxation]) -> tuple[dict[str, Any], dict[str, str | None]]:
+def _tables(
+    requests: Sequence[PublishRequest | AnswerRequest], brought: Sequence[Publication | NamedRelaxation]
+) -> tuple[dict[str, Any], dict[str, str | None]]:
     """The tables and the approved proposals, by the names of the releases."""
-    if len({measure.name for measure in measures}) < len(measures):
+    names = [request.name for request in requests]
+    if len({*names}) < len(names):
         raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
-    return {measure.name: _table(measure) for measure in measures}, {one.name: one.proposal for one in measures}
+    tables = {name: _table(body) for name, body in zip(names, brought, strict=True)}
+    return tables, {name: body.proposal for name, body in zip(names, brought, strict=True)}
 
 
-def _table(body: Publication | Relaxation) -> Any:
+def _table(body: Publication | Relaxation | NamedRelaxation) -> Any:
     """The table in a request: columns, or a counted table for a strategy."""
     if (body.table is None) == (body.counted is None):
         raise OutOfRange("a request must bring a table or a counted table, one of the two", where="table")

@@ -4,13 +4,14 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
 from utmost.interfaces.service.pages.page_rendering import see
-from utmost.interfaces.service.pages.page_session import Sent, Viewer
+from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
 from utmost.interfaces.service.pages.page_tables import brought_table
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.counting.counted import CountedTable
@@ -25,6 +26,16 @@ measures = APIRouter(include_in_schema=False)
 MOST_ROWS = 4
 """How many measures one form has; the API takes more."""
 
+TEXT_FIELDS = tuple(json_forms(PublishRequest).keys() - {"promise", "level", "independent", "request"})
+"""The fields of a request that a form has as a line of text: the level has its own line, and the key of the form stands
+for the request's name."""
+
+
+def requested_facts(sent: Filled, *, name: str, level: str) -> dict[str, Any]:
+    """The fields of a request to publish as a form has them, but its promise."""
+    texts = {field: sent.optional(field) for field in TEXT_FIELDS}
+    return texts | {"name": name, "level": level, "independent": sent.ticked("independent")}
+
 
 @measures.post("/publish/measures")
 def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
@@ -35,8 +46,7 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
         if name := sent.text(f"release-{row}"):
             promise, level = planned(sent.file(f"plan-{row}"))
             counted = brought_counted(sent.file(f"table-{row}"))
-            asked: dict[str, Any] = {"name": name, "level": sent.text(f"epsilon-{row}") or level_text(level)}
-            asked |= {"dataset": sent.optional("dataset"), "independent": sent.ticked("independent")}
+            asked = requested_facts(sent, name=name, level=sent.text(f"epsilon-{row}") or level_text(level))
             requests.append(read_request({**asked, "promise": promise.of_part(counted.part).facts()}))
             _add(tables, name, counted)
     service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})

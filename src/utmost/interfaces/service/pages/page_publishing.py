@@ -4,13 +4,14 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.written_levels import level_text
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.outlook import ladder
 from utmost.interfaces.service.pages.page_counted import document, of_part, planned
-from utmost.interfaces.service.pages.page_measures import MOST_ROWS
+from utmost.interfaces.service.pages.page_measures import MOST_ROWS, TEXT_FIELDS, requested_facts
 from utmost.interfaces.service.pages.page_rendering import is_part, render
 from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
 from utmost.interfaces.service.publish_requests import proposable, read_request
@@ -34,6 +35,7 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
         "datasets": known_datasets(service, viewer),
         "releases": sorted({release.name for release in service.releases.all(viewer)}),
         "rows": range(1, MOST_ROWS + 1),
+        "request_fields": {name: form for name, form in json_forms(PublishRequest).items() if name in TEXT_FIELDS},
     }
     return render(request, "publish.html", viewer, **shown)
 
@@ -72,13 +74,7 @@ def requested_publication(sent: Filled) -> PublishRequest:
 
     A form with a file takes the promise from there: from a plan the level, too, where none is filled in.
     """
-    about: dict[str, Any] = {
-        "name": check_name(sent.text("release"), "release"),
-        "level": sent.text("epsilon"),
-        "dataset": sent.optional("dataset"),
-        "version": sent.number("version"),
-        "independent": sent.ticked("independent"),
-    }
+    about = requested_facts(sent, name=check_name(sent.text("name"), "name"), level=sent.text("epsilon"))
     if sent.text("kind") != "plan":
         noise: dict[str, Any] = {name: sent.optional(name) for name in _CELLS}
         noise |= {"kind": "cells", "half_step": sent.ticked("half_step")}

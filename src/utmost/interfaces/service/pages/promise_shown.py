@@ -19,6 +19,7 @@ from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import Written
 from utmost.interfaces.service.approvals import request_digest
 from utmost.interfaces.service.publish_requests import read_request
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
@@ -67,30 +68,31 @@ def of_request(facts: Mapping[str, Any]) -> PromiseShown:
     Args:
         facts: The request as it is kept, see `approved_facts`; of others as much as can be read.
     """
-    promise = facts.get("promise")
     try:
         request = read_request(facts)
         guarantee = request.promise.guarantee(request.level)
     except (UtmostError, *_UNREADABLE):
         guarantee = "This request cannot be read: nothing is promised by it, and it cannot be approved."
-    beside = {name: fact for name, fact in facts.items() if name != "promise"}
-    said = dict(promise) if isinstance(promise, Mapping) else {"promise": promise}
-    return _shown(guarantee, {**{name: said[name] for name in said if name not in beside}, **beside}, facts)
+    promise = facts.get("promise")
+    request_facts = {name: fact for name, fact in facts.items() if name != "promise" or not isinstance(fact, Mapping)}
+    return _shown(guarantee, promise if isinstance(promise, Mapping) else {}, request_facts, facts)
 
 
 def of_release(release: Published, level: Level) -> PromiseShown:
     """The promise of a release that is to be relaxed to a level."""
-    facts = {
-        **release.promise.facts(),
-        "name": release.name,
-        "dataset": release.dataset,
-        "number of rows": release.rows,
-    }
-    return _shown(release.noise.guarantee(level, release.columns), facts, facts)
+    facts = {name: fact for name, fact in release.request.facts().items() if name not in _OF_THE_FIRST_ANSWER}
+    facts["number of rows"] = release.rows
+    guarantee, promise = release.noise.guarantee(level, release.columns), release.promise.facts()
+    return _shown(guarantee, promise, facts, promise | facts)
 
 
-def _shown(guarantee: str, said: Mapping[str, Any], whole: Mapping[str, Any]) -> PromiseShown:
-    left = _with_plan(said)
+_OF_THE_FIRST_ANSWER = {"promise", "level", "request", "independent"}
+
+
+def _shown(
+    guarantee: str, promise: Mapping[str, Any], request: Mapping[str, Any], whole: Mapping[str, Any]
+) -> PromiseShown:
+    left = _with_plan(promise)
     noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
     plan = dict(noise.pop("strategy")) if isinstance(noise.get("strategy"), Mapping) else {}
     unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _taken(noise, json_forms(Unit))
@@ -99,16 +101,15 @@ def _shown(guarantee: str, said: Mapping[str, Any], whole: Mapping[str, Any]) ->
             del plan[name]
     kind = noise.get("kind")
     drawn = kind_named(kind) if isinstance(kind, str) and kind in KINDS else Noise
-    rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_whose(left)]
-    beside = {_BESIDE.get(name, name): left.pop(name) for name in [*left] if name not in json_forms(Promise)}
-    rows += [*_rows(Promise, left), *_rows(drawn, noise), *_rows(Promise, beside), *_measured(plan)]
+    asked = dict(request)
+    if asked.get("dataset") is not None and asked.get("dataset") == asked.get("name"):
+        asked["dataset"] = f"{asked['dataset']}, a dataset of its own"
+    rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_rows(PublishRequest, asked)]
+    rows += [*_part(left), *_rows(Promise, left), *_rows(drawn, noise), *_measured(plan)]
     rows += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
     lines = tuple(row for row in rows if isinstance(row, Line))
     lists = tuple(row for row in rows if isinstance(row, Listed))
     return PromiseShown(guarantee, lines, lists, request_digest(whole))
-
-
-_BESIDE = {"name": "release", "version": "version of the data", "level": "epsilon"}
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,11 +170,8 @@ def _parsed(strategy: Any) -> Any:
     return parsed
 
 
-def _whose(left: dict[str, Any]) -> Iterator[Line]:
-    name, dataset, part = left.get("name"), left.pop("dataset", None), left.pop("part", None)
-    yield Line("spends the budget of", f"{_said(dataset)}, a dataset of its own" if dataset == name else _said(dataset))
-    if "independent" in left:
-        yield Line("declared: none of these individuals is in another dataset", _said(left.pop("independent")))
+def _part(left: dict[str, Any]) -> Iterator[Line]:
+    part = left.pop("part", None)
     if isinstance(part, list) and len(part) == 2:
         partition, name = map(visible, part)
         yield Line("part", f"{name} of {partition}: its level does not add up with those of the other parts")

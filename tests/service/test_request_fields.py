@@ -1,0 +1,305 @@
+"""Every field of a request to publish arrives, whatever entrance it comes by; one that is dropped on its way is seen.
+
+The fields come from `PublishRequest`, the entrances from `ENTRANCES`. A new field gets a text of its own, and each
+entrance is called with it: one that does not take it, or loses it, turns this test red.
+"""
+
+import json
+from dataclasses import MISSING, fields, replace
+
+import pytest
+
+import utmost as ut
+from service.conftest import ALL, KEY
+from service.test_client import Inside
+from service.visiting import Visitor
+from utmost.counting import CountedTable
+from utmost.errors import UtmostError
+from utmost.exact import level
+from utmost.interfaces.service import client
+from utmost.interfaces.service.approvals import request_digest
+from utmost.interfaces.service.pages import page_measures
+from utmost.interfaces.service.pages.promise_shown import of_request
+from utmost.ledger import Ledger, PublishRequest, shared_requests
+from utmost.publish.ledger import requests
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.releases import Texts
+from utmost.sampling import Identifiers
+from utmost.service import Service, Settings, application, connect
+from utmost.workloads import share_level
+
+BEFORE, TABLE = {"id": ["a", "b"], "n": [1, 2]}, {"id": ["a", "b"], "n": [3, 5]}
+PROMISE = ut.Promise("n", id_column="id", drop="id", unit=ut.Unit(1, 1))
+DOMAIN = ut.Domain(sex=["men", "women"])
+WORDS = Texts("ab", most=3)
+KNOWN = {
+    "name": "r",
+    "promise": PROMISE,
+    "level": level("1/3"),
+    "dataset": "people",
+    "version": 2,
+    "request": "nightly",
+    "independent": True,
+}
+VALUES = {each.name: KNOWN.get(each.name, f"a {each.name}") for each in fields(PublishRequest)}
+"""A value for each field, none of them its default."""
+
+DROPPABLE = [each.name for each in fields(PublishRequest) if each.default is not MISSING or each.name == "dataset"]
+
+
+def counted(cells):
+    return CountedTable(DOMAIN, cells, ut.Unit(1, 1))
+
+
+def asked(*without):
+    return {name: value for name, value in VALUES.items() if name not in without}
+
+
+def of_call(*without):
+    """The arguments of a call that takes a name and a level beside the others."""
+    return asked("name", "level", "promise", *without) | {"epsilon": VALUES["level"]}
+
+
+class World:
+    """A ledger in which version 1 is there, and the values of version 2 under another dataset; a service behind it."""
+
+    def __init__(self, path, run):
+        self.path, self.run = path, run
+        with self.opened(create=True) as ledger:
+            ledger.publish("r", BEFORE, PROMISE, epsilon=1, dataset="people")
+            ledger.publish("twin", TABLE, PROMISE, epsilon=1, dataset="others")
+
+    def opened(self, **options):
+        return Ledger.open(self.path / "l.db", key=KEY, witness=self.path / "w", **options)
+
+    def service(self, ledger, **options):
+        service = Service(ledger, **options)
+        app = application(service, Settings(rate=1e6, burst=10**6))
+        return lambda who, role: (app, service.bearers.make(None, who, who, role, ALL)[1])
+
+    def kept(self, name="r"):
+        with self.opened() as ledger:
+            return ledger.release(name).request
+
+
+def by_ledger(world):
+    with world.opened() as ledger:
+        answer = ledger.publish("r", TABLE, PROMISE, **of_call())
+        assert answer.ledger_facts.data_version == 2
+    return world.kept(), {}
+
+
+def by_items(world):
+    by_workers = ut.Promise("n", id_column="id", unit=ut.Unit(1, 1))
+    ids = [Identifiers.of(TABLE["id"])]
+    with world.opened() as ledger:
+        key = ledger.items.commitment_key("i", by_workers)
+        ledger.items.publish(PublishRequest("i", by_workers, level(1), "people"), key.committed(ids, BEFORE))
+        key = ledger.items.commitment_key("i", by_workers, version=2)
+        request = PublishRequest(**VALUES | {"name": "i", "promise": by_workers})
+        ledger.items.publish(request, key.committed(ids, TABLE))
+    return world.kept("i"), {"name": "i", "promise": by_workers}
+
+
+def by_cells_on_demand(world):
+    with world.opened() as ledger:
+        for name, counts in (("r", {"a": 1, "b": 2}), ("twin", {"a": 3, "b": 5})):
+            dataset = {"r": "people", "twin": "others"}[name]
+            ledger.cells_on_demand.publish(f"c {name}", counts, WORDS, most=9, epsilon=1, dataset=dataset)
+        ledger.cells_on_demand.publish("c r", {"a": 3, "b": 5}, WORDS, most=9, **of_call())
+    return world.kept("c r"), {"name": "c r", "promise": None}
+
+
+def by_shared_level(world):
+    plans = {name: ut.strategy(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon=1) for name in ("v", "w")}
+    tables = {"v": counted([3, 4]), "w": counted([8, 9])}
+    shared, own = share_level(plans, epsilon=1), ("name", "promise", "level", "version", "request")
+    with world.opened() as ledger:
+        ledger.publish("twin of v", tables["v"], ut.Promise(noise=plans["v"]), epsilon=1, dataset="others")
+        made = shared_requests(tables, shared, **asked(*own))
+        ledger.publish_measures([replace(one, request=f"nightly {one.name}") for one in made], tables)
+    of_this = {"name": "v", "promise": None, "level": made[0].level, "version": 1, "request": "nightly v"}
+    return world.kept("v"), of_this
+
+
+def by_client(world):
+    with world.opened() as ledger:
+        app, presented = world.service(ledger, approvals=False)("Ada", "curator")
+        with connect("http://localhost", presented, transport=Inside(app)) as ada:
+            ada.publish("r", TABLE, PROMISE, **of_call())
+    return world.kept(), {"request": "named by the service"}
+
+
+def by_proposal(world):
+    """Proposed, approved as it is shown, and done."""
+    with world.opened() as ledger:
+        person = world.service(ledger)
+        request = PublishRequest(**asked("request"))
+        (app, ada), (_, grace) = person("Ada", "curator"), person("Grace", "approver")
+        with (
+            connect("http://localhost", ada, transport=Inside(app)) as curator,
+            connect("http://localhost", grace, transport=Inside(app)) as approver,
+        ):
+            name = curator.propose(request)["name"]
+            shown = approver.proposal(name)
+            wanted = json.loads(json.dumps(PublishRequest(**asked("request")).facts()))
+            assert shown["publication"] == wanted
+            assert shown["proposal"]["digest"] == request_digest(wanted)
+            lines = " ".join(line.words for line in of_request(wanted).first)
+            assert all(str(VALUES[field]) in lines for field in VALUES if isinstance(VALUES[field], str | int)
+                       and field not in ("request", "independent"))  # fmt: skip
+            approver.decide(name, "approved")
+            curator.publish("r", TABLE, PROMISE, **of_call(), proposal=name)
+    return world.kept(), {"request": "named by the service"}
+
+
+FORM = {"columns": "n", "drop": "id", "id_column": "id", "epsilon": "1/3", "sensitivity": "1", "cells": "1"}
+
+
+def by_form(world):
+    """The form of the page, filled in as a browser sends it."""
+    with world.opened() as ledger:
+        ada = Visitor(*world.service(ledger, approvals=False)("Ada", "curator"))
+        texts = {name: str(value) for name, value in asked("promise", "level", "request", "independent").items()}
+        file = {"table": ("t.csv", b"id,n\na,3\nb,5\n", "text/csv")}
+        page = ada.get("/publish")
+        assert all(f'name="{name}"' in page.text for name in texts)
+        done = ada.fill(page, "/publish", None, file, **FORM, **texts, independent="on")
+        assert "Published." in done.text, done.text
+    return world.kept(), {"request": "named by the service"}
+
+
+def by_form_of_measures(world):
+    plan = ut.strategy(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon="1/3")
+    files = {f"plan-{row}": PLAN_FORM.document(plan) for row in (1, 2)}
+    files |= {f"table-{row}": COUNTED_FORM.document(counted([10 * row, 7])) for row in (1, 2)}
+    with world.opened() as ledger:
+        ledger.publish("twin of v", counted([10, 7]), ut.Promise(noise=plan), epsilon=1, dataset="others")
+        ada = Visitor(*world.service(ledger, approvals=False)("Ada", "curator"))
+        texts = {name: str(value) for name, value in asked("name", "promise", "level", "version", "request").items()}
+        sent = {name: (f"{name}.json", json.dumps(content).encode(), "application/json")
+                for name, content in files.items()}  # fmt: skip
+        rows = {"release-1": "v", "release-2": "w"}
+        done = ada.fill(ada.get("/publish"), "/publish/measures", files=sent, **rows, **texts)
+        assert "Published." in done.text, done.text
+    return world.kept("v"), {"name": "v", "promise": None, "version": 1, "request": "named by the service"}
+
+
+OPTIONS = {"level": "epsilon", "version": "data-version"}
+
+
+def by_command(world):
+    file = world.path / "t.csv"
+    file.write_text("id,n\na,3\nb,5\n", encoding="utf-8")
+    key = world.path / "key"
+    key.write_text(KEY.hex(), encoding="ascii")
+    key.chmod(0o600)
+    options = ["--independent"]
+    for name, value in asked("promise", "independent").items():
+        options += [f"--{OPTIONS.get(name, name)}", str(value.epsilon if name == "level" else value)]
+    VALUES["promise"].save(world.path / "promise.json")
+    options += ["--promise", world.path / "promise.json"]
+    options += ["--ledger", world.path / "l.db", "--witness", world.path / "w", "--key-file", key]
+    code, _, told = world.run("release", file, *options, "--out", world.path / "out.csv")
+    assert code == 0, told
+    return world.kept(), {}
+
+
+ENTRANCES = {
+    "Ledger.publish": by_ledger,
+    "items.publish": by_items,
+    "cells_on_demand.publish": by_cells_on_demand,
+    "shared_requests": by_shared_level,
+    "client.publish": by_client,
+    "client.propose": by_proposal,
+    "form": by_form,
+    "form of measures": by_form_of_measures,
+    "command": by_command,
+}
+
+
+def check_arrives(entrance, path, run):
+    """Whether the ledger holds each field as it was asked for."""
+    path.mkdir()
+    kept, differs = entrance(World(path, run))
+    for name, value in VALUES.items():
+        wanted = differs.get(name, value)
+        if name == "independent":  # no trace is kept of it: without it the twin of the values is refused
+            assert kept.independent is False
+        elif wanted is None:
+            assert isinstance(kept.promise, ut.Promise)
+        elif name == "request" and wanted == "named by the service":
+            assert kept.request is not None
+        else:
+            assert getattr(kept, name) == wanted, name
+
+
+def test_each_field_has_a_value_that_is_not_its_default():
+    for each in fields(PublishRequest):
+        assert VALUES[each.name] != each.default
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES.values(), ids=ENTRANCES)
+def test_every_field_arrives(entrance, tmp_path, run):
+    check_arrives(entrance, tmp_path / "whole", run)
+
+
+def forgotten(monkeypatch, field):
+    """The field is left out where a request is made."""
+    checked = PublishRequest.__post_init__
+    each = next(each for each in fields(PublishRequest) if each.name == field)
+
+    def forgetful(request):
+        if request.level == VALUES["level"] or request.dataset == VALUES["dataset"]:  # not what the world was made of
+            object.__setattr__(request, field, request.name if field == "dataset" else each.default)
+        checked(request)
+
+    monkeypatch.setattr(PublishRequest, "__post_init__", forgetful)
+
+
+def lost_in_json(monkeypatch, field):
+    """The field is left out of the JSON of a request, which events, proposals and a client send on."""
+    written = requests.facts_of
+    monkeypatch.setattr(
+        requests, "facts_of", lambda record: {name: fact for name, fact in written(record).items() if name != field}
+    )
+
+
+def lost_by_client(monkeypatch, field):
+    sent = client._sent
+    monkeypatch.setattr(
+        client, "_sent", lambda request: {name: fact for name, fact in sent(request).items() if name != field}
+    )
+
+
+def lost_by_form(monkeypatch, field):
+    texts = tuple(name for name in page_measures.TEXT_FIELDS if name != field)
+    monkeypatch.setattr(page_measures, "TEXT_FIELDS", texts)
+
+
+# What the fields of an entrance cannot tell: who shares a level says no version, and a service names the request.
+TOLD_ELSEWHERE = {
+    ("shared_requests", "version"), ("form of measures", "version"),
+    *((entrance, "request") for entrance in ("client.publish", "client.propose", "form", "form of measures")),
+}  # fmt: skip
+LOSSES = [
+    *((forgotten, entrance, field) for entrance in ENTRANCES for field in DROPPABLE),
+    *((lost_in_json, "Ledger.publish", field) for field in DROPPABLE if field != "independent"),
+    *((lost_by_client, entrance, field) for entrance in ("client.publish", "client.propose") for field in DROPPABLE),
+    *((lost_by_form, "form", field) for field in DROPPABLE if field != "independent"),
+]
+
+
+@pytest.mark.parametrize(
+    ("lost", "entrance", "field"),
+    [
+        pytest.param(lost, entrance, field, id=f"{entrance} {field} {lost.__name__}")
+        for lost, entrance, field in LOSSES
+        if (entrance, field) not in TOLD_ELSEWHERE
+    ],
+)
+def test_a_field_that_is_dropped_on_its_way_is_seen(lost, entrance, field, tmp_path, run, monkeypatch):
+    lost(monkeypatch, field)
+    with pytest.raises((AssertionError, UtmostError)):
+        check_arrives(ENTRANCES[entrance], tmp_path / "whole", run)
