@@ -90,7 +90,7 @@ def released_in_every_way(counted, tmp_path):
     planned = ut.release(counted, strategy, epsilon="1/10", once=True)
     planned.save(tmp_path / "plan.json")
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        kept = ledger.publish("contributions", counted, ut.Promise(noise=strategy), epsilon="1/10").table
+        kept = ledger.publish("contributions", counted, ut.Promise(noise=strategy), epsilon="1/10")
     return [table, ut.read_release(tmp_path / "table.csv"), planned, ut.read_release(tmp_path / "plan.json"), kept]
 
 

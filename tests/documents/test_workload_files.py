@@ -28,9 +28,10 @@ def test_a_release_is_read_as_it_was_written(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    for path in (tmp_path / "n", tmp_path):
-        with pytest.raises(BadTable, match="must be a file that can be read"):
-            ut.read_release(path)
+    with pytest.raises(BadTable, match="must be a file that can be read"):
+        ut.read_release(tmp_path / "n")
+    with pytest.raises(BadTable):
+        ut.read_release(tmp_path)
 
 
 def test_a_table_of_one_family_says_which_file_answers(tmp_path):

@@ -30,6 +30,9 @@ from utmost.tables.engines.engines import is_engine_frame
 
 Table = TypeVar("Table")
 
+NAME = "release"
+"""Name under which a process remembers its one release."""
+
 
 @overload
 def release(
@@ -143,8 +146,7 @@ def release(
         return checked_table(table, promise.once(), at, sure).released(bits)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
     memory = Ledger(open_book(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened), bits)
-    name = f"release {entropy(8).hex()}"  # no two are taken for answers of one release
-    return memory.publish(name, table, promise, epsilon=at).with_confidence(sure)
+    return memory.publish(NAME, table, promise, epsilon=at).with_confidence(sure)
 
 
 def check_release(table: Any, promise: Promise, at: Level) -> None:

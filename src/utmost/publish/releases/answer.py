@@ -168,6 +168,11 @@ class Answer(Display, Generic[Table]):
             )
         return self._release
 
+    @property
+    def memory_identity(self) -> str | None:
+        """Random name of the memory that has the history, where it is known here; None for any other answer."""
+        return None if self._release is None else self._release.memory_identity
+
     def margin(self, confidence: Number | None = None) -> int | float:
         """The distance within which a released value lies of the true one; the largest of all columns.
 

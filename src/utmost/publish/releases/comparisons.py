@@ -8,7 +8,7 @@ need no comparison: the looser one says all that the stricter one does.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from utmost.core.exact.arguments import instance, mapping, optional, sequence, text
@@ -141,24 +141,28 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 
 def _check_apart(answers: Sequence[Answer[Any]]) -> None:
-    """Check that no release is there twice, and that none are answers of one kept release, whose noises are not apart.
-
-    Raises:
-        WrongKind: for what is no release.
-        OutOfRange: where two are.
-    """
-    marks: list[object] = []
+    """Check that no answer is there twice, and that none belong to one release, whose noises are not independent."""
     for answer in answers:
-        known = instance(answer, Answer, "a release").ledger_facts
-        if known is not None:
-            marks.append((known.name, known.data_version))
-        elif isinstance(answer.table, WorkloadRelease):
-            marks.append(sums_digest(answer.table))
-        else:
-            marks.append(cells_digest(answer.table)["sha256"])
-    if len(set(marks)) < len(marks):
+        instance(answer, Answer, "an answer")
+    if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
         remedy = "Of a kept release compare different data; within one release ask for a difference."
         raise OutOfRange("releases that are compared must have noise of their own", came="one twice", remedy=remedy)
+
+
+def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
+    known, also = one.ledger_facts, other.ledger_facts
+    if known is not None and also is not None:
+        if (known.name, known.data_version) != (also.name, also.data_version):
+            return False
+        memories = one.memory_identity, other.memory_identity
+        return None in memories or memories[0] == memories[1]  # of a file nobody knows which memory it came from
+    return known is also and _digest(one) == _digest(other)
+
+
+def _digest(answer: Answer[Any]) -> str:
+    """Digest of the values, for an answer that nothing remembers."""
+    sums = answer.table
+    return sums_digest(sums) if isinstance(sums, WorkloadRelease) else cells_digest(sums)["sha256"]
 
 
 @dataclass(frozen=True, slots=True)
