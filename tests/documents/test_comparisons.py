@@ -78,6 +78,13 @@ def test_one_release_is_not_compared_with_itself(tmp_path):
         ut.statements.change(kept.release.at(2), kept)
     other = ut.release({"n": [9]}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1)
     assert ut.statements.change(kept, other).margin > kept.margin()
+    for name, answer in {"kept": kept, "sharper": kept.release.at(2), "other": other}.items():
+        answer.save(tmp_path / f"{name}.csv")
+    saved = {name: read_release(tmp_path / f"{name}.csv") for name in ("kept", "sharper", "other")}
+    assert ut.statements.change(saved["kept"], saved["other"]).margin > kept.margin()
+    for answer in (saved["kept"], kept):
+        with pytest.raises(OutOfRange, match="noise of their own"):
+            ut.statements.change(saved["sharper"], answer)
 
 
 def test_the_command_compares_two_files(tmp_path, run):

@@ -107,9 +107,9 @@ def read_release(
     beside = sidecars.sidecar_path(file) if statement is None else _path(statement, "statement")
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
         return _of_document(file, statement)
-    if not file.exists():
-        raise BadTable("the path must be a file that can be read", came="nothing there", where=str(file))
     if not beside.is_file():
+        if not file.exists():
+            raise BadTable("the path must be a file that can be read", came="nothing there", where=str(file))
         remedy = (
             "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one. For a release by "
             "a plan ask for its .json file: utmost total answers from that."
@@ -145,7 +145,7 @@ def _path(place: object, name: str) -> Path:
     """A path that is, or is written as, one."""
     if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
         raise wrong_kind(name, "the path of a file, or an address", place)
-    return Path(place)
+    return place if isinstance(place, Path) else Path(place)  # a path may know how its text is read
 
 
 def is_address(text: str) -> bool:

@@ -107,8 +107,9 @@ class Answer(Display, Generic[Table]):
     def of_sums(cls, sums: "WorkloadRelease") -> "Answer[WorkloadRelease]":
         """The answer of a plan, by its noisy sums."""
         from utmost.publish.promises.sum_noise import SumNoise
+        from utmost.publish.releases.workload_release import WorkloadRelease
 
-        noise = SumNoise(sums.strategy)
+        noise = SumNoise(instance(sums, WorkloadRelease, "sums").strategy)
         promise, plan = Promise(noise=noise, part=sums.part), noise.plan(sums.level, sums.confidence)
         return Answer(sums, promise, plan, noise.sums, sums.ledger_facts, None)
 

@@ -17,6 +17,7 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.errors import OutOfRange
+from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.answer import Answer
@@ -155,7 +156,14 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
         if (known.name, known.data_version) != (also.name, also.data_version):
             return False
         memories = one.memory_identity, other.memory_identity
-        return None in memories or memories[0] == memories[1]  # of a file nobody knows which memory it came from
+        if None not in memories:
+            return memories[0] == memories[1]
+        if known.name != PROCESS_NAME:  # nobody knows from which memory a file came
+            return True
+        # Releases of all processes have one name: of two answers of one release the later lists the earlier's level.
+        if one.level != other.level:
+            return one.level in also.levels or other.level in known.levels
+        return _digest(one) == _digest(other)
     return known is also and _digest(one) == _digest(other)
 
 
