@@ -14,7 +14,6 @@ from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, release_detailed
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.gradual_release import GradualRelease, path
-from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.publish.releases.item_commitment import ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.planar import PlanarRelease
@@ -34,7 +33,6 @@ __all__ = [
     "DetailedSums",
     "Estimate",
     "GradualRelease",
-    "GradualTogether",
     "ItemCommitment",
     "ItemResponder",
     "KeySelection",

@@ -408,7 +408,6 @@ CARDS: dict[str, Card] = {
     "Losslessness": _losslessness,
     "Release": _release,
     "GradualRelease": _gradual,
-    "GradualTogether": _gradual,
     "ProcessedRelease": _gradual,
     "PlanarRelease": _gradual,
     "TrustRelease": _trust,

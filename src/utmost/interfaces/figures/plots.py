@@ -439,7 +439,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "CleanTable": _clean,
     "Losslessness": _losslessness,
     "GradualRelease": _levels,
-    "GradualTogether": _levels,
     "ProcessedRelease": _levels,
     "PlanarRelease": _levels,
     "TrustRelease": _levels,

@@ -190,6 +190,8 @@ def detailed_unit(unit: Unit) -> Unit:
 class DetailedSums(Display):
     """A release in two stages: the sums of groups, and of each the breakdown that these chose.
 
+    No promise names its plan beforehand: the noisy sums of the first stage choose what the second measures.
+
     Attributes:
         rule: by which they chose.
         first: the sums of the groups.
