@@ -16,7 +16,6 @@ from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.releases import WorkloadRelease
-from utmost.statements import check_workload
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, values_alone
 
@@ -106,7 +105,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     facts = json.loads(json.dumps(released.facts()))
     assert facts["rows"] == chosen.rows.facts()
     assert "listed rows" in facts["theorem"]
-    assert check_workload(facts).strategy.rows.facts() == facts["rows"]
+    assert WorkloadRelease.of_facts(facts).strategy.rows.facts() == facts["rows"]
     again = WorkloadRelease.of_facts(facts)
     assert again.total(where).exact == released.total(where).exact
     assert again.total(where).margin == released.total(where).margin

@@ -15,7 +15,7 @@ from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
 # Parts behind the application are tried without a server.
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.releases import Answer, WorkloadRelease
-from utmost.statements import change, check_workload, check_workload_table, trend
+from utmost.statements import change, check_workload_table, trend
 from utmost.workloads import Strategy, Workload, read_plan, save_plan
 
 SHOPS, REGIONS = ["A", "B", "C"], ["north", "south"]
@@ -144,7 +144,7 @@ def test_files_are_what_they_say_and_other_tables_are_refused(tmp_path):
     facts = release.facts()
     renamed = json.loads(json.dumps(facts).replace('"shop paid"', '"shop"'))
     with pytest.raises(BadTable):
-        check_workload(renamed)
+        WorkloadRelease.of_facts(renamed)
 
 
 def test_a_table_with_means_is_saved_and_checked(tmp_path):

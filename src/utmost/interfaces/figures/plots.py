@@ -314,9 +314,7 @@ def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tu
 
 
 def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: Any = None) -> Any:
-    if release.table is None:
-        raise Unsupported("a picture needs a released table", came="a rehearsal")
-    if release.plan.is_document:
+    if release.is_by_plan:
         return _workload(release.table, family=family, rows=rows, column=column)
     if family is not None:
         raise OutOfRange(

@@ -55,7 +55,7 @@ class Answer(Display, Generic[Table]):
     Attributes:
         table: The table of the kind that came in, with the released and the public columns alone; released values stand
             under their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point.
-            For a plan the `WorkloadRelease`; for keys a table of those that were named. None in a rehearsal.
+            For a plan the `WorkloadRelease`; for keys a table of those that were named.
         promise: The promise, with columns and public columns as the table has them.
         plan: Level, unit, law and margin of the noise: a `Planned`.
         rows: Number of rows.
@@ -210,11 +210,10 @@ class Answer(Display, Generic[Table]):
         if self.is_drawn_later:
             required = "the margins of a table that is drawn while it is written have one confidence"
             raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
-        if table is not None:
-            adapter = adapter_of(table)
-            rows = len(adapter.column(table, self.columns[0]))
-            margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
-            table = adapter.with_columns(table, margins, {})
+        adapter = adapter_of(table)
+        rows = len(adapter.column(table, self.columns[0]))
+        margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
+        table = adapter.with_columns(table, margins, {})
         return replace(self, plan=plan, table=table, _digest=None)  # the file has other margins
 
     @property
@@ -225,18 +224,13 @@ class Answer(Display, Generic[Table]):
         """
         if self._digest is not None:
             return self.statement_with(self._digest)
-        later = self.table is None or self.is_by_plan or self.is_drawn_later
+        later = self.is_by_plan or self.is_drawn_later
         return self.statement_with(None if later else cells_digest(self.table))
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
         """The statement with a digest of the table as it is published; a plan's sums have their own."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        if self.is_by_plan:
-            from utmost.publish.promises.sum_noise import SumNoise
-
-            assert isinstance(self.promise.noise, SumNoise), "sums alone are one document"
-            return self.promise.noise.rehearsed(self.plan.level, self.plan.confidence)
         plan, known = self.plan, self.ledger_facts
         if known is not None:
             return Statement(self.promise, plan.level, plan.confidence, self.rows, digest, known).facts()
@@ -416,7 +410,7 @@ class Answer(Display, Generic[Table]):
 
         Raises:
             OutOfRange, NotANumber: for a rule that is none.
-            Unsupported: for a rehearsal, a frame that an engine evaluates, and cells that have no noise of their own.
+            Unsupported: for a frame that an engine evaluates, and cells that have no noise of their own.
         """
         from utmost.publish.releases.withholding import WithholdingRule
 
@@ -445,7 +439,7 @@ class Answer(Display, Generic[Table]):
             family: Marginal of a plan; the cells if left out.
 
         Raises:
-            Unsupported: where pandas is not installed; for a rehearsal, and a table that is drawn while it is written.
+            Unsupported: where pandas is not installed; for a table that is drawn while it is written.
         """
         return extra("pandas", "tables").DataFrame(self._columns(family))
 
@@ -462,9 +456,8 @@ class Answer(Display, Generic[Table]):
         if family is not None or self.is_by_plan:
             sums = self._sums("a marginal")
             return files.columns(sums[sums.table_name(sums.domain.finest) if family is None else family])
-        if self.table is None or self.is_drawn_later:
-            came = "a rehearsal" if self.table is None else "one that is drawn while it is evaluated"
-            remedy = "Release it first." if self.table is None else "Evaluate answer.table with its engine."
+        if self.is_drawn_later:
+            came, remedy = "one that is drawn while it is evaluated", "Evaluate answer.table with its engine."
             raise Unsupported("a table is converted where its values are at hand", came=came, remedy=remedy)
         return files.columns(self.table)
 
@@ -476,15 +469,11 @@ class Answer(Display, Generic[Table]):
     @property
     def _sums_of_plan(self) -> "WorkloadRelease | None":
         """The released sums where a plan was measured; None for any other table."""
-        is_sums = self.is_by_plan and self.table is not None
-        return cast("WorkloadRelease", self.table) if is_sums else None
+        return cast("WorkloadRelease", self.table) if self.is_by_plan else None
 
     def _sums(self, verb: str, remedy: str | None = None) -> "WorkloadRelease":
         if (sums := self._sums_of_plan) is not None:
             return sums
-        if self.is_by_plan:
-            remedy = "Release it first."
-            raise Unsupported("a release is read where its values are at hand", came="a rehearsal", remedy=remedy)
         raise Unsupported(
             f"{verb} is asked of sums over a declared domain",
             came="a table of cells",

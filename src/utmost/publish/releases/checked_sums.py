@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import frozen
@@ -63,10 +64,16 @@ class CheckedSums:
         about = self.plan.level, self.plan.confidence, measured, counted.kind, counted.part, self.weights
         return WorkloadRelease(strategy, *about, measure=counted.measure)
 
-    def released(self, randomness: Randomness | None) -> Answer[Any]:
-        """The noisy sums as a `WorkloadRelease`; without randomness the same and no table."""
-        release = None if randomness is None else self.draw(randomness)
-        return Answer(release, self.promise, self.plan, self.noise.sums, None, None)
+    def statement(self) -> dict[str, Any]:
+        """The statement that its answer would have, of sums that are all 0."""
+        strategy = self.noise.strategy
+        zeros = {family: np.zeros(strategy.measured_shape(family), np.int64) for family in strategy.shares}
+        about = self.plan.level, self.plan.confidence, zeros, self.counted.kind, self.counted.part, self.weights
+        return WorkloadRelease(strategy, *about, measure=self.counted.measure).statement
+
+    def released(self, randomness: Randomness) -> Answer[WorkloadRelease]:
+        """The answer: the noisy sums."""
+        return Answer(self.draw(randomness), self.promise, self.plan, self.noise.sums, None, None)
 
 
 def counted_for(table: CountedTable | NDArray[Any], strategy: Strategy) -> tuple[CountedTable, Promise]:

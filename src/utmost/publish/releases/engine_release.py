@@ -29,6 +29,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
 from utmost.publish.releases.item_release import ItemResponder
+from utmost.publish.releases.once import statement_before
 from utmost.tables.engines.engine_frames import EngineFrame
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.frames.adapters import check_there
@@ -65,13 +66,16 @@ class CheckedFrame:
         warn_of_rows(promise.rows)
         return cls(frame, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> Answer[Any]:
-        """The release, the secret of whose noise comes from this randomness; without it the same and no table."""
-        frame, plan, table = self.frame, self.plan, None
-        if randomness is not None:
-            secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
-            release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
-            table = frame.noised(release, plan.margin)
+    def statement(self) -> dict[str, Any]:
+        """The statement that its answer would have, but for a digest."""
+        return statement_before(self.promise.as_read(self.frame.columns, self.frame.public), self.plan, self.rows)
+
+    def released(self, randomness: Randomness) -> Answer[Any]:
+        """The answer, the secret of whose noise comes from this randomness."""
+        frame, plan = self.frame, self.plan
+        secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
+        release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
+        table = frame.noised(release, plan.margin)
         return Answer(table, self.promise.as_read(frame.columns, frame.public), plan, self.rows, None, None)
 
 

@@ -30,6 +30,7 @@ from utmost.publish.promises.plan import CellsAt, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.once import statement_before
 from utmost.tables.cells.columns import not_distinct
 from utmost.tables.files.file_pieces import Columns, FilePiece, FilePieces
 from utmost.tables.files.spill_file import SetAside
@@ -141,10 +142,15 @@ class CheckedPieces:
         warn_of_rows(promise.rows)
         return cls(source, promise, plan, chosen, published, dropped, state, count)
 
-    def released(self, randomness: Randomness | None) -> "Answer[StreamedTable | None]":
-        """The release; without randomness the same and no table."""
-        about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
-        table = None if randomness is None else StreamedTable(*about, randomness)
+    def statement(self) -> dict[str, Any]:
+        """The statement that its answer would have, but for a digest."""
+        return statement_before(self.promise.as_read(self.columns, self.public), self.plan, self.rows)
+
+    def released(self, randomness: Randomness) -> Answer[StreamedTable]:
+        """The answer, whose table is drawn while it is written."""
+        table = StreamedTable(
+            self.source, self.columns, self.dropped, self.plan, self.rows, self.state, randomness=randomness
+        )
         return Answer(table, self.promise.as_read(self.columns, self.public), self.plan, self.rows, None, None)
 
 

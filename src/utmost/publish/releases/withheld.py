@@ -114,12 +114,12 @@ def withheld_table(
     """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
 
     Raises:
-        Unsupported: for a rehearsal, and a frame that an engine evaluates.
+        Unsupported: for a frame that an engine evaluates.
         BadTable: for a column that has the name of a mark.
     """
-    if table is None or is_engine_table(table):
+    if is_engine_table(table):
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
-        came = "a rehearsal" if table is None else "a frame that an engine evaluates"
+        came = "a frame that an engine evaluates"
         raise Unsupported("cells are withheld of a table in memory", came=came, where="withhold", remedy=remedy)
     adapter = adapter_of(table)
     values = {name: _numbers(adapter.column(table, name)) for name in released}

@@ -11,13 +11,12 @@ from utmost.publish.promises.statement import check_follows, does_not_follow, st
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, detailed_unit
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements.workload_files import check_workload
 
 
 def check_whole(document: Mapping[str, Any]) -> WorkloadRelease | DetailedSums:
     """Check a release that is one document, by a plan or in two stages."""
     is_staged = isinstance(document, Mapping) and document.get("kind") == DETAILED_KIND
-    return check_detailed(document) if is_staged else check_workload(document)
+    return check_detailed(document) if is_staged else WorkloadRelease.of_facts(document)
 
 
 def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
@@ -25,8 +24,8 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
     noisy sums, the unit is what is left of the first one's, and the levels add up to the one that is stated.
     """
     check_header(document, DETAILED_KIND, "a release in two stages")
-    first = check_workload(stated_field(document, "first", dict))
-    fine = None if document.get("fine") is None else check_workload(stated_field(document, "fine", dict))
+    first = WorkloadRelease.of_facts(stated_field(document, "first", dict))
+    fine = None if document.get("fine") is None else WorkloadRelease.of_facts(stated_field(document, "fine", dict))
     try:
         facts = stated_field(document, "rule", dict)
         rule = DetailRule(stated_field(facts, "group", str), stated_field(facts, "details", dict))

@@ -92,9 +92,9 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
 
 def workload_in_words(said: Mapping[str, Any]) -> Facts:
     """A whole release by a plan."""
-    from utmost.publish.statements.workload_files import check_workload
+    from utmost.publish.releases.workload_release import WorkloadRelease
 
-    return sums_in_words(said, check_workload(said))
+    return sums_in_words(said, WorkloadRelease.of_facts(said))
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> Facts:
