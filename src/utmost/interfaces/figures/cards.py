@@ -402,7 +402,7 @@ CARDS: dict[str, Card] = {
     "Hyper": _hyper,
     "Reading": _reading,
     "Answer": _answer,
-    "WorkloadRelease": _workload,
+    "NoisySums": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,
     "Release": _release,

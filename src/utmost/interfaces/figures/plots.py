@@ -433,7 +433,7 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Consumer": _consumer,
     "Space": _space,
     "Answer": _answer,
-    "WorkloadRelease": _workload,
+    "NoisySums": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,
     "GradualRelease": _levels,

@@ -78,7 +78,7 @@ class SumNoise(LatticeNoise):
 
     kind: ClassVar[str] = "the sums of a strategy"
     json_kind: ClassVar[str] = "sums"
-    needs_counted: ClassVar[bool] = True
+    is_by_plan: ClassVar[bool] = True
 
     unit: Unit
     strategy: Strategy = field(metadata=form("plan", write=strategy_text, read=read_strategy))

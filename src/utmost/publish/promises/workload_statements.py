@@ -38,7 +38,7 @@ _AT_ONCE = 1 << 16
 
 
 class Noised(Protocol):
-    """What a statement speaks of; a `WorkloadRelease` is one."""
+    """What a statement speaks of; a `NoisySums` is one."""
 
     @property
     def strategy(self) -> Strategy:
@@ -206,7 +206,7 @@ def workload_facts(release: Noised) -> dict[str, Any]:
 
 
 def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the `WorkloadRelease` that `workload_facts` wrote.
+    """The arguments of the `NoisySums` that `workload_facts` wrote.
 
     Raises:
         WrongKind: for what is no mapping.
@@ -236,7 +236,7 @@ def _all_parts() -> Iterator[None]:
 
 
 def unsummed_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a `WorkloadRelease` whose statement has no sums: all of them are 0.
+    """The arguments of a `NoisySums` whose statement has no sums: all of them are 0.
 
     Its labels, laws, bars and sentences are those of the release; its estimates are nobody's.
 

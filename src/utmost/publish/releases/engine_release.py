@@ -24,7 +24,7 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
 )
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.plan import CellsAt, warn_of_rows
+from utmost.publish.promises.plan import CellPlan, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
@@ -47,11 +47,11 @@ class CheckedFrame:
 
     frame: "ReleasableFrame"
     promise: Promise
-    plan: CellsAt
+    plan: CellPlan
     rows: int
 
     @classmethod
-    def of(cls, table: object, promise: Promise, plan: CellsAt) -> "CheckedFrame":
+    def of(cls, table: object, promise: Promise, plan: CellPlan) -> "CheckedFrame":
         """The frame, checked by the engine; several identifiers may say together which item a row is.
 
         Raises:
@@ -79,7 +79,7 @@ class CheckedFrame:
         return Answer(table, self.promise.as_read(frame.columns, frame.public), plan, self.rows, None, None)
 
 
-def lattice_of_plan(plan: CellsAt) -> Lattice:
+def lattice_of_plan(plan: CellPlan) -> Lattice:
     """The lattice whose noise is that of the plan."""
     drawn, block = plan.drawn, 1
     if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:

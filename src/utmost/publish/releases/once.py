@@ -13,7 +13,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
 from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
-from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
+from utmost.publish.promises.plan import CellPlan, NoisePlan, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
@@ -34,7 +34,7 @@ class Checked(Protocol):
         """The answer."""
 
 
-def statement_before(promise: Promise, plan: Planned, rows: int) -> dict[str, Any]:
+def statement_before(promise: Promise, plan: NoisePlan, rows: int) -> dict[str, Any]:
     """The statement of an answer that is not drawn yet."""
     return Statement(promise.as_drawn(plan), plan.level, plan.confidence, rows, None, None).facts_by(plan)
 
@@ -46,7 +46,7 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
         UtmostError: for a table that cannot be released so.
     """
     noise = promise.noise
-    if noise.needs_counted:
+    if noise.is_by_plan:
         from utmost.publish.releases.checked_sums import CheckedSums
 
         return CheckedSums.of(table, promise, at, confidence)
@@ -56,12 +56,12 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
         noise.check_level(at)
     rows = promise.rows_of(table)
     if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
-        if not isinstance(plan, CellsAt):
+        if not isinstance(plan, CellPlan):
             raise Unsupported("a file is noised piece by piece, cell by cell", came=noise.kind, where="promise")
         from utmost.publish.releases.streamed import CheckedPieces
 
         return CheckedPieces.of(rows, promise, plan)
-    if isinstance(plan, CellsAt) and is_engine_table(rows):
+    if isinstance(plan, CellPlan) and is_engine_table(rows):
         from utmost.publish.releases.engine_release import CheckedFrame
 
         return CheckedFrame.of(rows, promise, plan)
@@ -79,11 +79,11 @@ class CheckedTable:
     public: tuple[str, ...]
     dropped: tuple[str, ...]
     promise: Promise
-    plan: Planned
+    plan: NoisePlan
     rows: int
 
     @classmethod
-    def of(cls, brought: object, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
+    def of(cls, brought: object, promise: Promise, plan: NoisePlan, labels: Sequence[str] = ()) -> "CheckedTable":
         """The table, with every check that a release makes before it draws.
 
         Args:

@@ -26,7 +26,7 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
     same_cells,
 )
-from utmost.publish.promises.plan import CellsAt, warn_of_rows
+from utmost.publish.promises.plan import CellPlan, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
@@ -61,7 +61,7 @@ class StreamedTable:
     source: FilePieces
     cells: tuple[str, ...]
     left_out: tuple[str, ...]
-    plan: CellsAt
+    plan: CellPlan
     rows: int
     state: State
     randomness: Randomness
@@ -118,7 +118,7 @@ class CheckedPieces:
 
     source: FilePieces
     promise: Promise
-    plan: CellsAt
+    plan: CellPlan
     columns: tuple[str, ...]
     public: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -126,7 +126,7 @@ class CheckedPieces:
     rows: int
 
     @classmethod
-    def of(cls, source: FilePieces, promise: Promise, plan: CellsAt) -> "CheckedPieces":
+    def of(cls, source: FilePieces, promise: Promise, plan: CellPlan) -> "CheckedPieces":
         """A file, checked in one pass.
 
         Cost: memory for one piece; 16 bytes on the disk for each identifier.
@@ -163,7 +163,7 @@ def _place(path: Path, before: int, row: int) -> str:
 
 
 def _checked_rows(
-    source: FilePieces, plan: CellsAt, chosen: Sequence[str], public: Sequence[str], id_column: str | None
+    source: FilePieces, plan: CellPlan, chosen: Sequence[str], public: Sequence[str], id_column: str | None
 ) -> int:
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
     rows = 0

@@ -10,8 +10,8 @@ from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.statement import digest_of, does_not_follow, is_blank
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
 from utmost.publish.promises.workload_statements import workload_table_statement
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
@@ -34,11 +34,11 @@ def kind_of_document(path: Path) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRelease:
+def check_workload_table(statement: Mapping[str, Any], table: Any) -> NoisySums:
     """Check that a table is what the release beside it makes it, cell for cell.
 
     Args:
-        statement: what `WorkloadRelease.save` wrote beside the table.
+        statement: what `NoisySums.save` wrote beside the table.
         table: as it was read from its file.
     """
     release = stated_workload_table(statement)
@@ -54,13 +54,13 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
     return release
 
 
-def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
+def stated_workload_table(statement: Mapping[str, Any]) -> NoisySums:
     """The release that the statement of one of its tables holds, once each field of both is checked."""
     check_header(statement, WORKLOAD_TABLE_KIND, "a statement of a table of sums")
     facts = statement.get("release")
     if not isinstance(facts, Mapping):
         raise BadTable("a table of sums must have its release beside it", came="none", where="release")
-    release = WorkloadRelease.of_facts(facts)
+    release = NoisySums.of_facts(facts)
     with_means = "means" in statement
     if with_means and not release.unit.is_shared:
         raise BadTable("means stand beside sums and counts that were noised together", came="others", where="means")
@@ -71,7 +71,7 @@ def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
     return release
 
 
-def _family(statement: Mapping[str, Any], release: WorkloadRelease) -> Any:
+def _family(statement: Mapping[str, Any], release: NoisySums) -> Any:
     """The name of the table's family, or its levels, as a release takes them."""
     family = statement.get("family")
     if isinstance(family, list):

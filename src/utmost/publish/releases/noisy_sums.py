@@ -76,7 +76,7 @@ def _own(sums: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadRelease(Display):
+class NoisySums(Display):
     """The noisy sums of a workload, and what follows from them; ``answer.table`` of a plan.
 
     Attributes:
@@ -135,7 +135,7 @@ class WorkloadRelease(Display):
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
-        return WorkloadRelease, (*parts, self.ledger_facts, self.measure)
+        return NoisySums, (*parts, self.ledger_facts, self.measure)
 
     @property
     def domain(self) -> Domain:
@@ -198,7 +198,7 @@ class WorkloadRelease(Display):
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":
+    def of_facts(cls, facts: Mapping[str, Any]) -> "NoisySums":
         """The sums in a document that `facts` wrote, once all that follows was computed again and found equal.
 
         Level, unit, part and domain are taken as they are, and the sums; distributions, margins and shares follow, the
@@ -213,9 +213,9 @@ class WorkloadRelease(Display):
         >>> from utmost import Unit, release
         >>> plan = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
         >>> facts = json.loads(json.dumps(release(np.array([5, 7]), plan, epsilon=1, once=True).table.facts()))
-        >>> WorkloadRelease.of_facts(facts).bars()
+        >>> NoisySums.of_facts(facts).bars()
         {'sex': 3}
-        >>> WorkloadRelease.of_facts(facts | {"epsilon": "1/2"})
+        >>> NoisySums.of_facts(facts | {"epsilon": "1/2"})
         Traceback (most recent call last):
         utmost.errors.BadTable: alpha: ...
         """
@@ -328,7 +328,7 @@ class WorkloadRelease(Display):
         *,
         where: Where | None = None,
         values: LevelNumbers = "midpoints",
-        sums: "WorkloadRelease | None" = None,
+        sums: "NoisySums | None" = None,
         confidence: Number | None = None,
     ) -> RatioBar:
         """The mean of a number over the individuals of a selection: a sum over a count, with its interval.
@@ -345,7 +345,7 @@ class WorkloadRelease(Display):
         """
         optional(name, text, "name")
         if sums is not None:
-            instance(sums, WorkloadRelease, "sums")
+            instance(sums, NoisySums, "sums")
         if (name is None) == (sums is None):
             remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
             raise OutOfRange(
@@ -747,7 +747,7 @@ class WorkloadRelease(Display):
     def _ratio(
         self,
         over: ProductForm,
-        of: "WorkloadRelease",
+        of: "NoisySums",
         under: ProductForm,
         confidence: Number | None,
         steps: Fraction | None = None,
