@@ -132,7 +132,7 @@ def test_documents_say_hats_and_are_read_back():
     assert released.raw("age~12")["measured"].tolist() == facts["sums"]["age~12"]
     assert released.raw("age~12")["age~12"][1] == "0..17"
     facts["families"][0]["sensitivity"] = 1
-    with pytest.raises(BadTable, match="statement"):
+    with pytest.raises(BadTable, match="must follow"):
         NoisySums.of_facts(facts)
     with pytest.raises(OutOfRange, match="level of this name"):
         released["age~12"]

@@ -217,7 +217,7 @@ class NoisySums(Display):
         {'sex': 3}
         >>> NoisySums.of_facts(facts | {"epsilon": "1/2"})
         Traceback (most recent call last):
-        utmost.errors.BadTable: alpha: ...
+        utmost.errors.BadTable: guarantee: ...
         """
         parts = workload_parts(facts)
         try:
