@@ -142,7 +142,7 @@ def test_dates_of_every_kind_and_spans_of_text():
     ] * 4 + [-1]
     quarters = places_on(periods("2013", "2014", every="quarter", below="before"), "t")
     assert quarters(["2013-Q3", "2012", "1066-10-14", dt.date(1, 1, 1)]).tolist() == [3, 0, 0, 0]
-    assert read([None, "", pd.NaT, np.datetime64("NaT")]).tolist() == [-2] * 4
+    assert read([None, "", pd.NaT, np.datetime64("NaT", "s")]).tolist() == [-2] * 4
     assert read(pa.array([None, date])).tolist() == [-2, place]
     assert read(np.array(["NaT", "2013-05-17"], dtype="datetime64[s]")).tolist() == [-2, place]
     assert read(pa.array([], pa.timestamp("us"))).tolist() == []

@@ -240,7 +240,8 @@ class Search:
         self.rays = np.ascontiguousarray(columns[:, np.sort(first)])
         self.spent = (self.costs @ self.rays).min(axis=0)
         self.guess, self.early = prices, 0
-        self.forest.adopt(forest, ((self.costs - prices) @ forest.rays.T).argmin(axis=1))
+        best = ((self.costs - prices) @ forest.rays.T).argmin(axis=1)
+        self.forest.adopt(forest, best.astype(np.int32))
 
     def left(self) -> Left:
         """The most active rays, the trees of the best bound and its prices."""

@@ -41,7 +41,7 @@ _SHOWN = 40
 """How many rows of tables a screen shows."""
 
 _MOST_BARS = 48
-"""Of so many tables the error bars are worked out before a release: each takes a tenth of a second or two."""
+"""Of so many tables the error bars are worked out before a release: each takes some hundredths of a second."""
 
 
 def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
@@ -55,6 +55,8 @@ def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | f
 
 def promised_count_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
     """`promised_bars` of the numbers of events beside the sums, where they are noised together; else nothing."""
+    if not strategy.unit.is_shared:
+        return {}
     return _count_bars(_blank(strategy, strategy.level or level_of(1), confidence))
 
 
