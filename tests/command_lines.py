@@ -6,6 +6,8 @@ PROMISE = "--columns n --public town --sensitivity 1 --cells 1 --epsilon 1"
 FILES = {
     "events.csv": "p,town\n" + "".join(f"{p},{('Ash', 'Elm')[p % 2]}\n" for p in range(40)),
     "domain.json": '{"town": ["Ash", "Elm"]}',
+    "two.csv": "town,sex\n" + "".join(f"{('Ash', 'Elm')[p % 2]},{'mw'[p % 3 > 0]}\n" for p in range(40)),
+    "two.json": '{"town": ["Ash", "Elm"], "sex": ["m", "w"]}',
     "t.csv": "town,n\nAsh,12\nElm,7\n",
     "secrets.csv": "town,n\nAsh,1\nElm,2\n",
     "policy.csv": "flu,cold\ncold,well\n",
@@ -33,6 +35,7 @@ JSON = {
     "share": "plan.json --epsilon 1",
     "promise": "c.json",
     "release": f"t.csv {PROMISE} --out json.csv",
+    "detail": "two.csv --each-row --domain two.json --group town --detail sex=5 --epsilon 1",
     "clean": "r.json",
     "withhold": "r.csv --below 5",
     "statement": "r.csv",

@@ -48,6 +48,7 @@ GROUPS = {
         "share": "Share one level among several measures, by weights.",
         "promise": "Write down what is promised of a table, before anybody looks at it.",
         "release": "Publish a table, each cell with the least noise at its share.",
+        "detail": "Publish small groups coarsely and large ones in detail, in two stages.",
         "clean": "Round a release to whole numbers whose sums all agree.",
         "withhold": "Leave out small or unreliable cells of a release by a public rule.",
         "statement": "Write a release up for a registry, and as a page to print.",

@@ -54,7 +54,6 @@ def count(
     contributions: Contributions = None,
     unknown: UnknownKeys,
     level: options.AskedLevel,
-    neighbours: options.Neighbours = "add-remove",
     spelling: table_options.NumberSpelling,
     out: CountedOut = None,
     form: table_options.Format = None,
@@ -78,6 +77,7 @@ def count(
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.
     """
     out, events = table_options.output(out, form), spelling.of(events, is_counted=True)
+    neighbours = people.neighbours or "add-remove"
     if out is not None and out.suffix.lower() != ".json":
         table_options.check_output(out)
     elif out is not None:

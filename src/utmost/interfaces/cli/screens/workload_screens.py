@@ -18,7 +18,8 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange, UtmostError
-from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts
+from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
+from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts, watched
 from utmost.interfaces.cli.screens.terminal import Group, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
@@ -34,7 +35,8 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
-from utmost.tables.files.sidecars import check_repeated_document, table_writers
+from utmost.tables.files.saving import Digest
+from utmost.tables.files.sidecars import check_repeated_document, publish, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
@@ -189,6 +191,53 @@ def give_workload(
         screen(stderr=out is None).print(Group(*(_tables(release) if out is not None else ()), shown))
 
 
+def give_cells(release: WorkloadRelease, answer: TableAnswer, signer: Signer | None) -> None:
+    """Write the table of a release's cells and its statement, with means where amounts were summed; then print."""
+    amounts = release.strategy.amount_pair
+    finest = release.domain.finest
+    family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
+    table = release[family] if amounts is None else SumsAndCounts(release).with_means(family)
+
+    def said(digest: Digest | None) -> dict[str, Any]:
+        return workload_table_statement(release, family, digest, with_means=amounts is not None)
+
+    out = answer.file
+    written = None if out is None else publish(table, said, out, watched, signer)
+    if answer.as_json:
+        return print_json(written or {"statement": said(None), "table": files.columns(table)})
+    facts = _said(release, "Released.", "" if out is None else f"{out} and {out}.json")
+    if out is None:
+        give_table(table, answer.form)
+        return screen(stderr=True).print(Text(), facts)
+    words = release.domain.level_names(finest if amounts is None else amounts.seen(finest))
+    screen().print(shown_table(release, words, _SHOWN), facts)
+
+
+def shown_table(release: WorkloadRelease, words: tuple[Any, ...], most: int) -> Table:
+    """The first rows of one table of a release: each number with its margin, and means with their intervals."""
+    amounts, values = release.strategy.amount_pair, release.value_columns
+    is_averaged = amounts is not None and _rows_of(release.domain, words) <= most
+    table = SumsAndCounts(release).with_means(words) if is_averaged else release[words]
+    columns = {name: list(column)[:most] for name, column in files.columns(table).items()}
+    beside = {name for pair in values for name in pair}
+    mean = f"{amounts.amount.name}_mean" if is_averaged and amounts is not None else None
+    means = () if mean is None else (mean, f"{mean}_lower", f"{mean}_upper")
+    labels = [name for name in columns if name not in beside and name not in means]
+    rows: list[list[str]] = [[*map(str, row)] for row in zip(*(columns[name] for name in labels), strict=True)] or [[]]
+    for value, margin in values:
+        for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
+            row.append(f"{number(estimate, 12)} ± {number(bar, 12)}")
+    for at, row in enumerate(rows) if mean is not None else ():
+        at_mean, low, high = (columns[name][at] for name in means)
+        row.append(
+            "not determined" if at_mean is None else f"{number(at_mean, 12)}, {number(low, 12)} to {number(high, 12)}"
+        )
+    titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
+    shown = grid([*labels, *titles, *([] if mean is None else [mean])], rows, left=len(labels))
+    more = len(next(iter(files.columns(table).values()))) - len(rows)
+    return replace(shown, caption=f"and {more} more rows") if more > 0 else shown
+
+
 def document_writers(
     release: WorkloadRelease, out: Path | None, signer: Signer | None, *, again: bool = False
 ) -> dict[Path, Writer]:
@@ -241,14 +290,7 @@ def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:
             if hidden <= _MOST_BARS:
                 yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
-        columns, values = files.columns(release[words]), release.value_columns
-        labels = list(columns)[: -2 * len(values)]
-        rows = [[*map(str, row)] for row in zip(*(columns[label] for label in labels), strict=True)] or [[]]
-        for value, margin in values:
-            for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
-                row.append(f"{number(estimate)} ± {number(bar)}")
-        titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
-        yield grid([*labels, *titles], rows, left=len(labels))
+        yield shown_table(release, words, sizes[name])
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
