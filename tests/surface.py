@@ -363,7 +363,6 @@ MADE |= {
     "LossCurve",
     "PowerChannel",
     "PublishedTable",
-    "ReleasedTable",
     "SmallerVariance",
     "Trend",
 }

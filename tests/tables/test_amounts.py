@@ -26,7 +26,6 @@ from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
 from utmost.publish.workloads.measuring.forms import selected
 from utmost.releases import WithholdingRule
-from utmost.statements import ReleasedTable
 from utmost.tables.cells.event_amounts import rounded_amounts
 from utmost.workloads import Strategy, Workload
 
@@ -189,10 +188,10 @@ def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statem
     assert "by at most 5000." in release.statement["guarantee"]
     assert ut.check_statement(release.statement, cells).margin == release.margin()
     release.save(tmp_path / "paid.csv")
-    read = ReleasedTable.read(tmp_path / "paid.csv")
-    total = read.total(read.chosen(["shop=A,B"]))
+    read = ut.read_release(tmp_path / "paid.csv")
+    total = read.total({"shop": ["A", "B"]})
     assert float(total.value) == pytest.approx(sum(cells["paid"][:2]), abs=1e-9)
-    assert total.margin == pytest.approx(read.bars.total(2))
+    assert total.margin == pytest.approx(ut.releases.CellBars(read.plan).total(2))
     forged = json.loads(json.dumps(release.statement))
     forged["promise"]["noise"]["amount"] = {"name": "paid", "step": "0.1"}
     with pytest.raises(BadTable):

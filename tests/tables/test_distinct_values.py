@@ -20,7 +20,6 @@ from utmost.promises import Promise
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.distinct_values import ValuesSeen
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy, Workload
 
 pa = pytest.importorskip("pyarrow")
@@ -216,7 +215,7 @@ def adding():
     yield "bars", lambda: release.bars("")
     yield "withheld", lambda: release.withhold("", below=3)
     yield "clean", lambda: release.clean()
-    yield "change", lambda: ut.statements.change(release, other)
+    yield "change", lambda: ut.statements.change(*map(ut.releases.Answer.of_sums, (release, other)))
 
 
 @pytest.mark.parametrize("name", [name for name, _ in adding()])
@@ -251,15 +250,14 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=400, once=True)
     assert list(cells.table["products"]) == table.cells.tolist()
     cells.save(tmp_path / "cells.csv")
-    read = ReleasedTable.read(tmp_path / "cells.csv")
+    read = ut.read_release(tmp_path / "cells.csv")
     assert read.plan.unit.amount == Amount("products", distinct=5)
-    assert read.total(read.chosen(["shop=A"])).value == table.cells[0]
+    assert read.total({"shop": "A"}).value == table.cells[0]
     for refused in (
-        lambda: read.total(read.chosen()),
-        lambda: read.total(read.chosen(), mean=True),
-        lambda: read.ratio(read.chosen(["shop=A"]), read.chosen()),
-        lambda: read.bars.means(2, 1),
-        lambda: ut.statements.change(read, release),
+        lambda: read.total(),
+        lambda: read.ratio({"shop": "A"}),
+        lambda: ut.releases.CellBars(read.plan).means(2, 1),
+        lambda: ut.statements.change(read, ut.releases.Answer.of_sums(release)),
     ):
         with pytest.raises(NotDetermined):
             refused()

@@ -17,7 +17,6 @@ import utmost as ut
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.privacy import Amount, Unit
 from utmost.releases import SumsAndCounts
-from utmost.statements import read_workload
 from utmost.workloads import Strategy
 
 LEAVE = "leave out"
@@ -101,7 +100,7 @@ def test_the_table_says_how_many_have_an_amount_and_is_verified(run, tmp_path):
     ended = run("verify", tmp_path / "t.csv")
     assert ended[0] == 0
     release.save(tmp_path / "r.json")
-    again = read_workload(tmp_path / "r.json")
+    again = ut.read_release(tmp_path / "r.json")
     assert again.unit == counted.unit
     assert again.unit.amount.missing
     status, out, _ = run("statement", tmp_path / "r.json")

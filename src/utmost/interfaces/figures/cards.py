@@ -371,8 +371,8 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
 
 
 def _released(table: Any) -> tuple[str, list[str]]:
-    """A released table as its reader has it, or one of answers."""
-    statement = table.said if isinstance(table.said, dict) else table.said(None)
+    """A table of answers."""
+    statement = table.said(None)
     names, rows, length = columns_of(table.table)
     header, joined = with_bars(names, rows)
     return f"{length} rows", _said(stated_release(statement), [markup.rows_table(header, joined)])
@@ -422,7 +422,6 @@ CARDS: dict[str, Card] = {
     "NamedKeys": _keys,
     "Domain": _domain,
     "CountedTable": _counted,
-    "ReleasedTable": _released,
     "AnsweredTable": _released,
 }
 """For each type, the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""

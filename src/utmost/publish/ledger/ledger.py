@@ -135,6 +135,11 @@ class Ledger(Responding, Accounts, Display):
         )
         return cls(book, secure(randomness))
 
+    @property
+    def identity(self) -> str:
+        """Random name of the ledger, which it was given when it was made."""
+        return self._book.seen.identity
+
     @progress_bar("Publishing")
     def publish(
         self,
