@@ -18,6 +18,7 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_confidence
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
@@ -147,6 +148,8 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         return table_options.give_table(reader.release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
         return print_json(report)
+    if isinstance(release, NoisySums) and not question.ask_a_sum:
+        screen().print(*shown_tables(with_confidence(release, sure)))
     _show(report, path)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from utmost.core.exact.arguments import truth, wrong_kind
 from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange
@@ -123,6 +124,7 @@ class SumsAndCounts:
         """
         return self.release[family]
 
+    @progress_bar("Means of groups")
     def with_means(self, family: Families) -> LabelledTable:
         """One family as a table with the mean amount of each group, and the ends of its interval.
 

@@ -42,6 +42,9 @@ from utmost.tables.files.signatures import Signer, signature_path
 _SHOWN = 40
 """How many rows of tables a screen shows."""
 
+_MOST_FAMILIES = 256
+"""Of so many tables it is found whether they follow from the noisy sums."""
+
 _MOST_BARS = 48
 """Of so many tables the error bars are worked out before a release: each takes some hundredths of a second."""
 
@@ -127,6 +130,24 @@ def give_tables(release: NoisySums, wanted: Strategy, folder: Path, signer: Sign
     return list(writers)
 
 
+def tables_left_out(release: NoisySums, wanted: Strategy) -> list[str]:
+    """The names of the tables that follow from the noisy sums, and are not among the wanted ones."""
+    domain, amounts = release.domain, release.strategy.amount_pair
+    written = {domain.family(read_family(domain, name)) for name in wanted_tables(wanted)}
+    names = list[str]()
+    for family in islice(domain.families(), _MOST_FAMILIES):
+        seen = family if amounts is None else amounts.seen(family)
+        name = domain.family_name(seen) or TOTAL
+        if seen in written or name in names:
+            continue
+        try:
+            release.reconstruction.check_family_determined(family if amounts is None else amounts.both(family))
+        except UtmostError:  # it does not follow from what was measured
+            continue
+        names.append(name)
+    return names
+
+
 def _table_files(strategy: Strategy, folder: Path) -> dict[Path, tuple[Any, ...]]:
     """A CSV file for each wanted table in a folder, with the words that name it."""
     if folder.exists() and not folder.is_dir():
@@ -188,7 +209,7 @@ def give_workload(
         print_json(release.facts())
     if not as_json:
         shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
-        screen(stderr=out is None).print(Group(*(_tables(release) if out is not None else ()), shown))
+        screen(stderr=out is None).print(Group(*(shown_tables(release) if out is not None else ()), shown))
 
 
 def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -> None:
@@ -196,7 +217,7 @@ def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -
     amounts = release.strategy.amount_pair
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
-    table = release[family] if amounts is None else SumsAndCounts(release).with_means(family)
+    table = _with_means(release, family)
 
     def said(digest: Digest | None) -> dict[str, Any]:
         return workload_table_statement(release, family, digest, with_means=amounts is not None)
@@ -209,18 +230,21 @@ def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(Text(), facts)
-    words = release.domain.level_names(finest if amounts is None else amounts.seen(finest))
-    screen().print(shown_table(release, words, _SHOWN), facts)
+    screen().print(_shown_table(release, table), facts)
 
 
-def shown_table(release: NoisySums, words: tuple[Any, ...], most: int) -> Table:
-    """The first rows of one table of a release: each number with its margin, and means with their intervals."""
+def _with_means(release: NoisySums, words: Any) -> Any:
+    """One table of a release, with means where amounts were summed."""
+    return SumsAndCounts(release).with_means(words) if release.unit.is_shared else release[words]
+
+
+def _shown_table(release: NoisySums, table: Any) -> Table:
+    """The first rows of a table of a release: each number with its margin, and means with their intervals."""
     amounts, values = release.strategy.amount_pair, release.value_columns
-    is_averaged = amounts is not None and _rows_of(release.domain, words) <= most
-    table = SumsAndCounts(release).with_means(words) if is_averaged else release[words]
-    columns = {name: list(column)[:most] for name, column in files.columns(table).items()}
+    every = files.columns(table)
+    columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
     beside = {name for pair in values for name in pair}
-    mean = f"{amounts.amount.name}_mean" if is_averaged and amounts is not None else None
+    mean = None if amounts is None else f"{amounts.amount.name}_mean"
     means = () if mean is None else (mean, f"{mean}_lower", f"{mean}_upper")
     labels = [name for name in columns if name not in beside and name not in means]
     rows: list[list[str]] = [[*map(str, row)] for row in zip(*(columns[name] for name in labels), strict=True)] or [[]]
@@ -234,7 +258,7 @@ def shown_table(release: NoisySums, words: tuple[Any, ...], most: int) -> Table:
         )
     titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
     shown = grid([*labels, *titles, *([] if mean is None else [mean])], rows, left=len(labels))
-    more = len(next(iter(files.columns(table).values()))) - len(rows)
+    more = len(every[values[0][0]]) - len(rows)
     return replace(shown, caption=f"and {more} more rows") if more > 0 else shown
 
 
@@ -278,7 +302,7 @@ def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
 
 
-def _tables(release: NoisySums) -> Iterable[Text | Table]:
+def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
     domain, tables = release.domain, wanted_tables(release.strategy)
     sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
@@ -290,7 +314,7 @@ def _tables(release: NoisySums) -> Iterable[Text | Table]:
             if hidden <= _MOST_BARS:
                 yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
-        yield shown_table(release, words, sizes[name])
+        yield _shown_table(release, _with_means(release, words))
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
@@ -302,8 +326,9 @@ def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
 
 def _table_writers(release: NoisySums, words: tuple[Any, ...], path: Path, signer: Signer | None) -> dict[Path, Writer]:
     """What writes one table, and beside it the release, by which every sum of it is answered."""
-    columns = {name: np.array(column, dtype=object) for name, column in files.columns(release[words]).items()}
-    statement = partial(workload_table_statement, release, words)
+    table = files.columns(_with_means(release, words))
+    columns = {name: np.array(column, dtype=object) for name, column in table.items()}
+    statement = partial(workload_table_statement, release, words, with_means=release.unit.is_shared)
     return table_writers(columns, statement, path, signer=signer)[0]
 
 
