@@ -148,9 +148,8 @@ class CheckedPieces:
 
     def released(self, randomness: Randomness) -> Answer[StreamedTable]:
         """The answer, whose table is drawn while it is written."""
-        table = StreamedTable(
-            self.source, self.columns, self.dropped, self.plan, self.rows, self.state, randomness=randomness
-        )
+        about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
+        table = StreamedTable(*about, randomness)
         return Answer(table, self.promise.as_read(self.columns, self.public), self.plan, self.rows, None, None)
 
 
