@@ -154,6 +154,23 @@ def test_bars_hold_as_often_as_they_say():
     assert missed.max() <= 24  # of 200 at 95 %: 10 expected
 
 
+def test_a_mean_lies_between_the_ends_and_is_open_where_there_may_be_nobody():
+    """Of many draws, a shop without events never has a mean by a negative count, and no mean leaves its ends."""
+    sales = {"user": list(range(12)), "shop": ["A"] * 12, "paid": [1, 2, 3, 9] * 3}
+    paid = ut.sum("paid", each=(0, 10), most_events=1)
+    table = ut.count_table(sales, {"shop": ["A", "B"]}, ut.Counting("user", at_most=1), measure=paid)
+    plan, missed = Strategy(table.domain, table.unit, {"shop": 1}), 0
+    for _ in range(50):
+        both = ut.releases.SumsAndCounts(ut.release(table, plan, epsilon=1, once=True).table)
+        full, empty = both.mean({"shop": "A"}), both.mean({"shop": "B"})
+        missed += full.determined and not full.lower <= 3.75 <= full.upper
+        for bar in (full, empty):
+            assert not bar.determined or 0 <= bar.lower <= bar.estimate <= bar.upper <= 10
+        assert not empty.determined or both.count({"shop": "B"}).value > 0
+        assert (both.with_means("shop")["paid_mean"][1] is None) == (not empty.determined)
+    assert missed <= 10  # of 50 at 95 %: 2.5 expected
+
+
 def test_statements_ledgers_and_what_is_refused(tmp_path):
     table = counted()
     strategy = Strategy(table.domain, table.unit, {"shop paid": 1})

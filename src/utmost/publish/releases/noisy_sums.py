@@ -340,6 +340,11 @@ class NoisySums(Display):
             sums: another release, of the sums of the number, over a domain in which the selection can be said.
             confidence: of the interval; the release's when left out.
 
+        Returns:
+            An interval. It is not determined where the noisy count is so small, or negative, that the selection may be
+            empty. A mean of amounts that were clipped to two ends is the mean of the clipped amounts, and lies between
+            them.
+
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
@@ -355,12 +360,13 @@ class NoisySums(Display):
         counts = self.counted_form(chosen)
         if sums is not None:
             step = self.unit.step if self._amounts is None else Fraction(1)
-            return self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step).bar()
+            return _mean(self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step))
         amounts = self._amounts
         if amounts is not None and name == amounts.amount.name:
             stated = self._selected(chosen, None, amounts.stated)
-            return self._ratio(self.form(chosen), self, stated, confidence, self.unit.step).bar()
-        return self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence).bar()
+            ratio = self._ratio(self.form(chosen), self, stated, confidence, self.unit.step)
+            return _mean(ratio, amounts.amount.between)
+        return _mean(self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence))
 
     def group_means(self, family: Families) -> list[RatioBar]:
         """The mean amount of the events of each row of a family's table, where counts are noised with sums.
@@ -375,7 +381,8 @@ class NoisySums(Display):
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
         forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
         of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.stated)) for form in forms)
-        return [self._ratio(over, self, under, None, self.unit.step).bar() for over, under in of_forms]
+        ratios = (self._ratio(over, self, under, None, self.unit.step) for over, under in of_forms)
+        return [_mean(ratio, amounts.amount.between) for ratio in ratios]
 
     def quantile(
         self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
@@ -758,3 +765,10 @@ class NoisySums(Display):
         steps = of.unit.step / self.unit.step if steps is None else steps
         moved = law | {"u": [steps * u for u in law["u"]]}
         return FiellerSet.of(steps * top, bottom, **moved, confidence=self._sure(confidence))
+
+
+def _mean(ratio: FiellerSet, ends: tuple[Fraction, Fraction] | None = None) -> RatioBar:
+    """The interval of a sum over a count: cut to the ends of clipped amounts; open where there may be nobody."""
+    if ratio.bottom <= 0:
+        return RatioBar.undetermined(1 - ratio.miss)
+    return ratio.bar() if ends is None else ratio.bar().between(*ends)
