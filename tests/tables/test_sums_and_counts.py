@@ -16,7 +16,7 @@ from utmost.privacy import Amount, Unit
 
 # A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.statements import check_workload
+from utmost.releases import NoisySums
 from utmost.workloads import Domain, Strategy, Workload
 
 KEY = bytes(range(32))
@@ -180,7 +180,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         assert ledger.publish("paid", table, ut.Promise.of_counted(table), epsilon=1).table.facts() == strict.facts()
     assert ut.releases.SumsAndCounts(loose).count().margin < ut.releases.SumsAndCounts(strict).count().margin
     assert "changes at most 3 pairs of cells along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
-    assert check_workload(strict.facts()).unit == table.unit
+    assert NoisySums.of_facts(strict.facts()).unit == table.unit
     with pytest.raises(Unsupported, match="geometric noise"):
         ut.release(table, ut.Promise(unit=table.unit), epsilon=1, once=True)
     plain = Unit(12, 3, amount=Amount("paid", "0.5"))
