@@ -27,13 +27,13 @@ COUNTED = histogram([100, 40, 30, 20, 10])
 
 
 def test_what_is_cut_is_what_the_counting_drops():
-    """The other way: of the real flights each bound drops so many cells of persons, as the account says."""
+    """The other way: of the real flights each bound drops so many cells of persons, as the report says."""
     bounds = range(1, 13)
     counted = ut.count_contributions(FLIGHTS, DOMAIN, ut.Counting("aircraft"), "at_most", bounds)
     costs = bound_costs(counted, DOMAIN, epsilon=1, public=True)
     for row in costs.rows[::4]:
-        account = ut.count_table(FLIGHTS, DOMAIN, ut.Counting("aircraft", at_most=row.bound)).account
-        assert (row.lost.value, row.lost.margin) == (account.dropped, 0)
+        report = ut.count_table(FLIGHTS, DOMAIN, ut.Counting("aircraft", at_most=row.bound)).report
+        assert (row.lost.value, row.lost.margin) == (report.removed, 0)
     assert [row.bound for row in costs.rows] == list(bounds)
     assert costs.paid is None
     assert "costs no level" in str(costs)

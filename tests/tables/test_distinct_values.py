@@ -70,18 +70,18 @@ def test_without_a_cut_it_is_count_distinct():
 
 
 @pytest.mark.parametrize("each_row", [False, True])
-def test_every_door_gives_one_table_and_one_account(tmp_path, each_row):
+def test_every_door_gives_one_table_and_one_report(tmp_path, each_row):
     """Alone and beside a count and a sum; to the byte, as JSON has it."""
     whose = {"each_row": True, "domain": DOMAIN} if each_row else WORDS
     both = {"products": products(1 if each_row else 2), "n": ut.count(), "paid": ut.sum("paid", per_cell=4)}
     for measures in ({"products": both["products"]}, both):
-        tables, accounts = set(), set()
+        tables, reports = set(), set()
         for name, events in doors(EVENTS, tmp_path):
             found = counted_with(events, measures=measures, **whose)
             tables.add(json.dumps({measure: table.cells.tolist() for measure, table in found.items()}))
-            accounts.add(str(found["products"].account))
-            assert len(tables) == len(accounts) == 1, name
-        assert f"outside, product as products: {EVENTS['product'].count('beer')} events" in accounts.pop()
+            reports.add(str(found["products"].report))
+            assert len(tables) == len(reports) == 1, name
+        assert f"outside, product as products: {EVENTS['product'].count('beer')} events" in reports.pop()
 
 
 def test_more_events_than_memory_holds_are_counted_alike(monkeypatch):
@@ -319,7 +319,7 @@ def test_nothing_declared_is_told():
     with pytest.warns(NothingCounted, match="'product as v'"):
         found = counted_with(EVENTS, measures={"v": ut.distinct("product", of=["nothing"])}, **WORDS)["v"]
     assert not found.cells.any()
-    assert found.account.left_out == ROWS
+    assert found.report.outside_domain == ROWS
     assert isinstance(found, CountedTable)
 
 

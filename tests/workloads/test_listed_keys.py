@@ -109,7 +109,7 @@ def test_every_door_counts_the_same_keys(other, tmp_path):
     ):  # fmt: skip
         assert counted_with(table, **words).cells.tolist() == counted.cells.tolist()
     if other is None:
-        assert whole.account.missing["page"] == 2 * 3 * 4
+        assert whole.report.missing["page"] == 2 * 3 * 4
         with pytest.raises(BadTable, match="who"):
             counted_with({**columns, "who": [None] * len(events)}, **words)
 

@@ -229,8 +229,8 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
     ):  # fmt: skip
         again = counted_with(table, **words)
         assert np.array_equal(again.cells, counted.cells)
-        assert (again.account.outside, again.account.missing) == (counted.account.outside, counted.account.missing)
-    assert counted.account.left_out == 0
+        assert (again.report.outside, again.report.missing) == (counted.report.outside, counted.report.missing)
+    assert counted.report.outside_domain == 0
     true = counted.cells.sum(axis=(1, 2))
     released = ut.release(
         counted,

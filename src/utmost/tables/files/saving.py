@@ -38,7 +38,7 @@ class Publication:
     """The content of the files: a table and its statement, or one document that holds both.
 
     Attributes:
-        table: Table; None for a rehearsal.
+        table: Table.
         said: Function from the digest of the table to its statement.
         document: Function to the whole as one JSON document, for a file that ends in .json; None if there is none.
         owner_only: Whether only the owner of the file may read it.
@@ -72,12 +72,10 @@ def saved(
         The statement, with the digest of the written file; or the document.
 
     Raises:
-        Unsupported: one of the files exists, the ending is unknown, or the publication is a rehearsal.
+        Unsupported: one of the files exists, or the ending is unknown.
         OutOfRange: the format is unknown, or standard output is to be signed.
         KeyRefused: the file holds no key, or others may read it.
     """
-    if publication.table is None:
-        raise Unsupported("only what was released can be saved", came="a rehearsal", where="save")
     named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
     document = publication.document if named_format is None else None
     out, key = _destination(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)

@@ -17,7 +17,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Text
-from utmost.interfaces.cli.screens.workload_screens import give_tables, with_confidence
+from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
@@ -77,6 +77,9 @@ Tables = Annotated[
         "DIR", "Write a .csv file of each table with error bars, and its statement, into this folder: --tables out."
     ),
 ]
+_MOST_NAMED = 12
+"""How many tables are named that are not written."""
+
 Plan = Annotated[
     file_options.File | None,
     file_options.file_option(
@@ -217,8 +220,12 @@ def _write_tables(
     if not paths:
         remedy = "Name the plan, whose wanted tables are written: --plan plan.json."
         raise Unsupported("the noised sums must be tables", came="rows of weights", where="--tables", remedy=remedy)
-    report = {"files": list(map(str, paths))}
-    answer.give(report, lambda: screen().print(facts({"written": ", ".join(report["files"])})))
+    report = {"files": list(map(str, paths)), "left_out": tables_left_out(release, wanted)}
+    rows = {"written": ", ".join(report["files"])}
+    if report["left_out"]:
+        named = ", ".join(report["left_out"][:_MOST_NAMED]) + ", ..." * (len(report["left_out"]) > _MOST_NAMED)
+        rows["left out"] = f"{named}: they follow from this release, too; --plan names the tables that are wanted"
+    answer.give(report, lambda: screen().print(facts(rows)))
 
 
 def _points(values: str | None) -> Any:
