@@ -209,7 +209,7 @@ def test_a_release_is_never_written_over_anything(run, file, tmp_path):
 def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
     code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.ods")
     assert code == 2
-    assert "written in a format that is known" in err
+    assert "written in a known format" in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
