@@ -38,7 +38,7 @@ EXAMPLES = {
     "trust": "utmost trust edges.csv --owner ann --epsilon 1",
     "noise": "utmost noise --epsilon 1 --sensitivity 5",
     "epsilon-for": "utmost epsilon-for --margin 10 --sensitivity 1 --cells 2",
-    "design": "utmost design --counts 5 --alpha 1/2 --prior uniform --loss absolute --out design.json",
+    "design": "utmost design --counts 5 --epsilon alpha=1/2 --prior uniform --loss absolute --out design.json",
     "respond": "utmost respond design.json --secret 3",
     "export": "utmost export design.json --to js --out phone",
     "categories": "utmost categories --labels bus,car,cycle,foot --epsilon 1/2",
@@ -46,7 +46,7 @@ EXAMPLES = {
     "research leakage": "utmost research leakage geometric.csv response.csv --space line:3",
     "research refine": "utmost research refine loose.csv strict.csv",
     "research capacity": "utmost research capacity --space grid:4x4 --epsilon 1/2",
-    "research universal": "utmost research universal --space discrete:3 --alpha 1/2 --loss binary",
+    "research universal": "utmost research universal --space discrete:3 --epsilon alpha=1/2 --loss binary",
     "research reproduce": "utmost research reproduce all --out report",
 }
 

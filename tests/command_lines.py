@@ -1,6 +1,6 @@
 """A command line for every command that answers on standard output, and the files that they read."""
 
-HALF = "--alpha 1/2"
+HALF = "--epsilon alpha=1/2"
 PROMISE = "--columns n --public town --sensitivity 1 --cells 1 --epsilon 1"
 
 FILES = {

@@ -10,7 +10,7 @@ import pytest
 import utmost as ut
 from running import called
 
-HALF = ["--alpha", "1/2"]
+HALF = ["--epsilon", "alpha=1/2"]
 
 
 def test_figure_2_from_its_prior_file(run, file):
@@ -194,7 +194,7 @@ MISUSE = {
     "no space": (ASKED[2:], "exactly one of --space, --line"),
     "two spaces": ([*ASKED, "--discrete", "2"], "--counts and --discrete"),
     "no prior": (ASKED[:2] + ASKED[4:], "--prior: a design needs"),
-    "no level": (ASKED[:4], "exactly one of --epsilon and --alpha"),
+    "no level": (ASKED[:4], "--epsilon must be given"),
     "a negative space": (["--counts", "-1", *ASKED[2:]], "the largest count must be at least 0"),
     "a word": (["--counts", "many", *ASKED[2:]], "the largest count must be a finite number"),
     "a grid of one number": (["--grid", "4", *ASKED[2:]], "such as 4x4"),

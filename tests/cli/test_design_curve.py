@@ -48,7 +48,7 @@ def test_a_curve_for_a_distance(run, file):
         ["--curve", "1:2:1"],
         ["--curve", "a:b:c"],
         ["--curve", "1:2:3", "--epsilon", 1],
-        ["--curve", "1:2:3", "--epsilon-at", "1km=1"],
+        ["--curve", "1:2:3", "--epsilon", "1 per 1km"],
         ["--curve", "1:2:3", "--program"],
         ["--curve", "1:2:3", "--plot", "x.txt"],
     ],

@@ -430,7 +430,7 @@ REFUSED = {
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
     "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "no --at-most"),
     "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "that was proved"),
-    "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon and --alpha"),
+    "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
     "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "carried out on a counted table"),

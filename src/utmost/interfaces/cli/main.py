@@ -125,7 +125,7 @@ _MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--h
 
 _RESEARCH_HELP = (
     "Compute what papers prove of leakage, best mechanisms and the geometry of privacy, each with a checked proof.\n\n"
-    "Secrets are written --space KIND:SIZE, such as --space line:6; levels --epsilon 1 or --alpha 1/2."
+    "Secrets are written --space KIND:SIZE, such as --space line:6; levels --epsilon 1, ln2 or alpha=1/2."
 )
 
 
@@ -354,7 +354,7 @@ def _of_the_system(error: OSError) -> str:
 
 
 _OPTIONS = {
-    **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
+    **{name: f"--{name}" for name in ("cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
     **{name: f"--{name}" for name in ("column", "delta", "gap", "method", "noise", "numbers", "over", "sums", "where")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "margin", "relaxable", "response", "sensitivity", "size")},
@@ -391,6 +391,7 @@ _LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
 _CALLS = {
+    'alpha="1/2"': "--epsilon alpha=1/2",
     "estimate_kernels (--estimate)": "--estimate",
     "estimate_kernels": "--estimate",
     "create=True (utmost release --create)": "utmost release --create",

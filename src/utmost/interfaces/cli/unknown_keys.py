@@ -52,7 +52,7 @@ class UnknownKeys:
 
     def check_unused(self, level: options.AskedLevel) -> None:
         """Check that no promise is given where nothing is named."""
-        told = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta, "--shares": self.shares}
+        told = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
                 remedy = "Counting spends nothing: give the level to utmost release."
@@ -73,7 +73,7 @@ class UnknownKeys:
         column = str(self.column)
         if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
             needed = {"--person": people.person, "--at-most": people.at_most}
-            needed |= {"--epsilon": level.epsilon or level.alpha, "--delta": self.delta}
+            needed |= {"--epsilon": level.epsilon, "--delta": self.delta}
             missing = " and no ".join(name for name, value in needed.items() if value is None)
             remedy = "Such as --person user --at-most 3 --epsilon 1 --delta 1e-6."
             raise OutOfRange(

@@ -200,7 +200,7 @@ def design(
     if check is not None:
         return _check(check, options.Output(out, as_json))
     if curve is not None:
-        check_no_level(level, secrets.epsilon_at)
+        check_no_level(level)
         if prior is None or theorem or program or gap is not None:
             came = "none" if prior is None else "--theorem, --program or --gap"
             raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")

@@ -186,7 +186,7 @@ def _noise(
     if statement is None:
         return level.read()
     if level.is_given:
-        raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
+        raise OutOfRange("the level must come from one of --epsilon and --statement", came="two")
     return reading_noise(read_statement(statement), column)
 
 

@@ -40,7 +40,6 @@ ELSEWHERE = {
     **dict.fromkeys(
         ("--group", "--detail"), "In two stages: utmost detail TABLE --group county --detail 'age sex=500'."
     ),
-    "--alpha": "Write --epsilon; alpha is exp(-epsilon).",
 }
 """Options that people look for here, and where each of them is."""
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import exact, spelled
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, NotANumber, OutOfRange
@@ -127,14 +126,14 @@ def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], 
         nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))
     if level.is_given:
-        raise OutOfRange("--at names the level of each distance", came="--epsilon or --alpha beside it", where="--at")
+        raise OutOfRange("--at names the level of each distance", came="--epsilon beside it", where="--at")
     listed: dict[int, Level] = {}
     for text in at:
         distance, _, epsilon = text.partition("=")
         far = spelled(distance)
         if far is None or far < 1 or far % 1 or int(far) in listed:
             raise OutOfRange("a level at a distance is said as 1=ln2 or 2=1/4, each distance once", came=text)
-        listed[int(far)] = level_of(alpha="1/2") if epsilon.strip() == "ln2" else level_of(epsilon)
+        listed[int(far)] = options.written_level(epsilon)
     if 1 not in listed:
         raise OutOfRange("the level at distance 1 must be named", came=", ".join(at), where="--at")
     return lambda d: listed[max(below for below in listed if below <= d)]

@@ -75,7 +75,7 @@ class ReleaseOptions:
     title: ClassVar[str] = "What comes out"
 
     asked: AskedPromise
-    level: options.AskedEpsilon
+    level: options.AskedLevel
     people: Persons
     once: Once
     memory: ReleaseMemory

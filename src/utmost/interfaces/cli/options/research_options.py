@@ -43,14 +43,10 @@ class TypeAsked:
 
     space: SpaceText = None
     level: AskedLevel
-    epsilon_at: Annotated[
-        str | None,
-        option("DISTANCE=NUMBER", "Privacy level of a distance, instead of --epsilon: 200m=1, or 50km=ln2."),
-    ] = None
 
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
         """The space as text, and the privacy type on it; the level may be left out where the answer needs none."""
-        return privacy_type(*space_asked(self.space), self.level, self.epsilon_at, needed=needed)
+        return privacy_type(*space_asked(self.space), self.level, needed=needed)
 
 
 @dataclass(frozen=True, slots=True)

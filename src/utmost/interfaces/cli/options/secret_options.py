@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-from utmost.errors import NotALevel
 from utmost.interfaces.cli.options.option_kinds import argument, option
 from utmost.interfaces.cli.options.shared_options import AskedLevel, SpaceSpec
 
@@ -39,18 +38,12 @@ class Secrets:
         None
     )
     distances: Annotated[str | None, option("FILE", "Any metric: a CSV file of all distances.")] = None
-    epsilon_at: Annotated[
-        str | None,
-        option(
-            "DISTANCE=NUMBER", "The level of a distance, instead of --epsilon: 200m=1, or 50km=ln2, where alpha is 1/2."
-        ),
-    ] = None
 
     def read(self) -> tuple[str, "Space"]:
         """The space as text, and as a space."""
         from utmost.interfaces.documents.space_names import one_space
 
-        return one_space({kind: text for kind, text in asdict(self).items() if kind != "epsilon_at"})
+        return one_space(asdict(self))
 
     def from_table(self, table: str | None) -> "Secrets":
         """The same, where the places are in a table that was named apart and ``--places`` names its columns, if any."""
@@ -60,28 +53,16 @@ class Secrets:
 
     def at(self, level: AskedLevel) -> tuple[str, "PrivacyType"]:
         """The space as text, and the privacy type on it at the level for one unit of distance."""
-        return privacy_type(*self.read(), level, self.epsilon_at)
+        return privacy_type(*self.read(), level)
 
 
 def privacy_type(
-    spelled: str, secrets: "Space", level: AskedLevel, epsilon_at: str | None, *, needed: bool = True
+    spelled: str, secrets: "Space", level: AskedLevel, *, needed: bool = True
 ) -> tuple[str, "PrivacyType"]:
-    """The space as text, and the privacy type on it.
-
-    Args:
-        spelled, secrets: the space.
-        level: the level for one unit of distance.
-        epsilon_at: the level of another distance instead.
-        needed: whether the answer depends on it; where it does not, it may be left out.
-    """
+    """The space as text, and the privacy type on it; the level may be left out where it is not ``needed``."""
     from utmost.core.exact.levels import level as level_of
-    from utmost.design.spaces.distance_units import level_at
     from utmost.design.types.privacy_type import PrivacyType
 
-    if epsilon_at is not None:
-        if level.is_given:
-            raise NotALevel("one of --epsilon, --alpha and --epsilon-at must be given", came="two")
-        return spelled, PrivacyType(secrets, level_at(epsilon_at, secrets.unit))
     if not needed and not level.is_given:
         return spelled, PrivacyType(secrets, level_of(alpha="1/2"))
     return spelled, PrivacyType(secrets, level.per_unit(secrets.unit))

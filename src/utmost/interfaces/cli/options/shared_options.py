@@ -1,6 +1,7 @@
 """Options that several commands share, written once: one by one, and in families that are read together."""
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 NEEDED = "What a newcomer needs"
 """The group of the help that comes first."""
 
-Epsilon = Annotated[str | None, option("NUMBER", "The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")]
-Alpha = Annotated[str | None, option("NUMBER", "The privacy level as alpha = exp(-epsilon).")]
+Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1, 1/2, ln2 or alpha=1/2.")]
 Sensitivity = Annotated[str, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")]
 Cells = Annotated[int, option("N", "How many of the released cells one individual changes, over all released columns.")]
 Cost = Annotated[
@@ -75,49 +75,54 @@ DryRun = Annotated[bool, flag("Check everything, show what would be spent, draw 
 
 
 @dataclass(frozen=True, slots=True)
-class AskedEpsilon:
+class AskedLevel:
     """The level, which is never assumed."""
 
-    epsilon: Annotated[str | None, option("NUMBER", "The privacy level: 1, 0.5 or 1/2; no default.")] = None
-
-    def read(self) -> "Level":
-        """The level."""
-        from utmost.core.exact.levels import level
-
-        if self.epsilon is None:
-            raise NotALevel("--epsilon must be given", came="none")
-        return level(self.epsilon)
-
-
-@dataclass(frozen=True, slots=True)
-class AskedLevel:
-    """The level: one of two options, and never assumed."""
-
     epsilon: Epsilon = None
-    alpha: Alpha = None
 
     @property
     def is_given(self) -> bool:
-        """Whether either was given."""
-        return self.epsilon is not None or self.alpha is not None
+        """Whether it was given."""
+        return self.epsilon is not None
 
     def read(self) -> "Level":
         """The level."""
-        from utmost.core.exact.levels import level
-
-        return level(*self._one())
+        return written_level(self._given())
 
     def per_unit(self, unit: str | None) -> "Level":
-        """The level of one unit of distance, where it may be stated for another distance: "1 per 200 m"."""
-        from utmost.design.spaces.distance_units import level_per
+        """The level of one unit of distance, where it may be stated for another distance: "1 per 200m"."""
+        return level_of_distance(self._given(), unit)
 
-        return level_per(*self._one(), unit=unit)
+    def _given(self) -> str:
+        if self.epsilon is None:
+            raise NotALevel("--epsilon must be given", came="none", remedy="Add --epsilon 1, say; no level is assumed.")
+        return self.epsilon
 
-    def _one(self) -> tuple[str | None, str | None]:
-        if (self.epsilon is None) == (self.alpha is None):
-            came = "both" if self.is_given else "neither"
-            raise NotALevel("exactly one of --epsilon and --alpha must be given", came=came)
-        return self.epsilon, self.alpha
+
+def written_level(text: str) -> "Level":
+    """The level that text states: a number, a logarithm such as ln2, or alpha.
+
+    >>> written_level("ln2") == written_level("alpha=1/2")
+    True
+    """
+    if re.search(r"\bper\b", text):
+        raise NotALevel("epsilon must be a level without a distance", came=text, remedy="Write --epsilon 1, say.")
+    return level_of_distance(text, None)
+
+
+def level_of_distance(text: str, unit: str | None) -> "Level":
+    """The level of one unit of distance, from text that may name another distance.
+
+    >>> level_of_distance("ln2 per 50km", "m") == level_of_distance("alpha=1/2 per 50km", "m")
+    True
+    """
+    from utmost.design.spaces.distance_units import level_per
+
+    name, equals, alpha = text.partition("=")
+    if not equals or name.strip() != "alpha":
+        return level_per(text, unit=unit)
+    alpha, *distance = re.split(r"\bper\b", alpha, maxsplit=1)
+    return level_per(alpha=alpha.strip(), per=distance[0].strip() if distance else None, unit=unit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def databases(
 
 def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[str, Any]:
     if not at.is_rational:
-        remedy = "Say --alpha 1/2: both programs are solved in fractions."
+        remedy = "Write --epsilon alpha=1/2: both programs are solved in fractions."
         raise OutOfRange("alpha must be rational here", came=f"epsilon = {at.epsilon}", remedy=remedy)
     space = counts(query.rows)
     consumer = consumer_of(prior, loss, space, at)

@@ -5,7 +5,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.core.exact.levels import Level, level
 from utmost.core.gradual import lossless as verdicts
 from utmost.core.gradual.lossless import Losslessness
 from utmost.core.gradual.lossless_reals import losslessness
@@ -113,7 +112,7 @@ def _named(law: Any, text: str) -> str:
 def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> Any:
     if is_file(text):
         return _table(Path(text))
-    at = _level(text)
+    at = options.written_level(text)
     if name == "laplace" or (name == "geometric" and numbers == "integers"):
         return Laplace(at, sensitivity) if name == "laplace" else Geometric(at, sensitivity)
     if name == "half-step":
@@ -122,11 +121,6 @@ def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> An
     if name != "optimal":
         raise OutOfRange("the law must be optimal, half-step, geometric (on integers) or laplace", came=name)
     return optimal_noise(at, sensitivity, cost, read_numbers(numbers))
-
-
-def _level(text: str) -> Level:
-    name, equals, value = text.partition("=")
-    return level(alpha=value) if equals and name.strip() == "alpha" else level(text)
 
 
 def _table(path: Path) -> dict[int, Fraction]:
