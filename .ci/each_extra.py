@@ -46,8 +46,8 @@ def core() -> None:
     command("ledger", "verify", "--ledger", "l.db")
     command(
         "design",
-        "--counts",
-        "5",
+        "--space",
+        "counts:5",
         "--epsilon",
         "alpha=1/2",
         "--prior",

@@ -46,7 +46,6 @@ def options_of(name):
 
 def test_a_family_of_options_is_whole_wherever_it_is():
     families = [
-        {"--line", "--counts", "--discrete", "--hamming", "--manhattan", "--graph", "--distances"},
         {"--key-file", "--witness"},
     ]
     for name in COMMANDS:
@@ -71,7 +70,7 @@ def test_no_level_is_assumed(run, tmp_path, name):
         "relax": [table, "--ledger", tmp_path / "l.db", "--name", "a"],
         "noise": ["--sensitivity", 1],
         "read": ["--response", 1, "--n", 1, "--prior", "uniform"],
-        "design": ["--counts", 1, "--prior", "uniform"],
+        "design": ["--space", "counts:1", "--prior", "uniform"],
     }.get(name, ["--space", "line:3"])
     code, out, err = run(*name.split(), *needed)
     assert (code, out) == (2, "")
@@ -104,7 +103,7 @@ def test_a_release_from_the_pipe_is_verified(run, piped, file, tmp_path):
 @pytest.mark.parametrize(
     "asked",
     [
-        ["design", "--counts", 3, *HALF, "--prior", "uniform", "--loss", "binary"],
+        ["design", "--space", "counts:3", *HALF, "--prior", "uniform", "--loss", "binary"],
         ["research", "capacity", "--space", "line:3", *HALF],
         ["research", "universal", "--space", "line:3", *HALF, "--loss", "binary"],
     ],

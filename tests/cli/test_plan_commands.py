@@ -296,7 +296,7 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
 
 def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     out = tmp_path / "clean.csv"
-    code, shown, err = run("clean", release, "--family", "department sex", "--out", out)
+    code, shown, err = run("clean", release, "--want", "department sex", "--out", out)
     assert (code, err) == (0, "")
     assert "a true zero can only be raised" in " ".join(shown.split())
     rows = list(csv.DictReader(io.StringIO(out.read_text())))
@@ -306,7 +306,7 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     assert said["family"] == "department sex"
     assert "biased" in said["words"]
     assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
-    assert run("clean", release, "--family", "total")[1].splitlines() == ["estimate,margin,clean", "4526,0,4526"]
+    assert run("clean", release, "--want", "total")[1].splitlines() == ["estimate,margin,clean", "4526,0,4526"]
     assert "nothing is written over another file" in run("clean", release, "--out", out)[2]
 
 
@@ -449,7 +449,7 @@ REFUSED = {
     "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "one question"),
     "no release": (["total", "COUNTED"], "'utmost workload release'"),
     "clean what is none": (["clean", "PLAN"], "'utmost workload release'"),
-    "clean a label": (["clean", "RELEASE", "--family", "sex=men"], "whole levels"),
+    "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "whole levels"),
 }  # fmt: skip
 
 

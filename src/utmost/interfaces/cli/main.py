@@ -294,7 +294,8 @@ app = _Commands(
         _first("--install-completion", "Install completion for this shell, or another.", **_SHELL),
         _first("--show-completion", "Show what that would add, to copy it or to change it.", **_SHELL),
     ],
-    help="Publish tables, counts and places with differential privacy: exact noise, a margin of error for each figure.",
+    help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
+    "A file may be -, the pipe. No file is written over. Exit codes: 0 done, 1 refused by the data, 2 misuse.",
     **_MANNER,
 )
 
@@ -376,7 +377,8 @@ _OPTIONS = {
     "together": "--together",
     "up_to": "--up-to",
     "version": "--data-version",
-    **{name: f"--{name}" for name in ("exactly", "family", "nonnegative", "persons", "shares", "witness")},
+    **{name: f"--{name}" for name in ("exactly", "nonnegative", "persons", "shares", "witness")},
+    "family": "--want",
     "key": "--key-file",
 }
 """The options by the names that arguments of the library have."""

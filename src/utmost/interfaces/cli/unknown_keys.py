@@ -38,16 +38,12 @@ class UnknownKeys:
     """A column of keys that nobody listed, and the promise with which some of them are named."""
 
     column: Annotated[
-        str | None, option("COLUMN", "Name the values of a column that nobody can list.", "--unknown-keys")
+        str | None, option("COLUMN", "Column whose values nobody can list, to be named.", "--unknown-keys")
     ] = None
-    delta: Annotated[
-        str | None, option("NUMBER", "With --unknown-keys: the chance of naming a key that one person alone has: 1e-6.")
-    ] = None
+    delta: Annotated[str | None, option("NUMBER", "Chance of naming a key of one person alone: 1e-6.")] = None
     shares: Annotated[
         int | None,
-        option(
-            "N", "With --unknown-keys: a person divides N shares, such as 60, over the keys they have; fewer, more."
-        ),
+        option("N", "Shares that a person divides over the keys: 60."),
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:

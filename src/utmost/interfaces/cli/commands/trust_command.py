@@ -53,22 +53,16 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
 
 Network = Annotated[
     file_options.File,
-    file_options.file_argument("NETWORK", "A .csv file of edges: two names in each row; - for the pipe."),
+    file_options.file_argument("NETWORK", "Edges, two names in each row (.csv)."),
 ]
-Owner = Annotated[str, option("NAME", "The member whose value is shared.")]
+Owner = Annotated[str, option("NAME", "Member whose value is shared.")]
 At = Annotated[
     list[str] | None,
-    option(
-        "DISTANCE=EPSILON", "The level at a distance, again for each; it holds up to the next. Else epsilon / distance."
-    ),
+    option("DISTANCE=EPSILON", "Level at a distance and beyond: 1=ln2, 2=1/4; repeat."),
 ]
-Value = Annotated[
-    file_options.File | None, file_options.file_option("FILE", "A file that holds the integer to share; - to pipe it.")
-]
-Sensitivity = Annotated[str | None, option("NUMBER", "With --value: the most by which one individual changes it.")]
-Out = Annotated[
-    Path | None, option("FILE", "With --value: draw, and write what each recipient sees, as .json, mode 0600.")
-]
+Value = Annotated[file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")]
+Sensitivity = Annotated[str | None, option("NUMBER", "Most by which one person changes the value.")]
+Out = Annotated[Path | None, option("FILE", "File of all views (.json), for the owner alone.")]
 
 
 def trust(
@@ -83,10 +77,13 @@ def trust(
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Plan who in a network may see how much, check every coalition, and show one value to each at its level.
+    """Plan the level of each member of a network, check every coalition, and share a value.
 
-    A member at distance d gets epsilon / d. All views come from one noise process, so that nobody learns more by
-    comparing notes than the most trusted of them may. Without --value nothing is drawn.
+    utmost trust edges.csv --owner ann --epsilon 1
+
+    A member at distance d gets epsilon / d. Comparing views reveals no more than the closest member knows.
+
+    More: docs/howto/keep-a-ledger.md
     """
     if value is None and (sensitivity is not None or out is not None):
         raise OutOfRange("--sensitivity and --out go with a value to share", came="no --value")

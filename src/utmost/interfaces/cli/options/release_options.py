@@ -64,7 +64,7 @@ class ReleaseMemory(Memory):
 
     request: Annotated[
         str | None,
-        option("ID", "With --ledger: a name for this run. Run again under it, it gives the same bytes, and ends well."),
+        option("ID", "Name of this run; a re-run writes the same."),
     ] = None
 
 

@@ -64,9 +64,9 @@ def show_lossless(report: dict[str, Any]) -> None:
         )
 
 
-Strict = Annotated[str, argument("STRICT", "The stricter level: 1, 1/2, or alpha=1/2; or a .csv file of a law.")]
-Loose = Annotated[str, argument("LOOSE", "The looser one, likewise.")]
-Law = Annotated[str, option("NAME", "Which noise: optimal (the least for --cost), half-step, geometric or laplace.")]
+Strict = Annotated[str, argument("STRICT", "Smaller level: 1/2 or alpha=1/2; or a distribution, law.csv.")]
+Loose = Annotated[str, argument("LOOSE", "Larger level, or another distribution.")]
+Law = Annotated[str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")]
 
 
 def lossless(
@@ -79,10 +79,9 @@ def lossless(
     numbers: options.Numbers = "integers",
     answer: options.Output,
 ) -> None:
-    """Decide whether a response at one level can be relaxed to a looser one, and the two lose the looser level alone.
+    """Decide, with proof, whether noise at one level can be relaxed to a larger one without extra loss.
 
-    It can where the stricter noise is the looser one plus independent noise W: you get the law of W, or a proof that
-    there is none. For the optimal staircase no other joint law would do, so that the answer is of all mechanisms.
+    More: docs/theory/relaxing.md
     """
     laws = [_law(text, law, sensitivity, cost_of(cost), numbers) for text in (strict, loose)]
     _check_order(laws, loose)
