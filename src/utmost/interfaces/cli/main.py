@@ -420,7 +420,7 @@ _CALLS = {
     'outside="leave out"': "--leave-out outside",
     'missing="leave out"': "--leave-out amounts",
     "give the axis other=": 'give the axis an "other"',
-    "print(counted.account) says": "the account of the counting, on a terminal, says",
+    "print(counted.report) says": "the counting report, on a terminal or by --report, says",
     "count_contributions (utmost bounds)": "utmost bounds",
     "missing={dataset: epsilon}, or missing={}": "--missing DATASET=EPSILON, or --nothing-missing",
     "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",

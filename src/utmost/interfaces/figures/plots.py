@@ -314,9 +314,7 @@ def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tu
 
 
 def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: Any = None) -> Any:
-    if release.table is None:
-        raise Unsupported("a picture needs a released table", came="a rehearsal")
-    if release.plan.is_document:
+    if release.is_by_plan:
         return _workload(release.table, family=family, rows=rows, column=column)
     if family is not None:
         raise OutOfRange(
@@ -404,16 +402,6 @@ def _keys(keys: Any, *, rows: int = 40) -> Any:
     return figure
 
 
-def _released(table: Any, *, column: str | None = None, rows: int = 40) -> Any:
-    """A released column with its error bars, as its reader has them."""
-    chosen = table.column(column or next(iter(table.cells)))
-    values = [float(cell) for cell in table.cells[chosen][:rows]]
-    listed = list(table.labels.values())
-    labels = [", ".join(row) for row in zip(*listed, strict=True)] if listed else [str(k) for k in range(table.rows)]
-    title = f"{chosen}, {table.plan.level}"
-    return _with_bars(labels[:rows], values, [float(table.plan.margin)] * len(values), title)
-
-
 def _costs(costs: Any) -> Any:
     """The expected error of a sum by each bound, and of it what is noise and what is lost."""
     figure, axes = _page(6.4, 3.6)
@@ -445,11 +433,10 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Consumer": _consumer,
     "Space": _space,
     "Answer": _answer,
-    "WorkloadRelease": _workload,
+    "NoisySums": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,
     "GradualRelease": _levels,
-    "GradualTogether": _levels,
     "ProcessedRelease": _levels,
     "PlanarRelease": _levels,
     "TrustRelease": _levels,
@@ -457,7 +444,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Status": _status,
     "Strategy": _strategy,
     "SelectedKeys": _keys,
-    "ReleasedTable": _released,
     "BoundCosts": _costs,
 }
 """For each type, its picture, by the type's name, as the cards are listed."""

@@ -19,19 +19,17 @@ from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
+from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.engines.engines import is_engine_frame
 
 Table = TypeVar("Table")
-
-NAME = "release"
-"""Under which a process remembers its one release."""
 
 
 @overload
@@ -44,7 +42,7 @@ def release(
     once: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> Answer[WorkloadRelease]: ...
+) -> Answer[NoisySums]: ...
 
 
 @overload
@@ -146,7 +144,7 @@ def release(
         return checked_table(table, promise.once(), at, sure).released(bits)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
     memory = Ledger(open_book(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened), bits)
-    return memory.publish(NAME, table, promise, epsilon=at).with_confidence(sure)
+    return memory.publish(PROCESS_NAME, table, promise, epsilon=at).with_confidence(sure)
 
 
 def check_release(table: Any, promise: Promise, at: Level) -> None:

@@ -35,6 +35,10 @@ Together = Annotated[
     option("AXIS", "Axis of 2 to 5 values, kept or removed by rows."),
 ]
 
+ReportFile = Annotated[
+    Path | None,
+    option("FILE", "File of the counting report (.json), for the owner alone."),
+]
 Contributions = Annotated[
     str | None,
     option("BOUNDS", "Bounds to compare: at-most=1,2,5 or per-cell=10,100."),
@@ -52,6 +56,7 @@ def count(
     level: options.AskedLevel,
     spelling: table_options.NumberSpelling,
     out: CountedOut = None,
+    report: ReportFile = None,
     form: table_options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
@@ -66,6 +71,8 @@ def count(
     """
     out, events = table_options.output(out, form), spelling.of(events, is_counted=True)
     neighbours = people.neighbours or "add-remove"
+    if report is not None:
+        check_absent(report)
     if out is not None and out.suffix.lower() != ".json":
         table_options.check_output(out)
     elif out is not None:
@@ -85,6 +92,8 @@ def count(
         counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
     else:
         counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
+    if report is not None:
+        _write_report(counted, report)
     if people.measures is not None:
         return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
     if part is not None:
@@ -99,6 +108,17 @@ def count(
     else:
         table_options.give_table(_columns(counted), form)
     screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _write_report(counted: Any, path: Path) -> None:
+    """Write the counting report of a table, or of several that were counted in one pass, for its owner alone."""
+    while isinstance(counted, dict):
+        counted = next(iter(counted.values()))
+    if counted.report is None:
+        remedy = "A table that is counted already has none."
+        raise OutOfRange("the report is of events", came="a table of cells", where="--report", remedy=remedy)
+    facts_of_report = counted.report.facts()
+    write_together({path: lambda file: write_json(facts_of_report, file)}, owner_only=True)
 
 
 def _check_alone(part: str | None, together: str | None, neighbours: str, out: Path | None) -> None:

@@ -23,7 +23,7 @@ from utmost.interfaces.cli.screens.curve_screen import asked_levels, check_no_le
 from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, others, screen, with_exact
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents import designs
-from utmost.interfaces.documents.consumer_files import consumer_of
+from utmost.interfaces.documents.consumer_files import consumer_of, usual_loss
 from utmost.interfaces.documents.cost_files import is_file
 from utmost.interfaces.documents.reports import attack_facts, design_report, labelled_answers
 from utmost.interfaces.documents.saved_designs import design_writer
@@ -159,6 +159,10 @@ def _face(report: dict[str, Any]) -> str:
 Prior = Annotated[
     str | None, option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4, column:people or prior.csv.")
 ]
+DesignLoss = Annotated[
+    str | None,
+    option("LOSS", "Cost of an answer: distance (default; absolute for counts), squared, binary or losses.csv."),
+]
 Theorem = Annotated[bool, flag("Refusal of a loss that Theorem 3.1 does not cover.")]
 Program = Annotated[bool, flag("Linear program even where a theorem answers.")]
 Gap = Annotated[
@@ -182,7 +186,7 @@ def design(
     *,
     asked: TypeAsked,
     prior: Prior = None,
-    loss: options.Loss = "absolute",
+    loss: DesignLoss = None,
     curve: Curve = None,
     theorem: Theorem = False,
     program: Program = False,
@@ -207,6 +211,7 @@ def design(
             raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
         return _curve(curve, asked, (prior, loss), options.Output(out, as_json), plot)
     spelled, ptype = asked.read()
+    loss = loss or usual_loss(ptype.space)
     if prior is None:
         remedy = "Say --prior uniform, or name a .csv file of probabilities, one for each secret."
         raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior", remedy=remedy)
@@ -230,11 +235,12 @@ def design(
 
 
 def _curve(
-    range_text: str, asked: TypeAsked, named: tuple[str, str], answer: options.Output, plot: Path | None
+    range_text: str, asked: TypeAsked, named: tuple[str, str | None], answer: options.Output, plot: Path | None
 ) -> None:
     """The least loss at the levels of a curve."""
     spelled, space = space_asked(asked.space)
     levels, (prior, loss) = asked_levels(range_text, space.unit), named
+    loss = loss or usual_loss(space)
     consumer = consumer_of(prior, loss, space, levels[0])
     names = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
     show_loss_curve(space, consumer, levels, names, answer, plot)

@@ -186,7 +186,7 @@ class People(Persons):
         first: Any = tables
         while isinstance(first, dict):
             first = next(iter(first.values()))
-        show_account(first)
+        show_report(first)
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
         for warning in lost or ():
             if issubclass(warning.category, losses):
@@ -232,7 +232,7 @@ class People(Persons):
                 outside=self.outside,
                 progress=progress,
             )
-        show_account(table)
+        show_report(table)
         return table
 
     @property
@@ -372,14 +372,14 @@ def _measures(path: Path) -> dict[str, Any]:
     return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
-def show_account(counted: "CountedTable") -> None:
-    """Show the account of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
+def show_report(counted: "CountedTable") -> None:
+    """Show the report of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import Text
 
     terminal = screen(stderr=True)
-    if counted.account is not None and terminal.is_terminal and sys.stderr.isatty():
-        terminal.print(Text(counted.account.notice, style="bold"), facts(counted.account.rows))
+    if counted.report is not None and terminal.is_terminal and sys.stderr.isatty():
+        terminal.print(Text(counted.report.notice, style="bold"), facts(counted.report.rows))
 
 
 def split_names(texts: list[str]) -> list[str]:

@@ -25,8 +25,8 @@ from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
@@ -41,6 +41,9 @@ from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
 """How many rows of tables a screen shows."""
+
+_MOST_FAMILIES = 256
+"""Of so many tables it is found whether they follow from the noisy sums."""
 
 _MOST_BARS = 48
 """Of so many tables the error bars are worked out before a release: each takes some hundredths of a second."""
@@ -62,23 +65,23 @@ def promised_count_bars(strategy: Strategy, confidence: Fraction) -> dict[str, i
     return _count_bars(_blank(strategy, strategy.level or level_of(1), confidence))
 
 
-def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelease:
+def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> NoisySums:
     """What a release would promise, with zeros in place of sums."""
     nothing = np.zeros((), dtype=np.int64)
     zeros = {family: np.broadcast_to(nothing, strategy.measured_shape(family)) for family in strategy.shares}
-    return WorkloadRelease(strategy, at, confidence, zeros)
+    return NoisySums(strategy, at, confidence, zeros)
 
 
-def _wanted_bars(release: WorkloadRelease | SumsAndCounts) -> dict[str, int | float]:
+def _wanted_bars(release: NoisySums | SumsAndCounts) -> dict[str, int | float]:
     bars = {}
-    strategy = release.strategy if isinstance(release, WorkloadRelease) else release.release.strategy
+    strategy = release.strategy if isinstance(release, NoisySums) else release.release.strategy
     for name, words in islice(wanted_tables(strategy).items(), _MOST_BARS):
         whole = [word if isinstance(word, str) else word[0] for word in words]
         bars[name] = next(iter(release.bars(whole).values()))
     return bars
 
 
-def _count_bars(release: WorkloadRelease) -> dict[str, int | float]:
+def _count_bars(release: NoisySums) -> dict[str, int | float]:
     return _wanted_bars(SumsAndCounts(release)) if release.unit.is_shared else {}
 
 
@@ -117,7 +120,7 @@ def check_document(out: Path | None, sign: Path | None) -> None:
             check_absent(path)
 
 
-def give_tables(release: WorkloadRelease, wanted: Strategy, folder: Path, signer: Signer | None) -> list[Path]:
+def give_tables(release: NoisySums, wanted: Strategy, folder: Path, signer: Signer | None) -> list[Path]:
     """Write a CSV file of each table that a plan wants and its statement, all or none; return the files."""
     writers: dict[Path, Writer] = {}
     for path, words in _table_files(wanted, folder).items():
@@ -125,6 +128,24 @@ def give_tables(release: WorkloadRelease, wanted: Strategy, folder: Path, signer
     folder.mkdir(parents=True, exist_ok=True)
     write_together(writers)
     return list(writers)
+
+
+def tables_left_out(release: NoisySums, wanted: Strategy) -> list[str]:
+    """The names of the tables that follow from the noisy sums, and are not among the wanted ones."""
+    domain, amounts = release.domain, release.strategy.amount_pair
+    written = {domain.family(read_family(domain, name)) for name in wanted_tables(wanted)}
+    names = list[str]()
+    for family in islice(domain.families(), _MOST_FAMILIES):
+        seen = family if amounts is None else amounts.seen(family)
+        name = domain.family_name(seen) or TOTAL
+        if seen in written or name in names:
+            continue
+        try:
+            release.reconstruction.check_family_determined(family if amounts is None else amounts.both(family))
+        except UtmostError:  # it does not follow from what was measured
+            continue
+        names.append(name)
+    return names
 
 
 def _table_files(strategy: Strategy, folder: Path) -> dict[Path, tuple[Any, ...]]:
@@ -168,7 +189,7 @@ def release_by_plan(
 
 
 def give_workload(
-    release: WorkloadRelease,
+    release: NoisySums,
     out: Path | None,
     signer: Signer | None,
     *,
@@ -188,15 +209,15 @@ def give_workload(
         print_json(release.facts())
     if not as_json:
         shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
-        screen(stderr=out is None).print(Group(*(_tables(release) if out is not None else ()), shown))
+        screen(stderr=out is None).print(Group(*(shown_tables(release) if out is not None else ()), shown))
 
 
-def give_cells(release: WorkloadRelease, answer: TableAnswer, signer: Signer | None) -> None:
+def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -> None:
     """Write the table of a release's cells and its statement, with means where amounts were summed; then print."""
     amounts = release.strategy.amount_pair
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
-    table = release[family] if amounts is None else SumsAndCounts(release).with_means(family)
+    table = _with_means(release, family)
 
     def said(digest: Digest | None) -> dict[str, Any]:
         return workload_table_statement(release, family, digest, with_means=amounts is not None)
@@ -209,18 +230,21 @@ def give_cells(release: WorkloadRelease, answer: TableAnswer, signer: Signer | N
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(Text(), facts)
-    words = release.domain.level_names(finest if amounts is None else amounts.seen(finest))
-    screen().print(shown_table(release, words, _SHOWN), facts)
+    screen().print(_shown_table(release, table), facts)
 
 
-def shown_table(release: WorkloadRelease, words: tuple[Any, ...], most: int) -> Table:
-    """The first rows of one table of a release: each number with its margin, and means with their intervals."""
+def _with_means(release: NoisySums, words: Any) -> Any:
+    """One table of a release, with means where amounts were summed."""
+    return SumsAndCounts(release).with_means(words) if release.unit.is_shared else release[words]
+
+
+def _shown_table(release: NoisySums, table: Any) -> Table:
+    """The first rows of a table of a release: each number with its margin, and means with their intervals."""
     amounts, values = release.strategy.amount_pair, release.value_columns
-    is_averaged = amounts is not None and _rows_of(release.domain, words) <= most
-    table = SumsAndCounts(release).with_means(words) if is_averaged else release[words]
-    columns = {name: list(column)[:most] for name, column in files.columns(table).items()}
+    every = files.columns(table)
+    columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
     beside = {name for pair in values for name in pair}
-    mean = f"{amounts.amount.name}_mean" if is_averaged and amounts is not None else None
+    mean = None if amounts is None else f"{amounts.amount.name}_mean"
     means = () if mean is None else (mean, f"{mean}_lower", f"{mean}_upper")
     labels = [name for name in columns if name not in beside and name not in means]
     rows: list[list[str]] = [[*map(str, row)] for row in zip(*(columns[name] for name in labels), strict=True)] or [[]]
@@ -234,12 +258,12 @@ def shown_table(release: WorkloadRelease, words: tuple[Any, ...], most: int) -> 
         )
     titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
     shown = grid([*labels, *titles, *([] if mean is None else [mean])], rows, left=len(labels))
-    more = len(next(iter(files.columns(table).values()))) - len(rows)
+    more = len(every[values[0][0]]) - len(rows)
     return replace(shown, caption=f"and {more} more rows") if more > 0 else shown
 
 
 def document_writers(
-    release: WorkloadRelease, out: Path | None, signer: Signer | None, *, again: bool = False
+    release: NoisySums, out: Path | None, signer: Signer | None, *, again: bool = False
 ) -> dict[Path, Writer]:
     """What writes the document of a release, and its signature, into files; nothing where it may be and is there."""
     if out is None:
@@ -252,12 +276,12 @@ def document_writers(
     return writers if signer is None else writers | {signature_path(out): lambda file: file.write(signer(text))}
 
 
-def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadRelease:
+def with_confidence(release: NoisySums, confidence: Fraction) -> NoisySums:
     """The same release with error bars of another confidence."""
     return replace(release, confidence=confidence)
 
 
-def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
+def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     if not as_json:
         return screen().print(_said(release, DRY))
     strategy, confidence = release.strategy, float(release.confidence)
@@ -267,7 +291,7 @@ def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
     print_json(report | {"error_bars": _wanted_bars(release)} | counts)
 
 
-def _said(release: WorkloadRelease, headline: str, written: str = "") -> Group:
+def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     """What is said of a release by a plan, with the error bars of the tables that were wanted."""
     counts = {name: f" and ± {number(bar)} events" for name, bar in _count_bars(release).items()}
     bars = _wanted_bars(release).items()
@@ -278,7 +302,7 @@ def _said(release: WorkloadRelease, headline: str, written: str = "") -> Group:
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
 
 
-def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:
+def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
     domain, tables = release.domain, wanted_tables(release.strategy)
     sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
@@ -290,7 +314,7 @@ def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:
             if hidden <= _MOST_BARS:
                 yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
-        yield shown_table(release, words, sizes[name])
+        yield _shown_table(release, _with_means(release, words))
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
@@ -300,12 +324,11 @@ def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
     return prod(size for axis, size in enumerate(shape) if axis not in narrow)
 
 
-def _table_writers(
-    release: WorkloadRelease, words: tuple[Any, ...], path: Path, signer: Signer | None
-) -> dict[Path, Writer]:
+def _table_writers(release: NoisySums, words: tuple[Any, ...], path: Path, signer: Signer | None) -> dict[Path, Writer]:
     """What writes one table, and beside it the release, by which every sum of it is answered."""
-    columns = {name: np.array(column, dtype=object) for name, column in files.columns(release[words]).items()}
-    statement = partial(workload_table_statement, release, words)
+    table = files.columns(_with_means(release, words))
+    columns = {name: np.array(column, dtype=object) for name, column in table.items()}
+    statement = partial(workload_table_statement, release, words, with_means=release.unit.is_shared)
     return table_writers(columns, statement, path, signer=signer)[0]
 
 
