@@ -35,7 +35,6 @@ JSON = {
     "share": "plan.json --epsilon 1",
     "promise": "c.json",
     "release": f"t.csv {PROMISE} --out json.csv",
-    "detail": "two.csv --each-row --domain two.json --group town --detail sex=5 --epsilon 1",
     "clean": "r.json",
     "withhold": "r.csv --below 5",
     "statement": "r.csv",
@@ -73,6 +72,7 @@ JSON = {
     "research databases": f"--values 2 --rows 2 {HALF}",
     "doctor": "",
     "research reproduce": "ghosh",
+    "detail": "two.csv --each-row --domain two.json --group town --detail sex=5 --epsilon 1",
 }
 """Every command that has --json, in words that it takes."""
 
