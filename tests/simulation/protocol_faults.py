@@ -54,15 +54,23 @@ def the_witness_not_asked(plant):
 
 def a_person_drawn_twice(plant):
     """Whoever asks again about a person gets another draw."""
-    plant.setattr(Asking, "stored", lambda self, page: None)
     plant.setattr(Asking, "_found", lambda self, page, mechanism: {})
 
 
 def a_level_drawn_twice(plant):
     """Whoever views a level again gets another draw."""
     plant.setattr(Published, "check_kept", lambda self: None)
-    real = relaxing.stored_view
-    plant.setattr("utmost.publish.ledger.ledger.stored_view", lambda *page: real(*page) and None)
+    real = relaxing.view_release
+
+    def view_again(page, request, *rest, **options):
+        release = page.state.release(request.name, request.version)
+        others = {at: response for at, response in release.responses.items() if at != request.level}
+        if others:
+            forgotten = {(release.name, release.version): replace(release, responses=others)}
+            page.state = replace(page.state, releases={**page.state.releases, **forgotten})
+        return real(page, request, *rest, **options)
+
+    plant.setattr("utmost.publish.ledger.ledger.view_release", view_again)
     plant.setattr(
         state,
         "_answered",

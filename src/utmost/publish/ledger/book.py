@@ -1,9 +1,9 @@
 """The book: events appended one transaction at a time, each checked against all that is written."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
 from utmost.publish.ledger.events import START, Event, check_chain, check_seal, event_bytes, mac, read_event, seal
@@ -38,8 +38,8 @@ class Page:
     parts: list[Part] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
 
-    def append(self, kind: str, facts: Mapping[str, Any]) -> None:
-        """One event more."""
+    def append(self, kind: str, facts: Mapping[str, Any], parts: Iterable[bytes] = ()) -> None:
+        """One event more, with the parts that the store keeps beside it."""
         number = self.state.number + 1
         event = Event(number, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", kind, facts)
         body = event_bytes(event)
@@ -48,29 +48,13 @@ class Page:
         self.state = folded(self.state, [(read_event(number, body), row[2])])
         # Only remembered: `write_down` gives the store all of a transaction at once, after the witness has it.
         self.appended.append(row)
-
-    def put(self, event: int, part: int, content: bytes) -> None:
-        """One part of what the next event says."""
-        self.parts.append((event, part, content))
+        self.parts += ((number, part, content) for part, content in enumerate(parts))
 
     def write_down(self) -> None:
         """Give the store what was appended, and check that it holds it."""
         if self.appended:
             number, _, last = self.appended[-1]
             self.rows.write(self.appended, seal(self.key, number, last), self.parts)
-
-
-@dataclass(slots=True)
-class _Draft(Generic[T]):
-    """What a call has drawn, once the witness holds it: from then on it is this, or nothing.
-
-    Attributes:
-        last: the last event of it.
-        made: what the call will return.
-    """
-
-    last: Row
-    made: T
 
 
 class Book:
@@ -123,16 +107,16 @@ class Book:
         Raises:
             Quarantined: for events that the work appends while there is one.
         """
-        draft: _Draft[T] | None = None
+        drawn: tuple[Row, T] | None = None
 
         def writing(rows: Rows) -> tuple[State, list[Row], T]:
-            nonlocal draft
+            nonlocal drawn
             page = self.page(rows)
             settled, apart = self._carried_out(page)
             # The store collided and calls again: where the commit went through unheard, the draw is there, and there is
             # no other.
-            if draft is not None and rows.mac(draft.last[0]) == draft.last[2]:
-                return page.state, settled, draft.made
+            if drawn is not None and rows.mac(drawn[0][0]) == drawn[0][2]:
+                return page.state, settled, drawn[1]
             # Drawn in here, with the lock held: the levels that the noise is drawn from cannot grow meanwhile.
             before = page.state
             answer = work(page)
@@ -148,7 +132,7 @@ class Book:
                     self.witness.intend((before.number, before.mac), page.appended, page.parts)
                 if not apart:
                     # From here on a repetition carries out this draw; a second draw would be a second answer.
-                    draft = _Draft(page.appended[-1], answer)
+                    drawn = page.appended[-1], answer
             page.write_down()
             return page.state, [] if apart else settled + page.appended, answer
 
@@ -157,33 +141,33 @@ class Book:
             if self.witness is not None and settled:
                 self.witness.settle(settled)
         except LedgerUnavailable as error:
-            raise kept(error) if draft is not None or self._has_pending() else error from None
+            raise kept(error) if drawn is not None or self._has_pending() else error from None
         self._seen = state
         return answer
 
-    def answer(self, stored: Callable[[Page], T | None], draw: Callable[[Page], T], *, look: bool) -> T:
-        """What is stored, or what is made now, in as few transactions as there can be.
+    def answer(self, work: Callable[[Page, bool], T | None], *, look: bool) -> T:
+        """The answer that is stored, or a new one, in as few transactions as there can be.
 
         Args:
-            stored: the answer that is there, or None.
-            draw: a new one, for the writer alone.
-            look: whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
-                the lock it is looked up in any case.
+            work: Answer in a transaction, and whether it may be drawn there; None where it may not and is not stored.
+            look: Whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
+                the lock it is looked up in any case, since somebody else may have answered meanwhile.
         """
-        answer = self.read(stored, unsettled_too=True) if look else None
+        answer = self.read(lambda page: work(page, False), unsettled_too=True) if look else None
         if answer is not None:
             return answer
 
-        def work(page: Page) -> T:
-            # Looked up again with the lock: somebody else may have answered since the reading.
-            again = stored(page)
+        def writing(page: Page) -> T:
+            again = work(page, False)
             if again is not None:
                 self.check_said(page)
                 return again
             self.check_writable(page)
-            return draw(page)
+            made = work(page, True)
+            assert made is not None, "what may be drawn is answered"
+            return made
 
-        return self.write(work)
+        return self.write(writing)
 
     @property
     def seen(self) -> State:

@@ -16,7 +16,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
-from utmost.publish.ledger.block_encryption import Root
+from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.duplicate_data import Likeness, likeness_secret
 from utmost.publish.ledger.item_rows import item_release
@@ -122,11 +122,14 @@ class LedgerItems:
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         request.promise.lasting_noise.warn(request.level)
         warn_of_rows(request.promise.rows)
-        return self._book.answer(
-            lambda page: _stored(page, request, commitment, universe),
-            lambda page: _publish(page, request, commitment, ByItem(None, universe)),
-            look=may_be_stored(self._book.seen, request),
-        )
+
+        def answer(page: Page, may_draw: bool) -> ItemResponder | None:
+            stored = _stored(page, request, commitment, universe)
+            return (
+                _publish(page, request, commitment, ByItem(None, universe)) if may_draw and stored is None else stored
+            )
+
+        return self._book.answer(answer, look=may_be_stored(self._book.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
         """What is known of a release that is there; None where there is none.
@@ -234,14 +237,14 @@ class LedgerItems:
         return self._book.read(look)
 
     def _answered(self, found: Callable[[Page], Published], at: Level) -> ItemResponder:
-        def stored(page: Page) -> ItemResponder | None:
+        def answer(page: Page, may_draw: bool) -> ItemResponder | None:
             release = found(page)
-            if at not in release.responses:
-                return None
-            page.repeated.add(release.responses[at].event)
-            return _with_secret(page, release, at)
+            if at in release.responses:
+                page.repeated.add(release.responses[at].event)
+                return _with_secret(page, release, at)
+            return _answer(page, release, at) if may_draw else None
 
-        return self._book.answer(stored, lambda page: _answer(page, found(page), at), look=True)
+        return self._book.answer(answer, look=True)
 
     def __repr__(self) -> str:
         return f"LedgerItems({self._book.store.place!r})"
@@ -354,7 +357,8 @@ def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, it
         labels=None,
     )
     step = Step.from_known((), request.level)
-    page.append("published", facts | _without_responses(page, step, request.promise.lasting_noise, (content,)))
+    facts |= _without_responses(step, request.promise.lasting_noise, (content,))
+    page.append("published", facts, (content,))
     return _with_secret(page, page.state.release(request.name, version), request.level, content)
 
 
@@ -362,7 +366,7 @@ def _answer(page: Page, release: Published, at: Level) -> ItemResponder:
     _check_kept_nowhere(release)
     check_answerable(page, release, at)
     step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
-    page.append("answered", about | _without_responses(page, step, release.noise, ()))
+    page.append("answered", about | _without_responses(step, release.noise, ()), ())
     return _with_secret(page, page.state.release(release.name, release.version), at)
 
 
@@ -375,16 +379,12 @@ def _check_kept_nowhere(release: Published) -> None:
         )
 
 
-def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
-    """The facts of an event whose responses are kept nowhere, and the parts that it keeps."""
+def _without_responses(step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
+    """The facts of an event whose responses are kept nowhere."""
     noise.check_level(step.to)
     step.law(noise.by_item())  # refuses here what workers could not draw
-    root = Root()
-    for part in parts:
-        page.put(page.state.number + 1, root.count, part)
-        root.add(part)
-    about = {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text}
-    return {**about, "label_key": None}
+    facts = {"level": level_text(step.to), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
+    return {**facts, "label_key": None}
 
 
 def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemResponder:

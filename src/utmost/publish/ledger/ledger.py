@@ -17,7 +17,6 @@ from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
-from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.cells_on_demand import LedgerCells
 from utmost.publish.ledger.events import check_name
@@ -28,10 +27,9 @@ from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
     Relaxation,
-    draw_view,
     known_release,
     relax_together,
-    stored_view,
+    view_release,
     warn_of_names,
     where_changed,
 )
@@ -301,8 +299,7 @@ class Ledger(Responding, Accounts, Display):
         request = AnswerRequest(name, at, version)
         known = known_release(self._book.seen, request)
         release, response, labels, remembered = self._book.answer(
-            lambda page: stored_view(page, request, progress),
-            lambda page: draw_view(page, request, self._randomness, progress),
+            lambda page, may_draw: view_release(page, request, self._randomness, progress, may_draw=may_draw),
             look=known is None or at in known.responses,
         )
         answer = answer_alone(release, at, response, labels, remembered)
@@ -312,7 +309,7 @@ class Ledger(Responding, Accounts, Display):
         """A frame with the released columns as an answer; its values are drawn when the engine evaluates it."""
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
-        remembered = self._look(lambda state: ledger_facts(state, known, at))
+        remembered = self._look(lambda state: state.ledger_facts(known, at))
         promise = known.promise.as_read(known.columns, public)
         return Answer(frame, promise, known.noise.plan(at), known.rows, remembered, release)
 

@@ -11,7 +11,6 @@ from utmost.core.exact.levels import Level
 from utmost.core.sampling.integers import joined
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, NotPublished, OutOfRange, Unsupported
-from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.block_encryption import recipient_seal
 from utmost.publish.ledger.book import Book, Page, open_book
 from utmost.publish.ledger.creation_mark import CreationMark
@@ -324,4 +323,4 @@ def _opened(rows: Rows, state: State, release: Published, level: Level, key: byt
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
     labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-    return answer_alone(release, level, columns, labels, ledger_facts(state, release, level).up_to(level))
+    return answer_alone(release, level, columns, labels, state.ledger_facts(release, level).up_to(level))

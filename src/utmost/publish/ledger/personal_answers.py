@@ -22,7 +22,7 @@ from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, LedgerDamaged, NeedsTable, OutOfRange, Quarantined, WrongKind
-from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, level_seal
+from utmost.publish.ledger.block_encryption import Seal, checked_parts, level_seal, parts_digest
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_with
 from utmost.publish.ledger.events import check_name
@@ -160,29 +160,20 @@ class Asking:
         wanted = None if version is None else exact_integer(version, "version")
         return cls(named, group, wanted, independent, answering, rows, index)
 
-    def stored(self, page: Page) -> Numbers | None:
-        """The answers, where all of them are there.
+    def answers(self, page: Page, randomness: Randomness, *, may_draw: bool) -> Numbers | None:
+        """All answers, after drawing those that are not there; None where one is not there and none may be drawn.
 
         Raises:
             AlreadyPublished: where another mechanism, or a release, has the name.
-            OutOfRange: for a version that cannot come next, and for another dataset.
-        """
-        mechanism = self._kept(page.state)
-        if mechanism is None:
-            return None
-        answers = self._found(page, mechanism)
-        return answers if len(answers) == len(self.rows) else None
-
-    def made(self, page: Page, randomness: Randomness) -> Numbers:
-        """All answers, after drawing those that are not there.
-
-        Raises:
-            BudgetExceeded, OutOfRange: where the dataset does not allow the mechanism.
+            BudgetExceeded, OutOfRange: where the dataset does not allow the mechanism, and for a version that cannot
+                come next.
             NeedsTable: for a person without an answer whose secret was not given.
             Quarantined: for a mechanism that lost answers.
         """
         mechanism = self._kept(page.state)
         stored = {} if mechanism is None else self._found(page, mechanism)
+        if len(stored) == len(self.rows) or not may_draw:
+            return stored if len(stored) == len(self.rows) else None
         new = {person: row for person, row in self.rows.items() if person not in stored}
         # Before anything is drawn or charged, for all persons at once: a call answers everybody or nobody.
         missing = sum(row is None for row in new.values())
@@ -289,17 +280,16 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
 
 def _keep(page: Page, mechanism: KeptMechanism, answers: Mapping[bytes, int]) -> None:
     """One event more, whose parts are these answers."""
-    event, root, seal = page.state.number + 1, Root(), _seal(page.key, page.state, mechanism)
-    width = _width(mechanism)
+    event, seal, width = page.state.number + 1, _seal(page.key, page.state, mechanism), _width(mechanism)
     # In the order of their tags, which is chance to whoever has no key: the order of the call would say who came
     # together.
     records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
-    for start in range(0, len(records), BLOCK):
-        content = seal.sealed(event, root.count, b"".join(records[start : start + BLOCK]))
-        page.put(event, root.count, content)
-        root.add(content)
-    about = {"name": mechanism.name, "version": mechanism.version, "persons": len(records)}
-    page.append("drawn", about | {"parts": root.count, "root": root.text})
+    parts = [
+        seal.sealed(event, part, b"".join(records[start : start + BLOCK]))
+        for part, start in enumerate(range(0, len(records), BLOCK))
+    ]
+    facts = {"name": mechanism.name, "version": mechanism.version, "persons": len(records)}
+    page.append("drawn", facts | {"parts": len(parts), "root": parts_digest(parts)}, parts)
 
 
 def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:

@@ -8,13 +8,14 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, OutOfRange
-from utmost.publish.ledger.answer_statements import ledger_facts
+from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, check_budgets, check_named, check_relation, spending_after
 from utmost.publish.ledger.duplicate_data import Likeness
-from utmost.publish.ledger.item_rows import digest_of_tags, tag_parts
-from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
-from utmost.publish.ledger.relaxing import Answered, Order, all_or_none, check_values
+from utmost.publish.ledger.item_rows import tag_parts
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
+from utmost.publish.ledger.relaxing import Answered, Order, check_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerDrawing, draw_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
@@ -31,23 +32,18 @@ def publish_together(
         DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as `Ledger.publish`; then nothing is spent.
     """
 
-    def found(page: Page) -> list[Answered | None]:
-        return [stored_publication(page, request, source, progress) for request, source in wanted]
-
-    def stored(page: Page) -> list[Answered] | None:
-        return all_or_none(found(page))
-
-    def draw(page: Page) -> list[Answered]:
-        answers = found(page)
-        new = [request for (request, _), answer in zip(wanted, answers, strict=True) if answer is None]
+    def answers(page: Page, may_draw: bool) -> list[Answered] | None:
+        found = [stored_publication(page, request, source, progress) for request, source in wanted]
+        new = [request for (request, _), answer in zip(wanted, found, strict=True) if answer is None]
+        if new and not may_draw:
+            return None
         check_budgets(page.state, [(request.dataset, request.level, request.promise.part, None) for request in new])
         return [
             draw_publication(page, request, source, randomness, progress) if answer is None else answer
-            for (request, source), answer in zip(wanted, answers, strict=True)
+            for (request, source), answer in zip(wanted, found, strict=True)
         ]
 
-    look = all(may_be_stored(book.seen, request) for request, _ in wanted)
-    return book.answer(stored, draw, look=look)
+    return book.answer(answers, look=all(may_be_stored(book.seen, request) for request, _ in wanted))
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
@@ -77,7 +73,7 @@ def stored_publication(
     check_repeated(page.state, release, replace(request, promise=source.promise), check, same_rows=same_rows)
     order = Order.of(page, release, source, committed)
     response = order.asked(stored_response(page, release, request.level, progress))
-    return response, ledger_facts(page.state, release, request.level)
+    return response, page.state.ledger_facts(release, request.level)
 
 
 def draw_publication(
@@ -91,47 +87,50 @@ def draw_publication(
         BadTable: for a value that is larger than declared, and a name that an error bar needs.
     """
     check_new(source)
-    key, identity, event = page.key, page.state.identity, page.state.number + 1
-    name, version = request.name, len(page.state.versions(request.name)) + 1
-    kept = replace(request, promise=source.promise, version=version)
+    key, state, name = page.key, page.state, request.name
+    kept = replace(request, promise=source.promise, version=len(state.versions(name)) + 1)
+    assert kept.version is not None
     likeness = Likeness.of(key, source)
     check_allowed(page, kept, likeness)
 
-    committed = commitment(key, name, version, source)
-    before: list[bytes] = [committed]
+    committed = commitment(key, name, kept.version, source)
+    parts: list[bytes] = [committed]
     tags: Tags | None = None
     items: ByItem | None = None
     if source.items is not None:
-        tags = item_tags(noise_secret(key, name, version, committed), [source.items])
+        tags = item_tags(noise_secret(key, name, kept.version, committed), [source.items])
         source.check_distinct(tags)
-        parts = tag_parts(tags)
-        items = ByItem(digest_of_tags(parts), None)
-        before += parts
-    labels: Labels | None = None
-    public = source.labels()
-    if public and page.state.is_sealed:
-        parts, salt = sealed_labels(key, identity, name, version, public, source.rows, event, len(before))
-        labels = Labels.of(source.order, parts, salt)
-        before += parts
-    elif public:
-        parts = label_parts(public, source.rows)
-        labels = Labels.of(source.order, parts)
-        before += parts
+        items = ByItem(parts_digest(tag_parts(tags)), None)
+        parts += tag_parts(tags)
+    labels, label_parts = new_labels(page.key, state, kept, source, len(parts))
+    parts += label_parts
 
     facts = published_facts(
         kept,
         rows=source.rows,
         kind=source.kind,
         commitment=committed,
-        values=likeness.sealed(key, name, version),
+        values=likeness.sealed(key, name, kept.version),
         items=items,
         labels=labels,
     )
     step = Step.from_known((), request.level)
-    drawing = LedgerDrawing(page, release_of_facts(facts), committed, tags, step, randomness)
-    response, drawn = draw_response(drawing, source.columns, progress, tuple(before))
-    page.append("published", facts | drawn)
-    return response, ledger_facts(page.state, page.state.release(name, version), request.level)
+    drawing = LedgerDrawing(page, release_of_facts(facts, kept), committed, tags, step, randomness)
+    response = draw_response(drawing, source.columns, progress, "published", facts, parts)
+    return response, page.state.ledger_facts(page.state.release(name, kept.version), request.level)
+
+
+def new_labels(
+    key: Key, state: State, request: PublishRequest, source: Source, first: int
+) -> tuple[Labels | None, Sequence[bytes]]:
+    """The labels of a new release, and the parts that hold them from the first one on: sealed in a sealed ledger."""
+    public = {name: source.adapter.label(source.table, name) for name in source.promise.public}
+    if not public:
+        return None, ()
+    salt = new_salt() if state.is_sealed else None
+    seal = salted_seal(key, state.identity, request.name, request.version, salt)
+    parts = label_parts(public, source.rows, seal, state.number + 1, first)
+    return Labels.of(source.order, parts, salt), parts
 
 
 def check_new(source: Source) -> None:

@@ -14,7 +14,6 @@ from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
-from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_after
 from utmost.publish.ledger.duplicate_data import Likeness, row_names, value_digests
@@ -147,15 +146,11 @@ def relax_together(
         DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`; then nothing is spent.
     """
 
-    def found(page: Page) -> list[Answered | None]:
-        return [stored_relaxation(page, relaxation, progress) for relaxation in wanted]
-
-    def stored(page: Page) -> list[Answered] | None:
-        return all_or_none(found(page))
-
-    def draw(page: Page) -> list[Answered]:
-        answers, spends = found(page), list[Spends]()
-        for relaxation, answer in zip(wanted, answers, strict=True):
+    def answers(page: Page, may_draw: bool) -> list[Answered] | None:
+        found, spends = [stored_relaxation(page, relaxation, progress) for relaxation in wanted], list[Spends]()
+        if None in found and not may_draw:
+            return None
+        for relaxation, answer in zip(wanted, found, strict=True):
             if answer is None:
                 release = relaxation.now(page)
                 level = max(relaxation.request.level, release.spent)
@@ -163,7 +158,7 @@ def relax_together(
         check_budgets(page.state, spends)
         return [
             draw_relaxation(page, relaxation, randomness, progress) if answer is None else answer
-            for relaxation, answer in zip(wanted, answers, strict=True)
+            for relaxation, answer in zip(wanted, found, strict=True)
         ]
 
     # What is refused, or stored, as far as the release is known, needs no writer.
@@ -172,13 +167,7 @@ def relax_together(
         or sha256(relaxation.commitment).hexdigest() != relaxation.release.commitment
         for relaxation in wanted
     )
-    return book.answer(stored, draw, look=look)
-
-
-def all_or_none(answers: Sequence[Answered | None]) -> list[Answered] | None:
-    """The answers where all of them are there; None where one is yet to be drawn."""
-    found = [answer for answer in answers if answer is not None]
-    return found if len(found) == len(answers) else None
+    return book.answer(answers, look=look)
 
 
 def stored_relaxation(page: Page, relaxation: Relaxation, progress: Progress | None) -> Answered | None:
@@ -194,7 +183,7 @@ def stored_relaxation(page: Page, relaxation: Relaxation, progress: Progress | N
         return None
     order = Order.of(page, release, source, relaxation.commitment)
     response = order.asked(stored_response(page, release, level, progress))
-    return response, ledger_facts(page.state, release, level)
+    return response, page.state.ledger_facts(release, level)
 
 
 def draw_relaxation(page: Page, relaxation: Relaxation, randomness: Randomness, progress: Progress | None) -> Answered:
@@ -206,34 +195,32 @@ def draw_relaxation(page: Page, relaxation: Relaxation, randomness: Randomness, 
     release, level, source = relaxation.now(page), relaxation.request.level, relaxation.source
     order = Order.of(page, release, source, relaxation.commitment)
     response = answer_more(page, release, level, order.kept(source.columns), randomness, progress)
-    return order.asked(response), ledger_facts(page.state, relaxation.now(page), level)
+    return order.asked(response), page.state.ledger_facts(relaxation.now(page), level)
 
 
-def stored_view(page: Page, request: AnswerRequest, progress: Progress | None) -> Viewed | None:
-    """The answer that is there; None for a level that is yet to be answered."""
-    release = page.state.release(request.name, request.version)
-    release.check_kept()
-    if request.level not in release.responses:
-        return None
-    response = stored_response(page, release, request.level, progress)
-    return release, response, page_labels(page, release), ledger_facts(page.state, release, request.level)
-
-
-def draw_view(page: Page, request: AnswerRequest, randomness: Randomness, progress: Progress | None) -> Viewed:
-    """A new answer that the stored responses lead to, drawn and written.
+def view_release(
+    page: Page, request: AnswerRequest, randomness: Randomness, progress: Progress | None, *, may_draw: bool
+) -> Viewed | None:
+    """The answer at a level, stored or made of the stored responses; None where it may not be made and is not stored.
 
     Raises:
         NeedsTable: for a level beyond the loosest, and for noise that leads to none.
     """
-    release, level, where = page.state.release(request.name, request.version), request.level, repr(request.name)
+    state, level, where = page.state, request.level, repr(request.name)
+    release = state.release(request.name, request.version)
     release.check_kept()
+    if level in release.responses:
+        response = stored_response(page, release, level, progress)
+        return release, response, page_labels(page, release), state.ledger_facts(release, level)
+    if not may_draw:
+        return None
     release.noise.check_tightened(level, where)
     if release.spent < level:
         remedy = f"It is stored up to {release.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=where, remedy=remedy)
     response = answer_more(page, release, level, None, randomness, progress)
     now = page.state.release(release.name, release.version)
-    return now, response, page_labels(page, now), ledger_facts(page.state, now, level)
+    return now, response, page_labels(page, now), page.state.ledger_facts(now, level)
 
 
 def answer_more(
@@ -251,9 +238,8 @@ def answer_more(
         Quarantined: for a release that has lost responses, beyond its loosest level.
     """
     check_answerable(page, release, level)
-    drawn, facts = draw_response(LedgerDrawing.of(page, release, level, randomness), values, progress)
-    page.append("answered", {"name": release.name, "version": release.version} | facts)
-    return drawn
+    facts = {"name": release.name, "version": release.version}
+    return draw_response(LedgerDrawing.of(page, release, level, randomness), values, progress, "answered", facts)
 
 
 def check_answerable(page: Page, release: Published, level: Level) -> None:

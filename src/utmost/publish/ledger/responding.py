@@ -83,7 +83,9 @@ class Responding:
         request = Asking.read(
             name, persons, mechanism, self._answers, dataset=dataset, version=version, independent=independent
         )
-        numbers = self._book.answer(request.stored, lambda page: request.made(page, self._randomness), look=True)
+        numbers = self._book.answer(
+            lambda page, may_draw: request.answers(page, self._randomness, may_draw=may_draw), look=True
+        )
         return named(numbers, mechanism.names)
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:

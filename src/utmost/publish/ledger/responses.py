@@ -1,6 +1,6 @@
 """Reading and drawing the responses of a release inside one transaction."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -15,7 +15,15 @@ from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.item_words import Tags
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import LedgerDamaged, Unsupported
-from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, level_key, level_seal, stored, unpacked
+from utmost.publish.ledger.block_encryption import (
+    Seal,
+    checked_parts,
+    level_key,
+    level_seal,
+    parts_digest,
+    stored,
+    unpacked,
+)
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
@@ -138,16 +146,19 @@ def draw_response(
     drawing: LedgerDrawing,
     values: Mapping[str, Integers] | None,
     progress: Progress | None,
-    before: tuple[bytes, ...] = (),
-) -> tuple[dict[str, Integers], dict[str, Any]]:
-    """Draw a response at a new level and store its blocks.
+    kind: str,
+    facts: Mapping[str, Any],
+    before: Sequence[bytes] = (),
+) -> dict[str, Integers]:
+    """Draw a response at a new level, seal its blocks, and append the event that holds them.
 
     Args:
         values: True values by column, in steps; needed only beyond the loosest level, and for points.
+        kind, facts: Kind of the event, and what it says beside the response.
         before: Parts that the event keeps ahead of the response.
 
     Returns:
-        The response in steps, and the facts that its event must hold.
+        The response in steps, by column.
 
     Raises:
         OutOfRange: for a level so strict that its answers would have no error bar.
@@ -155,31 +166,25 @@ def draw_response(
     page, release, level, step = drawing.page, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
     answer = release.noise.answering(drawing, values)
-    event, root, drawn, done = page.state.number + 1, Root(), {}, 0
+    event, parts, drawn, done = page.state.number + 1, [*before], dict[str, Integers](), 0
     seal = level_seal(page.key, page.state.identity, release, level, is_sealed=page.state.is_sealed)
     word = release.noise.word(level, drawing.cells)
-    for part in before:
-        _put(page, event, root, part)
     below, above = (None if at is None else _by_column(page, release, at) for at in answer.known)
     for name in release.columns:
-        parts = []
+        blocks = []
         for block in answer.blocks(name, values, below, above, release.rows):
-            _put(page, event, root, seal.sealed(event, root.count, stored(block, word)))
-            parts.append(block)
+            parts.append(seal.sealed(event, len(parts), stored(block, word)))
+            blocks.append(block)
             done += block.size
             _report(progress, done, drawing.cells)
-        drawn[name] = _whole(parts, release.rows)
-    for blocks in (below, above):
-        if blocks is not None:
-            next(blocks(""), None)  # compares the digest of all parts
-    labels = label_key_under(seal, event, label_seal(page.key, page.state.identity, release))
-    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "label_key": labels}
-    return drawn, facts
-
-
-def _put(page: Page, event: int, root: Root, content: bytes) -> None:
-    page.put(event, root.count, content)
-    root.add(content)
+        drawn[name] = _whole(blocks, release.rows)
+    for known in (below, above):
+        if known is not None:
+            next(known(""), None)  # compares the digest of all parts
+    label_key = label_key_under(seal, event, label_seal(page.key, page.state.identity, release))
+    kept = {"level": level_text(level), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
+    page.append(kind, {**facts, **kept, "label_key": label_key}, parts)
+    return drawn
 
 
 def _by_column(page: Page, release: Published, level: Level) -> Blocks:

@@ -173,9 +173,6 @@ class VolatileStore(ProcessMemory):
         """Forget everything."""
         self._connection.close()
 
-    def __del__(self) -> None:
-        self._connection.close()  # nobody closes a release of this process: it ends with its last answer
-
 
 def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout: float, *, write: bool) -> T:
     """Do the work on a connection of its own, in one transaction that is durable when this returns.

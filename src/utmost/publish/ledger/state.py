@@ -18,6 +18,7 @@ from utmost.publish.ledger.labels import Labels
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.spending import Spending, together
 from utmost.publish.promises.drawing import BLOCK
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Part, Promise
 from utmost.publish.promises.promised_noise import Noise
 
@@ -286,6 +287,18 @@ class State:
         """Every dataset that has a release, a limit or a loss."""
         return sorted({*self.spending_datasets, *self.limits, *self.missing})
 
+    def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
+        """The facts that the ledger adds to the statement of an answer that is there.
+
+        They go by the event of the answer, so that whoever asks again later is told the same, whatever came after it.
+        """
+        event = release.responses[at].event
+        levels = tuple(level for level in release.levels if release.responses[level].event <= event)
+        versions = (self.releases[release.name, version] for version in self.versions(release.name))
+        spent = (version.spent_by(event) for version in versions)
+        together = Spending.of(level for level in spent if level is not None).level
+        return LedgerFacts(release.name, release.version, levels, together)
+
     @property
     def spending_datasets(self) -> list[str]:
         """Every dataset that a release or a mechanism names."""
@@ -451,10 +464,11 @@ def published_facts(
     }
 
 
-def release_of_facts(facts: Mapping[str, Any]) -> Published:
-    """What an event says of a release at all levels: before its first response."""
+def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = None) -> Published:
+    """The release of an event at all levels, before its first response; its request is read where it is not known."""
+    known = {name: facts[name] for name in _REQUESTED if name in facts} if request is None else {}
     return Published(
-        request=PublishRequest.of_facts({name: facts[name] for name in _REQUESTED if name in facts}),
+        request=PublishRequest.of_facts(known) if request is None else replace(request, independent=False),
         rows=facts["rows"],
         kind=facts["kind"],
         commitment=facts["commitment"],
