@@ -139,7 +139,8 @@ def spending_with(
         for spender in state.of_dataset(dataset)
         if all(spender is not release for release in instead)
     ]
-    return together([*others, *more]) + state.missing.get(dataset, Spending())
+    after, missing = together([*others, *more]), state.missing.get(dataset)
+    return after if missing is None else after + missing
 
 
 def check_relation(state: State, dataset: str, relation: str, name: str) -> None:

@@ -18,7 +18,7 @@ from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.book import Book, Page
-from utmost.publish.ledger.duplicate_data import Likeness, likeness_secret
+from utmost.publish.ledger.duplicate_data import TableDigests, likeness_secret
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.publishing import check_allowed, check_repeated, may_be_stored, requested_version
 from utmost.publish.ledger.relaxing import check_answerable
@@ -342,11 +342,11 @@ def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, it
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )
     kept, likeness, content = (
-        replace(request, version=version),
-        Likeness.of_items(page.key, commitment),
+        replace(request, version=version, independent=False),
+        TableDigests.of_items(page.key, commitment),
         commitment.content,
     )
-    check_allowed(page, kept, likeness)
+    check_allowed(page, kept, likeness, is_independent=request.independent)
     facts = published_facts(
         kept,
         rows=commitment.rows,

@@ -11,7 +11,7 @@ from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, check_budgets, check_named, check_relation, spending_after
-from utmost.publish.ledger.duplicate_data import Likeness
+from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
@@ -88,10 +88,10 @@ def draw_publication(
     """
     check_new(source)
     key, state, name = page.key, page.state, request.name
-    kept = replace(request, promise=source.promise, version=len(state.versions(name)) + 1)
+    kept = replace(request, promise=source.promise, version=len(state.versions(name)) + 1, independent=False)
     assert kept.version is not None
-    likeness = Likeness.of(key, source)
-    check_allowed(page, kept, likeness)
+    likeness = TableDigests.of(key, source)
+    check_allowed(page, kept, likeness, is_independent=request.independent)
 
     committed = commitment(key, name, kept.version, source)
     parts: list[bytes] = [committed]
@@ -192,12 +192,13 @@ def check_repeated(
         raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
 
 
-def check_allowed(page: Page, request: PublishRequest, likeness: Likeness) -> None:
+def check_allowed(page: Page, request: PublishRequest, likeness: TableDigests, *, is_independent: bool) -> None:
     """Check that a dataset allows a new release.
 
     Args:
-        request: The request, with the version that is to be made.
+        request: The request as it will be kept, with the version that is to be made.
         likeness: Digests by which its values are known again.
+        is_independent: Whether its individuals are declared to be in no other dataset.
 
     Raises:
         BudgetExceeded, OutOfRange: where it does not.
@@ -205,7 +206,7 @@ def check_allowed(page: Page, request: PublishRequest, likeness: Likeness) -> No
     """
     state, dataset = page.state, request.dataset
     check_dataset(state, request)
-    if not request.independent:
+    if not is_independent:
         check_named(state, dataset)
         check_apart(page, request, likeness)
     check_budget(state, dataset, spending_after(state, dataset, None, request.level, request.promise.part))
@@ -228,7 +229,7 @@ def check_dataset(state: State, request: PublishRequest) -> None:
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 
 
-def check_apart(page: Page, request: PublishRequest, likeness: Likeness) -> None:
+def check_apart(page: Page, request: PublishRequest, likeness: TableDigests) -> None:
     """The same values under two names spend twice; they must spend one budget.
 
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
@@ -238,7 +239,7 @@ def check_apart(page: Page, request: PublishRequest, likeness: Likeness) -> None
     for other in page.state.releases.values():
         if other.dataset == request.dataset:
             continue
-        theirs = Likeness.opened(page.key, other.values, other.name, other.version).columns
+        theirs = TableDigests.opened(page.key, other.values, other.name, other.version).columns
         for digest, column in zip(theirs, other.columns, strict=True):
             if digest in mine:
                 raise AlreadyPublished(

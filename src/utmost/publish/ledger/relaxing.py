@@ -16,7 +16,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_after
-from utmost.publish.ledger.duplicate_data import Likeness, row_names, value_digests
+from utmost.publish.ledger.duplicate_data import TableDigests, text_digests, value_digests
 from utmost.publish.ledger.item_rows import stored_tags
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
@@ -302,13 +302,13 @@ def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
     """
     if release.promise.id_column:
         return False
-    then = Likeness.opened(key, release.values, release.name, release.version)
-    labels, texts = row_names(key, source)
+    then = TableDigests.opened(key, release.values, release.name, release.version)
+    labels, texts = text_digests(key, source.texts())
     return then.labels == labels and then.texts != texts
 
 
 def _are_reordered(page: Page, release: Published, source: Source) -> bool:
     if source.rows != release.rows:
         return False
-    then = Likeness.opened(page.key, release.values, release.name, release.version)
+    then = TableDigests.opened(page.key, release.values, release.name, release.version)
     return then.columns == value_digests(page.key, source)

@@ -88,7 +88,7 @@ class Published(Display):
         rows: Number of rows of each released column.
         kind: Kind of table that was published.
         commitment: Digest of the commitment to the values.
-        values: Sealed digests by which the values are known again, see `Likeness`.
+        values: Sealed digests by which the values are known again, see `TableDigests`.
         items: Facts about noise that is keyed by identifier; None where it goes by rows.
         labels: Facts about the public columns that the ledger keeps; None where there are none.
         bound: Digest of all public facts about the release, see `bound_facts`.
@@ -319,6 +319,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     """
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
     missing, mechanisms, draws, folding = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
+    number, last = state.number, state.mac
     for event, mac in events:
         facts = event.facts
         try:
@@ -363,9 +364,18 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             raise LedgerDamaged(
                 "an event must hold its facts", came=repr(error), where=f"event {event.number}"
             ) from None
-        folding = replace(folding, number=event.number, mac=mac)
-    folding = replace(folding, mechanisms=mechanisms, draws=draws)
-    return replace(folding, releases=releases, limits=limits, missing=missing, requests=requests)
+        number, last = event.number, mac
+    return replace(
+        folding,
+        number=number,
+        mac=last,
+        releases=releases,
+        limits=limits,
+        missing=missing,
+        requests=requests,
+        mechanisms=mechanisms,
+        draws=draws,
+    )
 
 
 _TEXT, _NUMBER = (str,), (int,)
@@ -468,7 +478,7 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
     """The release of an event at all levels, before its first response; its request is read where it is not known."""
     known = {name: facts[name] for name in _REQUESTED if name in facts} if request is None else {}
     return Published(
-        request=PublishRequest.of_facts(known) if request is None else replace(request, independent=False),
+        request=PublishRequest.of_facts(known) if request is None else request,
         rows=facts["rows"],
         kind=facts["kind"],
         commitment=facts["commitment"],
