@@ -10,7 +10,7 @@ import pytest
 import utmost as ut
 from utmost.errors import LedgerDamaged, LedgerError, Unsupported
 from utmost.ledger import Ledger
-from utmost.publish.ledger.book import Page
+from utmost.publish.ledger.event_log import Transaction
 
 KEY = bytes(range(32))
 TABLE = {"n": list(range(100, 1100))}
@@ -171,7 +171,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=2)
         with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
             ledger.verify()
-    real = Page.append
+    real = Transaction.append
 
     def as_a_view(page, kind, facts, parts):
         real(page, kind, facts | {"how": "tighten"}, parts)
@@ -179,7 +179,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with monkeypatch.context() as patched:
-            patched.setattr(Page, "append", as_a_view)
+            patched.setattr(Transaction, "append", as_a_view)
             ledger.relax("r", TABLE, epsilon=2)
         with pytest.raises(LedgerDamaged, match="follow from those before it"):
             ledger.verify()

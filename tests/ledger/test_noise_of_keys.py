@@ -98,7 +98,7 @@ def test_how_many_keys_there_are_shows_nowhere(tmp_path, noise):
             assert len(ledger.publish("w", table, Promise(noise=noise), epsilon=1).table["word"]) == 0
             event = ledger.history()[-1]
             lengths = [
-                len(ledger._book.read(lambda page, at=at, number=event.number: page.rows.part(number, at)))
+                len(ledger._log.read(lambda page, at=at, number=event.number: page.rows.part(number, at)))
                 for at in range(event.facts["parts"])
             ]
             secret = {"commitment", "values", "root", "label_key"}

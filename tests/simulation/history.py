@@ -37,7 +37,7 @@ from utmost.errors import (
     UtmostError,
 )
 from utmost.ledger import Ledger
-from utmost.publish.ledger import book
+from utmost.publish.ledger import event_log
 from utmost.service import Grant, Service
 
 KEY = bytes(range(32))
@@ -126,7 +126,7 @@ class History:
             patched.setattr(random_bits, "_block", self._bits)
             patched.setattr(random_bits, "_seen", ())
             patched.setattr(random_bits.SYSTEM, "_own", random_bits._Own())
-            patched.setattr(book, "datetime", self.clock)
+            patched.setattr(event_log, "datetime", self.clock)
             yield
 
     def _bits(self, count):

@@ -24,7 +24,7 @@ from utmost.publish.ledger.block_encryption import (
     stored,
     unpacked,
 )
-from utmost.publish.ledger.book import Page
+from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
 from utmost.publish.ledger.state import Published
@@ -45,7 +45,7 @@ class LedgerDrawing:
     """A new response of a release, and where its noise comes from; see `Drawing`.
 
     Attributes:
-        page: The transaction in which it is drawn.
+        transaction: The transaction in which it is drawn.
         release: The release; one that is about to be published has no response yet.
         commitment: The commitment to its values.
         tags: Tags of the identifiers of the rows; None where noise goes by rows.
@@ -53,7 +53,7 @@ class LedgerDrawing:
         randomness: Source of random bits.
     """
 
-    page: Page
+    transaction: Transaction
     release: Published
     commitment: bytes
     tags: Tags | None
@@ -61,11 +61,11 @@ class LedgerDrawing:
     randomness: Randomness
 
     @classmethod
-    def of(cls, page: Page, release: Published, level: Level, randomness: Randomness) -> "LedgerDrawing":
+    def of(cls, transaction: Transaction, release: Published, level: Level, randomness: Randomness) -> "LedgerDrawing":
         """A new response of a release that is there."""
-        tags = None if release.items is None else stored_tags(page, release)
+        tags = None if release.items is None else stored_tags(transaction, release)
         step = Step.from_known(release.responses, level)
-        return cls(page, release, stored_commitment(page, release), tags, step, randomness)
+        return cls(transaction, release, stored_commitment(transaction, release), tags, step, randomness)
 
     @property
     def level(self) -> Level:
@@ -84,52 +84,54 @@ class LedgerDrawing:
 
     def derived(self, *purpose: str) -> bytes:
         """32 bytes for one purpose, from the ledger's key."""
-        return self.page.key.derived(*purpose)
+        return self.transaction.key.derived(*purpose)
 
     def bits(self, *run: str) -> Randomness:
         """From the source, or in a ledger of derived noise from the key."""
-        if not self.page.state.is_derived:
+        if not self.transaction.state.is_derived:
             return self.randomness
         name, version, committed = self.about
         about = name, str(version), level_text(self.level), sha256(committed).hexdigest(), *run
-        return KeyedRandomness(self.page.key.derived("bits", *about))
+        return KeyedRandomness(self.transaction.key.derived("bits", *about))
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """Keyed by identifier for a release that is published so; else derived, or drawn, as the ledger was made."""
-        page, release, step = self.page, self.release, self.step
+        transaction, release, step = self.transaction, self.release, self.step
         if self.tags is not None:
-            noise = item_release(page.key, release, self.commitment, (*release.path, self.level), self.level)
+            noise = item_release(transaction.key, release, self.commitment, (*release.path, self.level), self.level)
             return ItemNoise(step, noise, self.tags)
-        if not page.state.is_derived:
+        if not transaction.state.is_derived:
             method: Method = "constant" if self.cells <= CONSTANT_UP_TO else "table"
             return DrawnNoise(step, lattice, self.randomness, method)
         check_apart(release.responses, self.level)
         name, version, content = self.about
         about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run
-        return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
+        return DerivedNoise(step, lattice, lambda *place: transaction.key.derived("noise", *about, *map(str, place)))
 
 
-def stored_commitment(page: Page, release: Published) -> bytes:
+def stored_commitment(transaction: Transaction, release: Published) -> bytes:
     """The commitment to the values of a release that is there.
 
     Raises:
         LedgerDamaged: where it is not as it was written.
     """
     first = min(response.event for response in release.responses.values())
-    committed = page.rows.part(first, 0)
+    committed = transaction.rows.part(first, 0)
     if committed is None or sha256(committed).hexdigest() != release.commitment:
         raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
     return committed
 
 
-def stored_response(page: Page, release: Published, level: Level, progress: Progress | None) -> dict[str, Integers]:
+def stored_response(
+    transaction: Transaction, release: Published, level: Level, progress: Progress | None
+) -> dict[str, Integers]:
     """A response that is there, in steps, by column.
 
     Raises:
         LedgerDamaged: where it is not as it was written.
     """
-    page.repeated.add(release.responses[level].event)
-    blocks = _page_blocks(page, release, level)
+    transaction.repeated.add(release.responses[level].event)
+    blocks = _kept_blocks(transaction, release, level)
     done, size, columns = 0, release.rows * len(release.columns), {}
     for name in release.columns:
         parts = []
@@ -163,13 +165,15 @@ def draw_response(
     Raises:
         OutOfRange: for a level so strict that its answers would have no error bar.
     """
-    page, release, level, step = drawing.page, drawing.release, drawing.level, drawing.step
+    transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
     answer = release.noise.answering(drawing, values)
-    event, parts, drawn, done = page.state.number + 1, [*before], dict[str, Integers](), 0
-    seal = level_seal(page.key, page.state.identity, release, level, is_sealed=page.state.is_sealed)
+    event, parts, drawn, done = transaction.state.number + 1, [*before], dict[str, Integers](), 0
+    seal = level_seal(
+        transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
+    )
     word = release.noise.word(level, drawing.cells)
-    below, above = (None if at is None else _by_column(page, release, at) for at in answer.known)
+    below, above = (None if at is None else _by_column(transaction, release, at) for at in answer.known)
     for name in release.columns:
         blocks = []
         for block in answer.blocks(name, values, below, above, release.rows):
@@ -181,24 +185,26 @@ def draw_response(
     for known in (below, above):
         if known is not None:
             next(known(""), None)  # compares the digest of all parts
-    label_key = label_key_under(seal, event, label_seal(page.key, page.state.identity, release))
+    label_key = label_key_under(seal, event, label_seal(transaction.key, transaction.state.identity, release))
     kept = {"level": level_text(level), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
-    page.append(kind, {**facts, **kept, "label_key": label_key}, parts)
+    transaction.append(kind, {**facts, **kept, "label_key": label_key}, parts)
     return drawn
 
 
-def _by_column(page: Page, release: Published, level: Level) -> Blocks:
+def _by_column(transaction: Transaction, release: Published, level: Level) -> Blocks:
     """The blocks of a stored response, column after column: each column must be read to its end before the next.
 
     Asked for a column that is none, it reads on to the end, where the digest is compared.
     """
-    blocks = _page_blocks(page, release, level)
+    blocks = _kept_blocks(transaction, release, level)
     return lambda column: blocks
 
 
-def _page_blocks(page: Page, release: Published, level: Level) -> Iterator[Integers]:
-    seal = level_seal(page.key, page.state.identity, release, level, is_sealed=page.state.is_sealed)
-    return stored_blocks(page.rows, release, level, seal)
+def _kept_blocks(transaction: Transaction, release: Published, level: Level) -> Iterator[Integers]:
+    seal = level_seal(
+        transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
+    )
+    return stored_blocks(transaction.rows, release, level, seal)
 
 
 def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
@@ -215,9 +221,9 @@ def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> I
         yield block
 
 
-def page_labels(page: Page, release: Published) -> Named:
+def labels_kept(transaction: Transaction, release: Published) -> Named:
     """`labels_of`, for whoever holds the ledger's key."""
-    return labels_of(page.rows, release, label_seal(page.key, page.state.identity, release))
+    return labels_of(transaction.rows, release, label_seal(transaction.key, transaction.state.identity, release))
 
 
 def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
@@ -257,12 +263,12 @@ def answer_alone(
     return Answer(values, release.promise.as_read(columns, named), plan, rows, remembered, None)
 
 
-def key_of_level(page: Page, release: Published, level: Level) -> bytes:
+def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:
     """The key of one response, as a recipient gets it."""
-    if not page.state.is_sealed or level not in release.responses:
+    if not transaction.state.is_sealed or level not in release.responses:
         where = repr(release.name)
         raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)
-    return level_key(page.key, page.state.identity, release, level)
+    return level_key(transaction.key, transaction.state.identity, release, level)
 
 
 def _whole(parts: list[Integers], rows: int) -> Integers:

@@ -22,12 +22,12 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Part, Promise
 from utmost.publish.promises.promised_noise import Noise
 
-Item = tuple[str, int]
+ReleaseKey = tuple[str, int]
 """A release: its name and version."""
 
 
 @dataclass(frozen=True, slots=True)
-class ByItem:
+class ItemFacts:
     """What is known of a release whose noise is addressed by item.
 
     Attributes:
@@ -49,7 +49,7 @@ class ByItem:
         return {"tags": self.tags, "universe": None if self.universe is None else dict(self.universe)}
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "ByItem":
+    def of_facts(cls, facts: Mapping[str, Any]) -> "ItemFacts":
         """What an event keeps."""
         tags, universe = facts["tags"], facts["universe"]
         if tags is not None and type(tags) is not str:
@@ -103,7 +103,7 @@ class Published(Display):
     kind: str
     commitment: str
     values: str
-    items: ByItem | None
+    items: ItemFacts | None
     labels: Labels | None
     bound: bytes
     responses: Mapping[Level, Response]
@@ -215,12 +215,12 @@ class State:
     is_sealed: bool = True
     is_derived: bool = False
     has_witness: bool = True
-    releases: Mapping[Item, Published] = field(default_factory=dict)
+    releases: Mapping[ReleaseKey, Published] = field(default_factory=dict)
     limits: Mapping[str, Level] = field(default_factory=dict)
     missing: Mapping[str, Spending] = field(default_factory=dict)
     quarantine: str | None = None
-    requests: Mapping[str, tuple[Item, Level]] = field(default_factory=dict)
-    mechanisms: Mapping[Item, KeptMechanism] = field(default_factory=dict)
+    requests: Mapping[str, tuple[ReleaseKey, Level]] = field(default_factory=dict)
+    mechanisms: Mapping[ReleaseKey, KeptMechanism] = field(default_factory=dict)
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:
@@ -451,7 +451,7 @@ def published_facts(
     kind: str,
     commitment: bytes,
     values: str,
-    items: ByItem | None,
+    items: ItemFacts | None,
     labels: Labels | None,
 ) -> dict[str, Any]:
     """The facts of a release that an event keeps, for all levels; `release_of_facts` reads them.
@@ -483,7 +483,7 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
         kind=facts["kind"],
         commitment=facts["commitment"],
         values=facts["values"],
-        items=None if facts["items"] is None else ByItem.of_facts(facts["items"]),
+        items=None if facts["items"] is None else ItemFacts.of_facts(facts["items"]),
         labels=Labels.of_facts(facts["labels"], facts["rows"]),
         bound=bound_facts(facts),
         responses={},
