@@ -19,7 +19,7 @@ from utmost.exact import level
 from utmost.interfaces.service import client
 from utmost.interfaces.service.approvals import request_digest
 from utmost.interfaces.service.pages import page_measures
-from utmost.interfaces.service.pages.promise_shown import of_request
+from utmost.interfaces.service.pages.shown_promise import of_request
 from utmost.ledger import Ledger, PublishRequest, shared_requests
 from utmost.publish.ledger import requests
 from utmost.publish.statements.counted_files import COUNTED_FORM
