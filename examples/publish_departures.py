@@ -18,11 +18,11 @@ spent = {"dataset": "aircraft"}
 with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
     often = ut.count_contributions(events, domain, ut.Counting("aircraft"), "in_all", [50, 100, 200, 300, 500])
     plan = ut.workloads.Strategy(often.domain, often.unit, {"in_all": 1})
-    needed = ledger.publish("often", often, ut.Promise(noise=plan), epsilon="1/5", **spent).table
+    needed = ledger.publish("often", often, ut.Promise(noise=plan), epsilon="1/5", **spent)
     costs = ut.statements.bound_costs(needed, domain, epsilon=2)
     flights = ut.count_table(events, domain, aircraft, measure=ut.count(in_all=costs.best))
     miles = ut.count_table(events, {"age": age}, once, measure=distance)
-    print(costs, flights.account, sep="\n")  # the account is for the curator's eyes alone
+    print(costs, flights.report, sep="\n")  # the report is for the curator's eyes alone
 
     wanted = ut.Workload(domain, {"date age": 1, "age delay": 2, "delay": 1, "": 1})
     plan = ut.strategy(wanted, flights.unit, epsilon="1/2", up_to=2)

@@ -6,6 +6,8 @@ PROMISE = "--columns n --public town --sensitivity 1 --cells 1 --epsilon 1"
 FILES = {
     "events.csv": "p,town\n" + "".join(f"{p},{('Ash', 'Elm')[p % 2]}\n" for p in range(40)),
     "domain.json": '{"town": ["Ash", "Elm"]}',
+    "two.csv": "town,sex\n" + "".join(f"{('Ash', 'Elm')[p % 2]},{'mw'[p % 3 > 0]}\n" for p in range(40)),
+    "two.json": '{"town": ["Ash", "Elm"], "sex": ["m", "w"]}',
     "t.csv": "town,n\nAsh,12\nElm,7\n",
     "secrets.csv": "town,n\nAsh,1\nElm,2\n",
     "policy.csv": "flu,cold\ncold,well\n",
@@ -70,6 +72,7 @@ JSON = {
     "research databases": f"--values 2 --rows 2 {HALF}",
     "doctor": "",
     "research reproduce": "ghosh",
+    "detail": "two.csv --each-row --domain two.json --group town --detail sex=5 --epsilon 1",
 }
 """Every command that has --json, in words that it takes."""
 

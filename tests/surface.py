@@ -87,7 +87,14 @@ def hostile() -> list[Any]:
         "-",
     ]
     odd += [decimal.Decimal("NaN"), decimal.Decimal("1e-999999"), decimal.Decimal("1e30"), datetime.date(2026, 1, 1)]
-    odd += [np.float64("nan"), np.int8(-5), np.bool_(True), np.float16(0.5), np.datetime64("NaT"), np.uint64(2**63)]
+    odd += [
+        np.float64("nan"),
+        np.int8(-5),
+        np.bool_(True),
+        np.float16(0.5),
+        np.datetime64("NaT", "s"),
+        np.uint64(2**63),
+    ]
     flat = [[], (), {}, set(), {1}, {"a": 1}, {1: [1]}, [None], [math.nan], ["a"], [1, 2, 3], [1, "a"], [[]], [[], [1]]]
     flat += [
         [[1]],
@@ -356,7 +363,6 @@ MADE |= {
     "LossCurve",
     "PowerChannel",
     "PublishedTable",
-    "ReleasedTable",
     "SmallerVariance",
     "Trend",
 }

@@ -5,14 +5,28 @@ import runpy
 from pathlib import Path
 
 import utmost
+from running import every_command
 
 ROOT = Path(__file__).parents[1]
 api = runpy.run_path(str(ROOT / ".ci/api.py"))
+cli = runpy.run_path(str(ROOT / ".ci/cli.py"))
 
 
 def test_the_reference_lists_every_public_name():
     """Where it does not: run python .ci/api.py."""
     assert (ROOT / "docs/reference/api.md").read_text(encoding="utf-8").endswith(api["section"]())
+
+
+def test_the_page_of_commands_is_that_of_the_command_line():
+    """Where it is not: run python .ci/cli.py."""
+    assert (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8").endswith(cli["section"]())
+
+
+def test_the_examples_of_commands_use_options_that_there_are():
+    commands = dict(every_command())
+    for words, example in cli["EXAMPLES"].items():
+        options = {option for each in commands[words].params for option in each.opts}
+        assert set(re.findall(r"(?<= )--[a-z-]+", example)) <= options, words
 
 
 def test_the_hooks_run_what_ci_runs():

@@ -35,6 +35,13 @@ LEAST, MOST = 0.03, 2_000
 TURNS = 3
 EVENTS = 100_000
 COUNTED = ut.Domain(page=list(range(400)), country=["A", "B", "C"]), ut.Counting("user", at_most=10)
+SEARCH = """
+from itertools import combinations
+import utmost as ut
+domain = ut.Domain({{f"a{{at}}": ["no", "yes"] for at in range({0})}})
+tables = combinations(domain.columns, {1})
+ut.strategy(ut.Workload(domain, {{" ".join(table): 1 for table in tables}}), ut.Unit(1, 1), epsilon=1)
+"""
 NUMPY, HIGHS, DUCKDB, ARROW, LOOP = "NumPy's floats", "HiGHS", "DuckDB", "pyarrow", "a loop of 10^5 steps"
 
 
@@ -189,6 +196,23 @@ def answers(_folder: Path) -> Iterator[Ratio]:
     yield Ratio("clean() of 2 500 cells", large.clean, "clean() of 625", small.clean, 12)
 
 
+def plans(folder: Path) -> Iterator[Ratio]:
+    """`utmost plan` beside the search for the same plan: error bars and bounds cost nothing of the domain's size."""
+    for attributes, columns in ((10, 2), (10, 3), (20, 2), (50, 2)):
+        domain = folder / f"domain{attributes}.json"
+        domain.write_text(json.dumps({f"a{at}": ["no", "yes"] for at in range(attributes)}), encoding="utf-8")
+        wanted = f"tables of {columns} columns"
+        plan = [sys.executable, "-m", "utmost", "plan", str(domain), "--at-most", "1", "--epsilon", "1"]
+        search = [sys.executable, "-c", SEARCH.format(attributes, columns)]
+        yield Ratio(
+            f"utmost plan of {wanted}, of {attributes}",
+            lambda plan=plan, wanted=wanted: subprocess.run([*plan, "--want", wanted], check=True, capture_output=True),
+            "a process that calls strategy()",
+            lambda search=search: subprocess.run(search, check=True),
+            10,
+        )
+
+
 def doors(folder: Path) -> Iterator[Ratio]:
     """The command line for one row; a stored view of the service beside an endpoint that says the same."""
     source, out = folder / "one.csv", folder / "out.csv"
@@ -240,4 +264,4 @@ def asked(app: Any, address: str, headers: dict[str, str]) -> Callable[[], Any]:
     return lambda: asyncio.run(ten())
 
 
-MAKERS = (draws, designs, counting, items, answers, doors)
+MAKERS = (draws, designs, counting, items, answers, plans, doors)

@@ -27,8 +27,8 @@ def uncertain(count, epsilon, grid):
     """Which share of the cells floats cannot tell, at the level 1 first."""
     paths = HiddenPaths(PathBits(bytes(32)), level(1), 2)
     points = GridPoints(np.random.default_rng(2).uniform(0, 1e6, 2 * count), 2, Fraction(grid))
-    asked = paths.asked(points, level(epsilon))
-    return 1 - paths.float_cells(points, asked, 0, count)[1].mean()
+    target = paths.target(points, level(epsilon))
+    return 1 - paths.float_cells(points, target, 0, count)[1].mean()
 
 
 def naive(count, generator):
@@ -48,8 +48,8 @@ def main():
     paths = HiddenPaths(PathBits(bytes(32)), level(1), 2)
     few = GridPoints(np.zeros(4000), 2, Fraction(1, 64))
     for epsilon in (1, "1/2", 2, 10):
-        asked = paths.asked(few, level(epsilon))
-        spent = seconds(lambda a=asked: [paths.exact_cell(few, a, place) for place in range(2000)])
+        target = paths.target(few, level(epsilon))
+        spent = seconds(lambda a=target: [paths.exact_cell(few, a, place) for place in range(2000)])
         print(f"  one point by intervals at level {epsilon!s:>4} {spent / 2:7.3f} ms")
     print("cells that floats cannot tell, coordinates up to a million")
     for grid in ("1/64", "1e-3", "1e-6", "1e-9"):

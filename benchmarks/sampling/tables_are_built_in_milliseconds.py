@@ -5,17 +5,17 @@ Run: PYTHONPATH=src python benchmarks/sampling/tables_are_built_in_milliseconds.
 
 from timing import Contender, compared, shown
 
-from utmost.core.sampling.draw import ManyStaircase
-from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyTwoSided
+from utmost.core.sampling.draw import StaircaseSampler
+from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, SamplingPlan, TwoSidedGeometricSampler
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw
 
 
-def build(law: IntegerLaw, plan: ArrayDraws) -> object:
+def build(law: IntegerLaw, plan: SamplingPlan) -> object:
     profile = law.profile
     ratio = profile.level.alpha_interval
     if profile.period == 1:
-        return ManyTwoSided(ratio, plan)
-    return ManyStaircase(ratio, profile.period, profile.step, plan)
+        return TwoSidedGeometricSampler(ratio, plan)
+    return StaircaseSampler(ratio, profile.period, profile.step, plan)
 
 
 def main():

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from utmost.publish.promises.sum_noise import SumNoise as SumNoise
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
-    from utmost.publish.statements.workload_files import read_workload as read_workload
     from utmost.publish.workloads.planning.choose_strategy import strategy as strategy
     from utmost.publish.workloads.workload import Workload as Workload
     from utmost.tables.axes.domain import Domain as Domain
@@ -91,7 +90,6 @@ _HOMES = {
     "read_design": "utmost.interfaces.documents.saved_designs:read_design",
     "read_promise": "utmost.publish.promises.promise:read_promise",
     "read_release": "utmost.interfaces.documents.published_files:read_release",
-    "read_workload": "utmost.publish.statements.workload_files:read_workload",
     "refines": "utmost.design.geometry.refining:refines",
     "release": "utmost.publish.ledger.process_release:release",
     "sample": "utmost.core.sampling.draw:sample",

@@ -4,21 +4,19 @@ from utmost.interfaces.documents.published_files import PublishedTable, read_rel
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.promises.statement import Statement, check_statement
 from utmost.publish.releases.comparisons import Trend, change, trend
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.contribution_costs import BoundCosts, bound_costs
 from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import check_workload, check_workload_table, read_workload
+from utmost.publish.statements.workload_files import check_workload, check_workload_table
 from utmost.publish.statements.yaml_writing import yaml_text
 
 __all__ = [
     "BoundCosts",
     "Deployment",
     "PublishedTable",
-    "ReleasedTable",
     "Statement",
     "Trend",
     "bound_costs",
@@ -30,7 +28,6 @@ __all__ = [
     "check_workload",
     "check_workload_table",
     "read_release",
-    "read_workload",
     "registry_entry",
     "stated_release",
     "statement_page",

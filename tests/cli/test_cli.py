@@ -171,11 +171,8 @@ def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file,
 
 
 MISUSE = {
-    "no level": (
-        ["--columns", "admitted", "--sensitivity", "1", "--cells", "1"],
-        "exactly one of --epsilon and --alpha",
-    ),
-    "two levels": ([*PROMISE, "--alpha", "1/2"], "exactly one of --epsilon and --alpha"),
+    "no level": (["--columns", "admitted", "--sensitivity", "1", "--cells", "1"], "--epsilon must be given"),
+    "a level as alpha": ([*PROMISE, "--alpha", "1/2"], "Write --epsilon"),
     "a level of zero": ([*PROMISE, "--epsilon", "0"], "--epsilon must be positive"),
     "no cells": (PROMISE[:6], "--cells"),
     "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),

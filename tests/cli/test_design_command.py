@@ -96,6 +96,17 @@ def test_other_spaces_round_trip(run, file, tmp_path, space):
     assert run("design", "--check", out)[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("space", "loss"),
+    [("--counts", "absolute"), ("--line", "absolute"), ("--discrete", "distance"), ("--hamming", "distance")],
+)
+def test_an_error_costs_its_size_where_no_loss_is_named(run, space, loss):
+    """Counts and lines by their difference, other secrets by their distance; the report names the loss."""
+    asked = ["design", space, 3, "--prior", "uniform", *HALF, "--json"]
+    found, named = (json.loads(run(*asked, *more)[1]) for more in ([], ["--loss", loss]))
+    assert found == named
+
+
 def test_a_picture_of_places_is_drawn(run, tmp_path):
     """Twice the same bytes; only of a grid, and only in a format of pictures."""
     pytest.importorskip("matplotlib")
@@ -200,7 +211,7 @@ MISUSE = {
     "a grid of one number": (["--grid", "4", *ASKED[2:]], "such as 4x4"),
     "a theorem and a program": ([*ASKED, "--theorem", "--program"], "one of --theorem and --program"),
     "a prior of counts elsewhere": (["--discrete", "3", "--prior", "poisson:1", *HALF], "uniform on a space other"),
-    "a loss of counts elsewhere": (["--discrete", "3", *ASKED[2:]], "binary, nib or distance"),
+    "a loss of counts elsewhere": (["--discrete", "3", *ASKED[2:], "--loss", "absolute"], "Say --loss distance"),
     "a matrix in a picture": ([*ASKED, "--out", "m.png"], "written as .json, its mechanism as .csv"),
 }
 

@@ -19,7 +19,6 @@ from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.statements import read_workload
 from utmost.workloads import Strategy, Workload, read_domain, read_plan, save_plan, share_level
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -203,7 +202,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
         answers = [run("total", file, "--where", "sex=men", "--json") for file in (tables / name, out)]
         assert answers[0] == answers[1], "each table answers as the release does"
     assert (tables / "sex.csv").read_text() == "sex,estimate,margin\nmen,2691,0\nwomen,1835,0\n"
-    assert read_workload(out).total().value == 4526
+    assert ut.read_release(out).total().value == 4526
     assert "nothing is written over another file" in run(*say)[2]
 
 
@@ -339,8 +338,8 @@ def test_a_ledger_keeps_a_release_by_a_plan(run, counted, plan, tmp_path):
     code, shown, err = run("relax", counted, *place, "--epsilon", 2, "--out", outs[1])
     assert (code, "answered at" in shown) == (0, True), err
     assert run("view", *place, "--epsilon", 1, "--confidence", "0.9", "--out", outs[2])[0] == 0
-    assert [str(read_workload(out).level) for out in outs] == ["epsilon=1/4", "epsilon=2", "epsilon=1"]
-    assert float(read_workload(outs[2]).confidence) == 0.9
+    assert [str(ut.read_release(out).level) for out in outs] == ["epsilon=1/4", "epsilon=2", "epsilon=1"]
+    assert float(ut.read_release(outs[2]).confidence) == 0.9
     assert all(run("verify", out)[0] == 0 for out in outs)
     assert "written as .json" in run("view", *place, "--epsilon", 1, "--out", tmp_path / "d.csv")[2]
     code, _, err = run("relax", EXAMPLES / "berkeley_admissions.csv", *place, "--epsilon", 3)
@@ -391,7 +390,7 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
     assert run(*publish)[0] == 0
     assert run("relax", counted, *place, "--epsilon", 2, "--out", outs[1])[0] == 0
     assert run("view", *place, "--epsilon", 1, "--out", outs[2])[0] == 0
-    assert [read_workload(one).strategy.together for one in outs] == ["kind"] * 3
+    assert [ut.read_release(one).table.strategy.together for one in outs] == ["kind"] * 3
 
 
 def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
@@ -522,7 +521,7 @@ def test_rows_are_planned_released_and_verified(run, tmp_path):
     events = [table, "--person", "person", "--domain", domain, "--at-most", 1]
     code, shown, err = run("release", *events, "--plan", plan, "--epsilon", 1, "--out", out)
     assert (code, err) == (0, "")
-    assert read_workload(out).strategy.rows.facts() == planned.rows.facts()
+    assert ut.read_release(out).table.strategy.rows.facts() == planned.rows.facts()
     assert run("verify", out)[0] == 0
     code, shown, err = run("total", out, "--where", "age=0..8", "--json")
     assert (code, err) == (0, "")

@@ -241,8 +241,8 @@ def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
         code, shown, err = run("release", table, name)
         assert (code, shown) == (2, "")
         assert home in err
-        command = re.search(r"utmost (promise|count|share|total)", home)
-        renamed = name in ("--relaxable", "--measure", "--nonnegative", "--first")
+        command = re.search(r"utmost (promise|count|share|total|detail)", home)
+        renamed = name in ("--relaxable", "--measure", "--nonnegative", "--alpha")
         assert renamed or name in there[command[1]], name
         assert name not in there["release"]
 
@@ -252,16 +252,16 @@ WAYS = {
                  {"--columns", "--public", "--drop", "--sensitivity", "--together", "--cost"}),
     "columns": (COLUMNS, {"--columns", "--public", "--drop", "--sensitivity", "--cells", "--numbers", "--cost"}),
 }  # fmt: skip
-SHOWN = {"--epsilon", "--alpha", "--out", "--format", "--sign", "--confidence", "--json", "--dry-run", "--yes"}
+SHOWN = {"--epsilon", "--out", "--format", "--sign", "--confidence", "--json", "--dry-run", "--yes"}
 COUNTING = {"--person", "--each-row", "--domain"}
 
 
 @pytest.mark.parametrize(("say", "read"), WAYS.values(), ids=WAYS)
 def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path, say, read):
     """Every option of the command but those that this way reads, one by one."""
-    spelled = {"--separator", "--encoding", "--decimal", "--thousands"}
+    spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks"}
     read = read | SHOWN | spelled | {"--promise"} | (COUNTING if say is COLUMNS else set())
-    chooses = {"--together", "--plan", "--group"} if say is COLUMNS else set()
+    chooses = {"--together", "--plan"} if say is COLUMNS else set()
     unread = {name: value for name, value in options_in(ReleaseOptions) if name not in read | chooses}
     assert len(unread) > 10
     named = {"--ledger": "--name"}  # the first chooses a way, in which the other is missed

@@ -114,15 +114,15 @@ def test_parquet_is_read_too(run, tmp_path):
 
 
 def test_the_level_comes_from_the_statement_beside_a_release(run, file, tmp_path):
-    """Two cells at alpha = 1/4 in all: each is read at alpha = 1/2."""
+    """Two cells at epsilon = 2 in all: each is read at epsilon = 1."""
     source, out = file("admitted\n4\n9\n", "counts.csv"), tmp_path / "released.csv"
-    promise = ["--columns", "admitted", "--alpha", "1/4", "--sensitivity", 1, "--cells", 2]
+    promise = ["--columns", "admitted", "--epsilon", "2", "--sensitivity", 1, "--cells", 2]
     assert run("release", source, *promise, "--out", out)[0] == 0
     asked = ["--column", "admitted", "--n", 9, "--prior", "uniform"]
     by_statement = run("read", out, *asked)
-    assert by_statement == run("read", out, *asked, *HALF)
+    assert by_statement == run("read", out, *asked, "--epsilon", 1)
     one = ["read", "--response", 4, "--n", 9, "--prior", "uniform", "--json"]
-    assert run(*one, "--statement", f"{out}.json") == run(*one, *HALF)
+    assert run(*one, "--statement", f"{out}.json") == run(*one, "--epsilon", 1)
     code, _, err = run(*one, "--statement", f"{out}.json", *HALF)
     assert (code, "one of --epsilon, --alpha and --statement" in err) == (2, True)
     irrational = ["--columns", "admitted", "--epsilon", "1", "--sensitivity", 1, "--cells", 2]
@@ -133,7 +133,7 @@ def test_the_level_comes_from_the_statement_beside_a_release(run, file, tmp_path
 def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
     """Responses far outside 0..n among them; each row is what the library reads."""
     source, out = file("admitted\n" + "4\n0\n9\n" * 20, "counts.csv"), tmp_path / "released.csv"
-    promise = ["--columns", "admitted", "--alpha", "1/2", "--sensitivity", 3, "--cells", 1, "--out", out]
+    promise = ["--columns", "admitted", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--out", out]
     assert run("release", source, *promise)[0] == 0
     asked = ["--n", 9, "--prior", "uniform", "--json"]
     code, found, _ = run("read", out, "--column", "admitted", *asked)
@@ -141,7 +141,7 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
     rows = json.loads(found)
     responses = list(map(int, rows["admitted"]))
     law, consumer = (
-        ut.noise.DiscreteStaircase(alpha="1/2", sensitivity=3),
+        ut.noise.DiscreteStaircase(epsilon=1, sensitivity=3),
         ut.Consumer(ut.priors.uniform(10), ut.losses.absolute),
     )
     for z, answer, loss in zip(responses, rows["answer"], rows["expected_loss"], strict=True):
@@ -149,7 +149,7 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
         assert (answer, loss) == (expected.action, float(expected.loss))
     assert {True, False} == {0 <= z <= 9 for z in responses}
     code, found, _ = run("read", "--response", 4, "--statement", f"{out}.json", *asked)
-    assert json.loads(found)["expected_loss_exact"] == str(ut.optima.read(law, consumer, 4).loss)
+    assert json.loads(found)["expected_loss"] == float(ut.optima.read(law, consumer, 4).loss)
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--clamped", *asked)
     assert (code, "only geometric noise can be read where it was clamped" in err) == (2, True)
 

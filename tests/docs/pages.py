@@ -10,16 +10,17 @@
 import ast
 import contextlib
 import doctest
+import gc
 import io
 import itertools
 import re
 import shlex
 import subprocess
 import sysconfig
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-import utmost as ut
 from running import PLAIN, called
 
 ROOT = Path(__file__).parents[2]
@@ -72,11 +73,12 @@ def run_page(page):
     return names
 
 
-def close_ledgers(names):
-    """What a reader's process does by ending."""
-    for value in names.values():
-        if isinstance(value, ut.Ledger):
-            value.close()
+def forget(names):
+    """Let go of all that a page made, as a reader's process does by ending: also ledgers that it left open."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        names.clear()
+        gc.collect()
 
 
 def run_python(code, names, page):

@@ -13,7 +13,7 @@ import pytest
 from utmost.statements import read_release
 
 ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(r"```r\n(.*?)```", (ROOT / "docs/howto/from-r.md").read_text(encoding="utf-8"), re.S)
+BLOCKS = re.findall(r"```r\n(.*?)```", (ROOT / "docs/howto/from-other-packages.md").read_text(encoding="utf-8"), re.S)
 
 
 @functools.cache

@@ -28,7 +28,7 @@ def test_a_named_loss_is_wherever_losses_are_listed(name):
     assert f"`{row.form}`" in (REFERENCE / "cli.md").read_text("utf-8")
     if row.for_readers:
         assert row.form in help_of(shared_options.Loss)
-        rows = (REFERENCE / "best-answers.md").read_text("utf-8").splitlines()
+        rows = (REFERENCE / "designs.md").read_text("utf-8").splitlines()
         assert any(line.startswith("| `") and f"`{row.example}`" in line for line in rows)
 
 

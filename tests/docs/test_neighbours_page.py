@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs/howto/from-opendp-tumult-pipelinedp.md"
+PAGE = ROOT / "docs/howto/from-other-packages.md"
 
 
 @pytest.mark.oracle

@@ -4,14 +4,15 @@ import shutil
 
 import pytest
 
-from docs.pages import ROOT, close_ledgers, run_page
+from docs.pages import ROOT, forget, run_page
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "proofs").rglob("*.md"))]
 
 
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")  # of `ut.release`, whose answer is let go
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_does_what_the_page_shows(page, tmp_path, monkeypatch):
     """Each page in a folder of its own, which holds the examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    close_ledgers(run_page(page))
+    forget(run_page(page))

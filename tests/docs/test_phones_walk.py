@@ -14,10 +14,12 @@ import pytest
 from running import called
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/howto/ship-a-design.md").read_text(encoding="utf-8")
-REPORTS = (ROOT / "docs/reference/samplers.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/howto/hide-a-location.md").read_text(encoding="utf-8")
+REPORTS = (ROOT / "docs/reference/designs.md").read_text(encoding="utf-8")
 NODE = shutil.which("node")
-EXPORT, DESIGN_MAP, EXPORT_MAP = re.findall(r"^utmost .*$", PAGE.replace("\\\n", " "), re.M)
+LINES = PAGE.replace("\\\n", " ")
+EXPORT, EXPORT_MAP = re.findall(r"^utmost export .*$", LINES, re.M)
+DESIGN_MAP = re.search(r"^utmost design examples/paris.csv .*$", LINES, re.M)[0]
 EXPORT_REPORTS = re.search(r"^utmost export report.*$", REPORTS, re.M)[0]
 CODE = re.findall(r"```js\n(.*?)```", PAGE, re.S)
 TRUTH = {"bus": 1200, "car": 3000, "cycle": 300, "foot": 1500}
@@ -27,7 +29,7 @@ TRUTH = {"bus": 1200, "car": 3000, "cycle": 300, "foot": 1500}
 def walk(tmp_path, monkeypatch):
     """What the page's Python leaves behind, in the folder where its commands run."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    monkeypatch.setattr("tempfile.mkdtemp", lambda: str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     names = {}
     for page in (PAGE, REPORTS):
         for code in re.findall(r"```python\n(.*?)```", page, re.S):
@@ -69,7 +71,7 @@ def test_the_page_is_done_as_it_says(walk, tmp_path, capsys):
     drawn, _ = in_node(tmp_path, CODE[0], DRAWS)
     with (tmp_path / "reports.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["report"], *([sets] for sets in drawn)])
-    asked = re.search(r"`(utmost categories .*?)`", REPORTS, re.S)[1]
+    asked = re.search(r"`(utmost categories --labels[^`]*?)`", REPORTS, re.S)[1]
     told = json.loads(typed(f"{asked} --json", tmp_path))["counts"]
     found, errors = (np.array([row[name] for row in told]) for name in ("estimate", "error"))
     assert (abs(found - list(TRUTH.values())) < 6 * errors).all()
@@ -78,6 +80,6 @@ def test_the_page_is_done_as_it_says(walk, tmp_path, capsys):
     typed(DESIGN_MAP, tmp_path)
     typed(EXPORT_MAP, tmp_path)
     place, answer = in_node(tmp_path, CODE[1], "console.log(JSON.stringify([place, answer]));")
-    table = json.loads((tmp_path / "phone/sampler.json").read_text(encoding="utf-8"))
+    table = json.loads((tmp_path / "map/sampler.json").read_text(encoding="utf-8"))
     assert place == "Louvre"
     assert answer in table["answers"]

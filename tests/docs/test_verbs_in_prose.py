@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.pages import close_ledgers, run_page
+from docs.pages import forget, run_page
 from running import called
 from utmost.errors import Unsupported
 
@@ -56,7 +56,7 @@ def test_calls_named_in_the_text_work_on_the_pages_own_objects(path, monkeypatch
                 except Unsupported as error:  # a package that is not installed here
                     if "pip install" not in str(error):
                         raise
-        close_ledgers(namespace)
+        forget(namespace)
 
 
 def commands_named():

@@ -27,13 +27,13 @@ COUNTED = histogram([100, 40, 30, 20, 10])
 
 
 def test_what_is_cut_is_what_the_counting_drops():
-    """The other way: of the real flights each bound drops so many cells of persons, as the account says."""
+    """The other way: of the real flights each bound drops so many cells of persons, as the report says."""
     bounds = range(1, 13)
     counted = ut.count_contributions(FLIGHTS, DOMAIN, ut.Counting("aircraft"), "at_most", bounds)
     costs = bound_costs(counted, DOMAIN, epsilon=1, public=True)
     for row in costs.rows[::4]:
-        account = ut.count_table(FLIGHTS, DOMAIN, ut.Counting("aircraft", at_most=row.bound)).account
-        assert (row.lost.value, row.lost.margin) == (account.dropped, 0)
+        report = ut.count_table(FLIGHTS, DOMAIN, ut.Counting("aircraft", at_most=row.bound)).report
+        assert (row.lost.value, row.lost.margin) == (report.removed, 0)
     assert [row.bound for row in costs.rows] == list(bounds)
     assert costs.paid is None
     assert "costs no level" in str(costs)
@@ -87,10 +87,10 @@ def released_in_every_way(counted, tmp_path):
     table = ut.release(counted, ut.Promise.of_counted(counted), epsilon="1/10", once=True)
     table.save(tmp_path / "table.csv")
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1})
-    planned = ut.release(counted, strategy, epsilon="1/10", once=True).table
+    planned = ut.release(counted, strategy, epsilon="1/10", once=True)
     planned.save(tmp_path / "plan.json")
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        kept = ledger.publish("contributions", counted, ut.Promise(noise=strategy), epsilon="1/10").table
+        kept = ledger.publish("contributions", counted, ut.Promise(noise=strategy), epsilon="1/10")
     return [table, ut.read_release(tmp_path / "table.csv"), planned, ut.read_release(tmp_path / "plan.json"), kept]
 
 
@@ -108,7 +108,7 @@ def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
 def planned_of(counted, epsilon="1/10"):
     return ut.release(
         counted, ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon, once=True
-    ).table
+    )
 
 
 def test_bars_of_what_is_cut_hold_as_often_as_they_say():

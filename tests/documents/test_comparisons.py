@@ -1,7 +1,6 @@
 """The same sum in several releases: changes and trends whose bars hold as often as they say."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from asking import asked
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange, WrongKind
 from utmost.noise import Combination
+from utmost.releases import CellBars
 from utmost.statements import read_release
 from utmost.workloads import Domain, Strategy
 
@@ -19,7 +19,7 @@ STRATEGY = Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": 1})
 
 
 def _year(people, epsilon=1):
-    return ut.release(np.array(people), STRATEGY, epsilon=epsilon, once=True).table
+    return ut.release(np.array(people), STRATEGY, epsilon=epsilon, once=True)
 
 
 def _table(folder, number, **law):
@@ -46,8 +46,8 @@ def test_a_change_has_the_law_of_both_noises(tmp_path):
 def test_noise_that_has_no_law_of_sums_has_bars_of_its_parts(tmp_path):
     steps = [_table(tmp_path, number, sensitivity=5) for number in (1, 2)]
     found = ut.statements.change(*steps, {"sex": "men"})
-    assert found.margin == 2 * steps[0].bars.total(1, "0.975")
-    assert found.value == steps[0].cells["n"][0] - steps[1].cells["n"][0]
+    assert found.margin == 2 * CellBars(steps[0].plan).total(1, "0.975")
+    assert found.value == steps[0].total({"sex": "men"}).value - steps[1].total({"sex": "men"}).value
     with pytest.raises(OutOfRange):
         ut.statements.change(steps[0], _year([[1, 2], [3, 4]]))
 
@@ -73,9 +73,18 @@ def test_one_release_is_not_compared_with_itself(tmp_path):
             ut.statements.trend([same])
     with pytest.raises(WrongKind):
         ut.statements.trend([release, 7])
-    answers = [replace(table, said=table.said | {"name": "n", "data_version": 1, "table": digest}) for digest in (1, 2)]
+    kept = ut.release({"n": [5]}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1)
     with pytest.raises(OutOfRange, match="noise of their own"):
-        ut.statements.change(*answers)
+        ut.statements.change(kept.release.at(2), kept)
+    other = ut.release({"n": [9]}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1)
+    assert ut.statements.change(kept, other).margin > kept.margin()
+    for name, answer in {"kept": kept, "sharper": kept.release.at(2), "other": other}.items():
+        answer.save(tmp_path / f"{name}.csv")
+    saved = {name: read_release(tmp_path / f"{name}.csv") for name in ("kept", "sharper", "other")}
+    assert ut.statements.change(saved["kept"], saved["other"]).margin > kept.margin()
+    for answer in (saved["kept"], kept):
+        with pytest.raises(OutOfRange, match="noise of their own"):
+            ut.statements.change(saved["sharper"], answer)
 
 
 def test_the_command_compares_two_files(tmp_path, run):
@@ -111,5 +120,5 @@ def test_the_command_gives_the_trend_that_the_library_gives(tmp_path, run):
     mixed = ut.statements.trend([table, *map(ut.read_release, paths)], each_where=[{"sex": ["men"]}] * 4)
     assert len(mixed.values) == 4
     assert run("total", paths[-1], "--since", tmp_path / "1.csv", *since, "--where", "sex=men")[0] == 0
-    with pytest.raises(OutOfRange, match="for each release"):
+    with pytest.raises(OutOfRange, match="for each answer"):
         ut.statements.trend([table, ut.read_release(paths[0])], each_where=[{}])

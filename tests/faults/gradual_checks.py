@@ -109,7 +109,9 @@ def seeds_and_clocks_refused():
 
 def no_tail_is_cut():
     """Bits that name the last cell of the table again and again lead as far out as they go on."""
-    sampler = geometric_draws.ManyMarked(level(epsilon=1).alpha_interval, [_certain], geometric_draws.CONSTANT)
+    sampler = geometric_draws.MarkedGeometricSampler(
+        level(epsilon=1).alpha_interval, [_certain], geometric_draws.CONSTANT
+    )
     drawn, _ = sampler.draw(1, Written(arrays=[[2**32 - 1], [2**64 - 1]] * 3))
     return int(drawn[0]) >= 3 * sampler._values << sampler._shift
 

@@ -128,7 +128,7 @@ def truncated_tail(plant):
         index = self._top.draw(count, randomness)
         return (index >> self._mark_bits).astype(np.int64), index & ((1 << self._mark_bits) - 1)
 
-    plant.setattr(geometric_draws.ManyMarked, "_tops", tops)
+    plant.setattr(geometric_draws.MarkedGeometricSampler, "_tops", tops)
 
 
 def float_laplace(plant):

@@ -48,12 +48,12 @@ def same_bytes(seed):
     """The operating system gives bytes that follow from a seed, and no stream of before is left."""
     real, counter = os.urandom, itertools.count()
     os.urandom = lambda count: shake_256(f"{seed} {next(counter)}".encode()).digest(count)
-    random_bits.SYSTEM._own.state, random_bits._seen = None, ()
+    random_bits.SYSTEM._thread.state, random_bits._seen = None, ()
     try:
         yield
     finally:
         os.urandom = real
-        random_bits.SYSTEM._own.state, random_bits._seen = None, ()
+        random_bits.SYSTEM._thread.state, random_bits._seen = None, ()
 
 
 def number(value):

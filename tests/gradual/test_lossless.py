@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-# The laws of single steps and the series behind a verdict are proved apart from their use.
+# The laws of single steps and the generating functions behind a verdict are proved apart from their use.
 from utmost.core.gradual import lossless
-from utmost.core.gradual.series import Series, convolve, inverse, series
+from utmost.core.gradual.generating_functions import GeneratingFunction, convolve, generating_function, inverse
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import Interval, level
 from utmost.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, losslessness
@@ -206,8 +206,8 @@ def test_convolution_by_one_product(one, other):
 
 def test_the_certificate_of_an_inverse():
     """A zero on the circle is never certified away; elsewhere the defect falls with the reach."""
-    laws = [series(staircase(1, 2, 1)), series(staircase(1, 3, 3))]
-    near, on = (inverse(one.core(256), one.start, 100) for one in laws)
+    laws = [generating_function(staircase(1, 2, 1)), generating_function(staircase(1, 3, 3))]
+    near, on = (inverse(one.coefficients(256), one.start, 100) for one in laws)
     assert near.defect(Fraction(1)) < Fraction(1, 10**30)
     assert on.defect(Fraction(1)) >= 1
 
@@ -218,7 +218,7 @@ def test_thinning_divides_the_exponents(at, stride, values):
     padded = [0] * (stride * len(values))
     padded[::stride] = values
     for begin in range(stride):
-        whole = Series([0] * begin + padded, [0] * (begin + len(padded)), stride * at - begin, None, 1)
+        whole = GeneratingFunction([0] * begin + padded, [0] * (begin + len(padded)), stride * at - begin, None, 1)
         assert whole.thinned(stride).exponents == [exponent // stride for exponent in whole.exponents]
 
 
@@ -226,4 +226,4 @@ def test_a_bound_of_the_error_pays_for_rounding():
     """Where the approximation is perfect, what rounding down may have done remains."""
     top = [Interval(5, 5, 8), Interval(3, 4, 8)]
     perfect = SimpleNamespace(norm=lambda weight: Fraction(1))
-    assert lossless._error(top, 0, perfect, Fraction(1), Fraction(0)) >= Fraction(1 + 2, 1 << 8)
+    assert lossless.error_bound(top, 0, perfect, Fraction(1), Fraction(0)) >= Fraction(1 + 2, 1 << 8)

@@ -13,7 +13,7 @@ from utmost.errors import BadTable
 from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.releases import DetailRule, WorkloadRelease, release_detailed, release_shared
-from utmost.statements import read_release, read_workload, stated_release
+from utmost.statements import read_release, stated_release
 from utmost.workloads import Domain, Strategy, Workload, bins, share_level, strategy
 
 KEY = bytes(range(32))
@@ -81,7 +81,9 @@ def test_a_document_of_sums_keeps_what_its_ledger_adds(ledger, tmp_path):
         assert again.ledger_facts == facts
     ledger.save("r", tmp_path / "r.json")
     ledger.save("r", tmp_path / "x.csv", family="x")
-    assert read_workload(tmp_path / "r.json").ledger_facts == read_workload(tmp_path / "x.csv").ledger_facts == facts
+    assert (
+        ut.read_release(tmp_path / "r.json").ledger_facts == ut.read_release(tmp_path / "x.csv").ledger_facts == facts
+    )
     assert read_release(tmp_path / "r.json").total() == made.total()
     once = ut.release(table, promise.noise.strategy, epsilon=1, once=True).table
     assert FACTS.isdisjoint(once.statement)
@@ -147,10 +149,10 @@ def test_measures_keep_their_names_in_files(tmp_path):
              for name, table in tables.items()}  # fmt: skip
     for name, release in release_shared(tables, share_level(plans, epsilon=1)).items():
         release.save(tmp_path / f"released-{name}.json")
-        again = read_workload(tmp_path / f"released-{name}.json")
-        assert isinstance(again, WorkloadRelease)
-        assert again.measure == name
-        facts = {fact.label: fact.value for fact in stated_release(again.facts()).first}
+        again = ut.read_release(tmp_path / f"released-{name}.json")
+        assert isinstance(again.table, WorkloadRelease)
+        assert again.table.measure == name
+        facts = {fact.label: fact.value for fact in stated_release(again.table.facts()).first}
         assert facts["released"].startswith(f"{name}: ")
     alone = ut.count_table(events, {"shop": ["A", "B"]}, ut.Counting("user", at_most=2), measure=ut.count(2))
     assert alone.measure is None

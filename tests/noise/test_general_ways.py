@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import utmost as ut
 from goodness import LEVEL, chi_square
 from utmost.core.noise.costs import absolute, moment, squared
-from utmost.core.sampling.by_tails import ManyByTail
 from utmost.core.sampling.geometric_draws import TABLE
+from utmost.core.sampling.tail_sampler import TailSampler
 from utmost.exact import level
 from utmost.interfaces.interop.accounting import worst_pair
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, RepeatedSum
@@ -167,7 +167,7 @@ def test_lipschitz_levels():
 @pytest.mark.parametrize("law", [Geometric("1/3", 2), DiscreteStaircase(1, 5, step=2)])
 def test_draws_beyond_the_likely_values(law):
     """Where the values near 0 are few, most draws are made by the tails beyond, and the law is the same."""
-    sampler = ManyByTail(law, replace(TABLE, tail_bits=2))
+    sampler = TailSampler(law, replace(TABLE, tail_bits=2))
     drawn = sampler.draw(20_000, SeededRandomness(7))
     assert chi_square(drawn, lambda x: law.cdf(np.asarray(x, float))) > LEVEL
 
@@ -175,7 +175,7 @@ def test_draws_beyond_the_likely_values(law):
 def test_each_word_has_the_value_of_its_cell():
     """Of the 2^16 first words a value has as many as its probability says, but for those that need a second look."""
     law = TwoFormulas(Geometric("1/2"))
-    drawn = ManyByTail(law, TABLE).draw(1 << 16, EveryWord())
+    drawn = TailSampler(law, TABLE).draw(1 << 16, EveryWord())
     for value in range(-8, 9):
         assert abs(np.count_nonzero(drawn == value) - law.pmf(float(value)) * (1 << 16)) < 64
 

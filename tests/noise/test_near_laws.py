@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 # Two routes to one number are compared; a public law takes whichever suits its parameters.
-from utmost.core.noise.near_laws import NearLaw, Spread, heights_at, reaches, spreads
+from utmost.core.noise.near_laws import NearLaw, SpreadBound, heights_at, reaches, spreads
 from utmost.noise import Combination
 
 
 @pytest.mark.parametrize("digits", [2, 40, 300, 320, 400])
 def test_a_bar_is_that_of_the_reference_and_of_the_spread(digits):
     """P(|D| > d) <= 2 exp(s^2 A/4 - s d): the reach for 10^-n is at most 2.4 n / s and something, and grows with n."""
-    reference, spread = Combination([1, 2, "1/3"], 1), Spread(0.01, 1.0)
+    reference, spread = Combination([1, 2, "1/3"], 1), SpreadBound(0.01, 1.0)
     miss = Fraction(1, 10**digits)
     near, alone = (law.margin_missed(miss) for law in (NearLaw(reference, spread), reference))
     assert alone < near < alone * 1.1 + 3 * digits + 10

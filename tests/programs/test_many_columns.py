@@ -41,7 +41,7 @@ def test_shares_cost_the_least_and_prices_prove_it(seed, spread):
     best = float(costs @ found.shares)
     assert found.shares.min() > 0
     assert abs(columns @ found.shares - 1).max() <= 1e-9
-    assert found.off <= 1e-9
+    assert found.error <= 1e-9
     assert found.prices.sum() <= best + 1e-6
     assert best - found.prices.sum() <= 1e-6
     if spread > 1e-5:  # the simplex method's tolerance is of that size below

@@ -103,7 +103,7 @@ def test_the_readme_states_every_theorem_whose_assumptions_are_printed():
 
 def test_the_claims_name_every_theorem_with_its_file():
     """The rows of claims.md that a machine has checked name the theorems whose assumptions are printed, no other."""
-    page = (ROOT / "docs/trust/claims.md").read_text(encoding="utf-8").partition("## Checked by machine")[2]
+    page = (ROOT / "proofs/claims.md").read_text(encoding="utf-8").partition("## Checked by machine")[2]
     rows = re.findall(r"\| ([^|\n]*) \| ((?:`\w+\.v`(?:, )?)+) \|", page)
     names = [(name, files) for theorems, files in rows for name in re.findall(r"`(\w+)`", theorems)]
     assert sorted(name for name, _ in names) == sorted(printed_assumptions())

@@ -329,7 +329,7 @@ def test_the_command(run, tmp_path, monkeypatch):
     rows = [f"{county},{sex}" for county, count in (("A", 60), ("B", 9), ("C", 0)) for sex in ["m", "w"] * count]
     (tmp_path / "people.csv").write_text("\n".join(["county,sex", *rows]))
     (tmp_path / "domain.json").write_text('{"county": ["A", "B", "C"], "sex": ["m", "w"]}')
-    words = ["release", "people.csv", "--each-row", "--domain", "domain.json", "--group", "county", "--epsilon", 1]
+    words = ["detail", "people.csv", "--each-row", "--domain", "domain.json", "--group", "county", "--epsilon", 1]
     code, out, _ = run(*words, "--detail", "sex=50", "--dry-run")
     assert code == 0
     assert "Nothing was drawn" in out
@@ -350,12 +350,10 @@ def test_the_command(run, tmp_path, monkeypatch):
     for more, message in (
         (["--detail", "sex"], "NAMES=NUMBER"),
         (["--detail", "sex=5", "--out", "two.csv"], "written as .json"),
-        (["--detail", "sex=5", "--ledger", "l.db"], "in turn"),
-        (["--detail", "sex=5", "--together", "any"], "does not go with --group"),
         (["--detail", "sex=5", "--out", "two.json"], "nothing is written over"),
     ):
         code, _, error = run(*words, *more)
         assert code != 0
         assert message in " ".join(error.split())
-    code, _, error = run("release", "people.csv", "--detail", "sex=5", "--epsilon", 1)
-    assert "--detail needs --group" in error
+    code, _, error = run("detail", "people.csv", "--detail", "sex=5", "--epsilon", 1)
+    assert "--group" in error

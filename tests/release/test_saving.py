@@ -19,7 +19,7 @@ from utmost.releases import (
     TrustRelease,
     select_keys,
 )
-from utmost.statements import check_statement, check_workload_table, read_workload, stated_release
+from utmost.statements import check_statement, check_workload_table, stated_release
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Strategy
@@ -259,7 +259,7 @@ def test_columns_of_two_kinds_have_no_one_statement(tmp_path):
 def test_a_whole_release_of_sums_is_one_document(tmp_path):
     release = _workload()
     assert release.save(tmp_path / "r.json") == release.facts()
-    assert read_workload(tmp_path / "r.json")["sex"]["estimate"].tolist() == release["sex"]["estimate"].tolist()
+    assert ut.read_release(tmp_path / "r.json")["sex"]["estimate"].tolist() == release["sex"]["estimate"].tolist()
 
 
 def test_true_counts_are_for_their_owner_alone(tmp_path):

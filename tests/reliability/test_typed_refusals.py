@@ -22,9 +22,10 @@ from utmost.privacy import Amount
 from utmost.promises import key_noise, named_cell_noise
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.rotated_sums import turned
+from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.releases import DetailRule, GradualTogether, PlanarRelease, Texts, TrustRelease, WithholdingRule
 from utmost.spaces import Consumer, Policy, counts, places
-from utmost.statements import ReleasedTable, trend
+from utmost.statements import trend
 from utmost.types import PrivacyType
 from utmost.workloads import Strategy, edges
 
@@ -70,7 +71,7 @@ CALLS = {
     "a selection of a table": lambda: TABLE.total("ward"),
     "a column of a table": lambda: TABLE.total(column=["n"]),
     "a ratio of a table": lambda: TABLE.ratio({"ward": "p"}, 3),
-    "a mean that is no truth": lambda: TABLE.read().total(mean="yes"),
+    "a mean that is no truth": lambda: AnswerCells.of(TABLE).total(mean="yes"),
     "a selection of sums": lambda: SUMS.total(3),
     "a difference from nothing": lambda: SUMS.difference(None, {}),
     "a quantile of no level": lambda: SUMS.quantile(3, "1/2"),
@@ -131,7 +132,7 @@ def test_a_policy_of_a_thousand_public_secrets_is_made_at_once():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: ReleasedTable.of({"n": [1]}, {"a": 1}),
+        lambda: ut.releases.Answer.of_statement({"n": [1]}, {"a": 1}),
         lambda: balanced_family({"age": slice(0, 2)}, 3),
         lambda: Ledger.open("\ud800"),
     ],

@@ -11,7 +11,7 @@ from goodness import LEVEL, chi_square, kolmogorov_smirnov
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling import draw
-from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, signs
+from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, MarkedGeometricSampler, signs
 from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import OutOfRange, Unsupported
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
@@ -289,7 +289,7 @@ def timed(draws, rounds):
 def test_a_second_look_is_as_rare_as_the_theory_page_says(epsilon, plan, low, high):
     """The cells left over, of the top part and of all groups of digits: one look more for a draw that meets any."""
     ratio = Geometric(epsilon=epsilon).profile.level.alpha_interval
-    marked = ManyMarked(ratio, signs(ratio), plan)
+    marked = MarkedGeometricSampler(ratio, signs(ratio), plan)
     stages = [marked._top, *(digits for _, digits in marked._groups)]
     assert low < sum(1 - stage._whole / 2**stage._word_bits for stage in stages) < high
 

@@ -14,14 +14,14 @@ from goodness import LEVEL, Written, chi_square
 from utmost.core.sampling.geometric_draws import (
     CONSTANT,
     TABLE,
-    ArrayDraws,
-    ManyMarked,
-    OneMarked,
+    MarkedGeometricSampler,
+    SamplingPlan,
+    SingleGeometricSampler,
     chooser,
     digits,
+    geometric_parts,
     marked,
     squared_often,
-    take_apart,
 )
 from utmost.exact import Interval, level
 from utmost.testing import SeededRandomness
@@ -43,7 +43,7 @@ def masses(cuts):
 @given(ratios, st.integers(1, 4), st.integers(1, 3), st.integers(1, 20), st.fractions(0, 1, max_denominator=9))
 def test_the_parts_multiply_to_the_law(a, values, group_bits, tail_bits, share):
     """P(K = k, mark) = (1-a) a^k w_mark, for every k below the tail."""
-    parts = take_apart(
+    parts = geometric_parts(
         real(a), [real(share), real(1 - share)], values=values, group_bits=group_bits, tail_bits=tail_bits
     )
     tops = masses(parts.top)
@@ -63,7 +63,7 @@ def test_the_parts_multiply_to_the_law(a, values, group_bits, tail_bits, share):
 
 @given(ratios, st.integers(1, 5), st.integers(1, 30))
 def test_the_tail_is_what_is_left_and_no_more_than_promised(a, values, tail_bits):
-    parts = take_apart(real(a), [real(Fraction(1))], values=values, group_bits=3, tail_bits=tail_bits)
+    parts = geometric_parts(real(a), [real(Fraction(1))], values=values, group_bits=3, tail_bits=tail_bits)
     *_, tail = masses(parts.top)
     assert tail.contains(a ** (2**parts.shift * values))
     assert tail.upper <= Fraction(1, 2**tail_bits) + Fraction(1, 1 << 200)
@@ -87,8 +87,8 @@ def test_precision_does_not_suffer_at_either_end(epsilon):
 
 def test_the_tail_starts_afresh_and_keeps_its_mark():
     """The top part falls into the tail twice, then at 1: K = 2 values + 1, with the mark of the first."""
-    plan = ArrayDraws(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1)
-    many = ManyMarked(real(Fraction(1, 2)), [real(Fraction(1, 2))] * 2, plan)
+    plan = SamplingPlan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1)
+    many = MarkedGeometricSampler(real(Fraction(1, 2)), [real(Fraction(1, 2))] * 2, plan)
     assert (many._values, many._shift) == (2, 0)
     ends = np.cumsum([2**14, 2**14, 2**13, 2**13, 2**13, 2**13])
     tail_with_mark_one, tail_with_mark_zero, one = int(ends[5]) - 1, int(ends[4]) - 1, int(ends[2]) - 1
@@ -98,7 +98,7 @@ def test_the_tail_starts_afresh_and_keeps_its_mark():
 
 def test_a_single_draw_has_no_longest_tail_either():
     """Words of ones send the top part into its tail as often as they come."""
-    one = OneMarked(level(1).alpha_interval, [real(Fraction(1, 2))] * 2)
+    one = SingleGeometricSampler(level(1).alpha_interval, [real(Fraction(1, 2))] * 2)
     longest, mark = one.draw(Written([2**64 - 1] * 3, then=0).word)
     assert (longest, mark) == (3 * one._values, 1)
 
@@ -120,7 +120,7 @@ def test_a_word_that_leaves_a_doubt_is_continued_by_the_next_one(second, index):
 )
 def test_variables_beyond_int64_are_python_integers(plan, shift):
     """Words of ones give the greatest digits and run into the tail; nothing wraps."""
-    many = ManyMarked(level(Fraction(1, 2**shift)).alpha_interval, [real(Fraction(1))], plan)
+    many = MarkedGeometricSampler(level(Fraction(1, 2**shift)).alpha_interval, [real(Fraction(1))], plan)
     k, _ = many.draw(500, SeededRandomness(shift))
     assert all(0 <= value < 60 << shift for value in k.tolist())
     assert max(k.tolist()) > 1 << shift
@@ -129,7 +129,7 @@ def test_variables_beyond_int64_are_python_integers(plan, shift):
 
 def test_a_tail_that_outgrows_its_type_widens():
     """From int8 through a tail of many rounds: the sum is right in whatever type."""
-    many = ManyMarked(level(Fraction(1, 2**55)).alpha_interval, [real(Fraction(1))], CONSTANT)
+    many = MarkedGeometricSampler(level(Fraction(1, 2**55)).alpha_interval, [real(Fraction(1))], CONSTANT)
     rounds = 40
     top = [[2**32 - 1], [2**64 - 1]]
     zeros = [[0]] * (1 + len(many._groups))
@@ -141,9 +141,9 @@ def test_a_tail_that_outgrows_its_type_widens():
 PLANS = [
     CONSTANT,
     TABLE,
-    ArrayDraws(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=3),
-    ArrayDraws(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1),
-    ArrayDraws(word_bits=32, lookup=False, indices=4, group_bits=4, tail_bits=2),
+    SamplingPlan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=3),
+    SamplingPlan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1),
+    SamplingPlan(word_bits=32, lookup=False, indices=4, group_bits=4, tail_bits=2),
 ]
 
 
@@ -152,7 +152,9 @@ PLANS = [
 def test_every_plan_draws_the_law(plan, epsilon):
     """Also the plans that run into the tail at every second draw."""
     ratio, a = level(epsilon).alpha_interval, float(np.exp(-float(epsilon)))
-    k, mark = ManyMarked(ratio, [real(Fraction(1, 4)), real(Fraction(3, 4))], plan).draw(60_000, SeededRandomness(3))
+    k, mark = MarkedGeometricSampler(ratio, [real(Fraction(1, 4)), real(Fraction(3, 4))], plan).draw(
+        60_000, SeededRandomness(3)
+    )
 
     def cdf(x):
         return 1 - a ** (x // 2 + 1.0) - np.where(x % 2, 0, 0.75 * (1 - a) * a ** (x // 2.0))
@@ -163,18 +165,18 @@ def test_every_plan_draws_the_law(plan, epsilon):
 @pytest.mark.parametrize("epsilon", ["1e-6", "0.01", "0.7", "30"])
 def test_single_variables_have_the_law(epsilon):
     """By bisection of 64-bit thresholds, independent of the cells of the arrays."""
-    one, word = OneMarked(level(epsilon).alpha_interval, [real(Fraction(1))]), SeededRandomness(6).word
+    one, word = SingleGeometricSampler(level(epsilon).alpha_interval, [real(Fraction(1))]), SeededRandomness(6).word
     drawn = np.array([one.draw(word)[0] for _ in range(30_000)])
     assert chi_square(drawn, lambda k: -np.expm1(-float(epsilon) * (np.asarray(k) + 1.0))) > LEVEL
 
 
 def test_a_cut_tail_is_found(monkeypatch):
     """Planted: a sampler that stops at its last value fails where the true one passes."""
-    plan = ArrayDraws(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)
+    plan = SamplingPlan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)
     ratio, a = level(1).alpha_interval, np.exp(-1.0)
 
     def p_value():
-        k, _ = ManyMarked(ratio, [real(Fraction(1))], plan).draw(300_000, SeededRandomness(4))
+        k, _ = MarkedGeometricSampler(ratio, [real(Fraction(1))], plan).draw(300_000, SeededRandomness(4))
         return chi_square(k.astype(np.int64), lambda x: 1 - a ** (x + 1.0))
 
     assert p_value() > LEVEL
@@ -183,5 +185,5 @@ def test_a_cut_tail_is_found(monkeypatch):
         index = self._top.draw(count, randomness)
         return np.minimum(index, self._values - 1).astype(np.int64), index * 0
 
-    monkeypatch.setattr(ManyMarked, "_tops", cut)
+    monkeypatch.setattr(MarkedGeometricSampler, "_tops", cut)
     assert p_value() < LEVEL

@@ -1,4 +1,5 @@
-"""Hidden paths: both routes the same cells, every law the integrated one, one path in whatever order it is asked."""
+"""Hidden paths: both routes the same cells, every law the integrated one, one path in whatever order it is asked
+for."""
 
 import math
 from fractions import Fraction
@@ -41,9 +42,9 @@ def test_both_routes_give_the_same_cells(dimensions, epsilon):
     rng = np.random.default_rng(1)
     for grid in (Fraction(1, 3), FINE, Fraction(10) ** -11):
         points = GridPoints(rng.uniform(-1e4, 1e4, 24 * dimensions), dimensions, grid)
-        asked = made.asked(points, level(epsilon))
-        cells, sure = made.float_cells(points, asked, 0, points.count)
-        exactly = np.array([made.exact_cell(points, asked, place) for place in range(points.count)])
+        target = made.target(points, level(epsilon))
+        cells, sure = made.float_cells(points, target, 0, points.count)
+        exactly = np.array([made.exact_cell(points, target, place) for place in range(points.count)])
         assert sure.mean() > (0.9 if grid >= FINE else -1)
         assert (cells[sure] == exactly[sure]).all()
         assert (made.cells(points, level(epsilon)) == exactly).all()
@@ -53,15 +54,15 @@ def test_both_routes_give_the_same_cells(dimensions, epsilon):
 def test_the_balls_of_floats_contain_the_noise(epsilon):
     """Every ball contains the noise of 300 digits, also where the first digits of a uniform number are nearly all 0."""
     made, count = paths(7, dimensions=3), 200_000
-    asked = made.asked(at_zero(1, 3), level(epsilon))
+    target = made.target(at_zero(1, 3), level(epsilon))
     smallest = made.bits.floats(0, 0, 0, np.arange(count, dtype=np.uint64)).middle.argsort()[:60]
     points = np.concatenate([smallest, np.arange(60)]).astype(np.uint64)
     with np.errstate(all="ignore"):
-        noise, _ = made._float_noise(asked, points)
-    goal = asked.goal(400)
+        noise, _ = made._float_noise(target, points)
+    goal = target.goal(400)
     with working_precision(400):
         for at, point in enumerate(points.tolist()):
-            for axis, true in enumerate(made._exact_noise(asked.stage, point, ball_between(*goal), 300)):
+            for axis, true in enumerate(made._exact_noise(target.stage, point, ball_between(*goal), 300)):
                 off = abs(true - arb(float(noise[axis].middle[at])))
                 assert off <= arb(float(noise[axis].radius[at]))
                 assert noise[axis].radius[at] < 1e-6
@@ -79,9 +80,9 @@ def test_a_level_next_to_an_event_is_told_from_it(looser):
         root = Fraction(int((event.sqrt() * arb((1, 62))).mid().floor().unique_fmpz()), 1 << 62)
     before, after = (level(root + Fraction(sign, 1 << 61)) for sign in ((-1, 1) if looser else (1, -1)))
     for one in (before, after):
-        asked = made.asked(points, one)
-        assert not made.float_cells(points, asked, 0, 1)[1][0]
-        assert made._exact_rest(asked, 0, [Fraction(0)] * 2, 32) is None
+        target = made.target(points, one)
+        assert not made.float_cells(points, target, 0, 1)[1][0]
+        assert made._exact_rest(target, 0, [Fraction(0)] * 2, 32) is None
     still, moved, anchor = (made.cells(points, one).tolist() for one in (before, after, level(1)))
     assert still == anchor != moved
 
@@ -89,8 +90,8 @@ def test_a_level_next_to_an_event_is_told_from_it(looser):
 def test_points_that_floats_cannot_tell_go_to_the_intervals():
     """On a grid of 10^-13 most cells are not certain by floats: they are found, and are those of the fine path."""
     made, points = paths(5), at_zero(200, grid=Fraction(10) ** -14)
-    asked = made.asked(points, level(2))
-    assert made.float_cells(points, asked, 0, 200)[1].mean() < 0.5
+    target = made.target(points, level(2))
+    assert made.float_cells(points, target, 0, 200)[1].mean() < 0.5
     cells = made.cells(points, level(2))
     assert np.allclose(cells * 1e-14, noise(made, 2, 200), atol=2**-19)
 
@@ -98,23 +99,23 @@ def test_points_that_floats_cannot_tell_go_to_the_intervals():
 def test_far_points_on_a_dyadic_grid_stay_with_the_floats():
     """x/g is exact there: at 10^15 and steps of 2^-6 no point needs the intervals, and the cells are theirs."""
     made, points = paths(53), GridPoints(np.full(400, 1e15 + 0.125), 2, Fraction(1, 64))
-    asked = made.asked(points, level(1))
-    cells, sure = made.float_cells(points, asked, 0, 200)
+    target = made.target(points, level(1))
+    cells, sure = made.float_cells(points, target, 0, 200)
     assert sure.all()
-    assert cells.tolist() == [made.exact_cell(points, asked, place) for place in range(200)]
+    assert cells.tolist() == [made.exact_cell(points, target, place) for place in range(200)]
 
 
 def test_more_bits_never_change_a_cell():
     """A cell settled by 64 bits is that of 4096 bits, and of another grid of which it is a part."""
     made, points = paths(6), at_zero(40, grid=Fraction(1, 10))
-    asked = made.asked(points, level("5/2"))
+    target = made.target(points, level("5/2"))
     for place in range(40):
-        found = made.exact_cell(points, asked, place)
-        assert made._exact_rest(asked, place, [Fraction(0)] * 2, 4096) == found
+        found = made.exact_cell(points, target, place)
+        assert made._exact_rest(target, place, [Fraction(0)] * 2, 4096) == found
     deep = made.exact_cell(
-        at_zero(40, grid=Fraction(10) ** -300), made.asked(at_zero(40, grid=Fraction(10) ** -300), level("5/2")), 7
+        at_zero(40, grid=Fraction(10) ** -300), made.target(at_zero(40, grid=Fraction(10) ** -300), level("5/2")), 7
     )
-    assert [math.floor(Fraction(one, 10**299) + Fraction(1, 2)) for one in deep] == made.exact_cell(points, asked, 7)
+    assert [math.floor(Fraction(one, 10**299) + Fraction(1, 2)) for one in deep] == made.exact_cell(points, target, 7)
 
 
 def test_the_digits_of_a_number_are_one_sequence():
@@ -131,11 +132,11 @@ def test_the_digits_of_a_number_are_one_sequence():
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_three_levels_in_all_six_orders_are_one_path(order):
-    """R3: a path is a function of the key; what was asked before, at whatever grid, changes nothing."""
-    asked = [level("1/2"), level(alpha="1/3"), level(3)]
-    made = paths(9, anchor=asked[1])
-    found = {i: made.cells(at_zero(500), asked[i]).tolist() for i in order}
-    fresh = {i: paths(9, anchor=asked[1]).cells(at_zero(500), asked[i]).tolist() for i in range(3)}
+    """R3: a path is a function of the key; what was target before, at whatever grid, changes nothing."""
+    target = [level("1/2"), level(alpha="1/3"), level(3)]
+    made = paths(9, anchor=target[1])
+    found = {i: made.cells(at_zero(500), target[i]).tolist() for i in order}
+    fresh = {i: paths(9, anchor=target[1]).cells(at_zero(500), target[i]).tolist() for i in range(3)}
     assert found == fresh
 
 
@@ -155,8 +156,8 @@ def test_the_cells_by_intervals_have_the_integrated_law(anchor, epsilon):
     """Chi-square of cells of width 1 against the density integrated over them, for the interval route alone."""
     made, count, e = paths(13, anchor), 1000, float(Fraction(epsilon))
     points = at_zero(count, grid=1)
-    asked = made.asked(points, level(epsilon))
-    cells = np.array([made.exact_cell(points, asked, place) for place in range(count)])
+    target = made.target(points, level(epsilon))
+    cells = np.array([made.exact_cell(points, target, place) for place in range(count)])
     expected = cell_masses(e, 5)
     fits(cells, expected, count)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
-from utmost.core.sampling.draw import ManyStaircase, Segments
+from utmost.core.sampling.draw import Segments, StaircaseSampler
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE
 from utmost.exact import Interval, level
 from utmost.noise import DiscreteStaircase
@@ -60,7 +60,7 @@ CASES = [(1, 1), (2, 1), (5, 5), (5, 2), (1000, 269), (10**6, 268942), (10**9, 2
 @pytest.mark.parametrize("plan", [CONSTANT, TABLE], ids=["constant", "table"])
 def test_arrays_fit_the_law(period, step, plan):
     count = 60_000 if period < 2**60 else 20_000
-    draws = ManyStaircase(level(1).alpha_interval, period, step, plan).draw(count, SeededRandomness(period))
+    draws = StaircaseSampler(level(1).alpha_interval, period, step, plan).draw(count, SeededRandomness(period))
     law = DiscreteStaircase(epsilon=1, sensitivity=period, step=step)
     if draws.dtype == object:
         draws, period_cdf = np.array([x // 64 for x in draws], np.int64), lambda x: law.cdf(np.asarray(x) * 64.0 + 63)
@@ -73,14 +73,14 @@ def test_arrays_fit_the_law(period, step, plan):
 @pytest.mark.parametrize("epsilon", ["1e-6", "0.1", "5", "50"])
 @pytest.mark.parametrize("plan", [CONSTANT, TABLE], ids=["constant", "table"])
 def test_arrays_fit_the_law_at_any_level(epsilon, plan):
-    draws = ManyStaircase(level(epsilon).alpha_interval, 7, 3, plan).draw(60_000, SeededRandomness(epsilon))
+    draws = StaircaseSampler(level(epsilon).alpha_interval, 7, 3, plan).draw(60_000, SeededRandomness(epsilon))
     law = DiscreteStaircase(epsilon=epsilon, sensitivity=7, step=3)
     assert chi_square(draws, law.cdf) > LEVEL
 
 
 @pytest.mark.parametrize("period", [2**62, 2**63 - 1, 2**63, 2**64 + 1, 10**30])
 def test_draws_beyond_int64_are_python_integers(period):
-    many = ManyStaircase(level(1).alpha_interval, period, period // 3, CONSTANT)
+    many = StaircaseSampler(level(1).alpha_interval, period, period // 3, CONSTANT)
     draws = many.draw(3000, SeededRandomness(1))
     assert draws.dtype == object
     assert {type(x) for x in draws} == {int}
@@ -93,7 +93,7 @@ def test_draws_beyond_int64_are_python_integers(period):
 @pytest.mark.parametrize("period", [2**61 + 1, 2**62])
 def test_a_batch_widens_as_soon_as_one_period_more_would_not_fit(period):
     """Drawn one by one, so that each number of periods decides alone whether int64 will do."""
-    many, bits = ManyStaircase(level(1).alpha_interval, period, period // 3, CONSTANT), SeededRandomness(7)
+    many, bits = StaircaseSampler(level(1).alpha_interval, period, period // 3, CONSTANT), SeededRandomness(7)
     draws = [many.draw(1, bits).tolist()[0] for _ in range(1000)]
     law = DiscreteStaircase(epsilon=1, sensitivity=10**6, step=333_333)
     assert kolmogorov_smirnov(np.array([x * 10**6 // period for x in draws]), law.cdf) > LEVEL
@@ -104,7 +104,7 @@ def test_a_batch_widens_as_soon_as_one_period_more_would_not_fit(period):
 @pytest.mark.parametrize("k", range(9))
 def test_no_number_of_periods_wraps(k, period):
     """Periods and place are added up as they are, or, turned, one below their negative."""
-    many, bits = ManyStaircase(level(1).alpha_interval, period, period // 3, CONSTANT), SeededRandomness(k)
+    many, bits = StaircaseSampler(level(1).alpha_interval, period, period // 3, CONSTANT), SeededRandomness(k)
     for segment in range(4):
         many._marked = SimpleNamespace(draw=lambda *_, at=segment: (np.array([k], np.int8), np.array([at], np.int8)))
         (drawn,) = many.draw(1, bits).tolist()
@@ -132,7 +132,7 @@ def test_a_wrong_step_or_segment_is_found(fault, plan, monkeypatch):
             self.starts, self.lengths = PLANTED[fault](self)
 
         monkeypatch.setattr(Segments, "__init__", planted)
-    draws = ManyStaircase(law.level.alpha_interval, 9, 3, plan).draw(300_000, SeededRandomness(2))
+    draws = StaircaseSampler(law.level.alpha_interval, 9, 3, plan).draw(300_000, SeededRandomness(2))
     assert (chi_square(draws, law.cdf) > LEVEL) == (fault is None)
 
 
@@ -144,5 +144,5 @@ def test_wrong_weights_are_found(monkeypatch):
         return tuple(real(Fraction(length, sum(self.lengths))) for length in self.lengths)
 
     monkeypatch.setattr(Segments, "probabilities", by_length)
-    draws = ManyStaircase(law.level.alpha_interval, 9, 3, TABLE).draw(300_000, SeededRandomness(2))
+    draws = StaircaseSampler(law.level.alpha_interval, 9, 3, TABLE).draw(300_000, SeededRandomness(2))
     assert chi_square(draws, law.cdf) < LEVEL

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from goodness import LEVEL, Written, chi_square, kolmogorov_smirnov
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
-from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, ManyTwoSided, signs
+from utmost.core.sampling.geometric_draws import (
+    CONSTANT,
+    TABLE,
+    MarkedGeometricSampler,
+    TwoSidedGeometricSampler,
+    signs,
+)
 from utmost.exact import Interval, level
 from utmost.noise import Geometric
 from utmost.testing import SeededRandomness
@@ -35,7 +41,7 @@ EPSILONS = ["1e-15", "1e-6", "0.03", "1", "4", "50"]
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("plan", [CONSTANT, TABLE], ids=["constant", "table"])
 def test_arrays_fit_the_law(epsilon, plan):
-    draws = ManyTwoSided(level(epsilon).alpha_interval, plan).draw(60_000, SeededRandomness(epsilon))
+    draws = TwoSidedGeometricSampler(level(epsilon).alpha_interval, plan).draw(60_000, SeededRandomness(epsilon))
     law = Geometric(epsilon=epsilon)
     assert chi_square(draws.astype(np.int64), law.cdf) > LEVEL
     assert kolmogorov_smirnov(draws.astype(np.int64), law.cdf) > LEVEL
@@ -45,14 +51,14 @@ def test_arrays_fit_the_law(epsilon, plan):
 def test_rational_ratios_fit_the_law(alpha):
     law = Geometric(alpha=alpha)
     for plan in (CONSTANT, TABLE):
-        draws = ManyTwoSided(law.ratio.alpha_interval, plan).draw(60_000, SeededRandomness(alpha))
+        draws = TwoSidedGeometricSampler(law.ratio.alpha_interval, plan).draw(60_000, SeededRandomness(alpha))
         assert chi_square(draws.astype(np.int64), law.cdf) > LEVEL
 
 
 def test_both_ends_of_the_words_are_ordinary_draws():
     """All zeros draw 0; nothing loops, whatever the ratio."""
     for epsilon in EPSILONS:
-        many = ManyTwoSided(level(epsilon).alpha_interval, CONSTANT)
+        many = TwoSidedGeometricSampler(level(epsilon).alpha_interval, CONSTANT)
         assert many.draw(4, Written()).tolist() == [0] * 4
 
 
@@ -63,9 +69,11 @@ def test_a_double_zero_is_found(monkeypatch):
     def p_value(draw):
         return chi_square(draw(100_000, SeededRandomness(9)).astype(np.int64), law.cdf)
 
-    many = ManyTwoSided(law.ratio.alpha_interval, TABLE)
+    many = TwoSidedGeometricSampler(law.ratio.alpha_interval, TABLE)
     assert p_value(many.draw) > LEVEL
-    marked = ManyMarked(law.ratio.alpha_interval, [lambda bits: Interval.of(Fraction(1, 2), bits)] * 2, TABLE)
+    marked = MarkedGeometricSampler(
+        law.ratio.alpha_interval, [lambda bits: Interval.of(Fraction(1, 2), bits)] * 2, TABLE
+    )
 
     def doubled(count, randomness):
         k, sign = marked.draw(count, randomness)

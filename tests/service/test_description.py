@@ -132,7 +132,7 @@ def test_every_operation_answers_as_described(app, described):
 
 
 def test_the_page_about_http_names_every_operation_and_status(described):
-    page = (Path(__file__).parents[2] / "docs/reference/http.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/service.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([A-Z]+) (/v1/\S+)` \|", page, re.MULTILINE)
     assert {(method.lower(), path) for method, path in rows} == {(how, path) for path, how, _ in operations(described)}
     statuses = {status for _, _, operation in operations(described) for status in operation["responses"]}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+import utmost as ut
 from service.conftest import publish
 from service.publications import Terms, propose_by, publish_by
 from service.test_pages import CSV, plan_and_table
@@ -23,7 +24,7 @@ from utmost.publish.promises.promise import PROMISE_FORM
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.releases import WorkloadRelease
 from utmost.service import Settings, application
-from utmost.statements import check_statement, read_workload
+from utmost.statements import check_statement
 from utmost.tables.files import files, sidecars
 from utmost.workloads import Domain, Strategy, edges, periods
 
@@ -212,7 +213,7 @@ def test_a_table_of_sums_is_taken_with_the_release_beside_it(visitor, service, w
         (tmp_path / f"s.{ending}").write_bytes(bo.get(f"/release/table.{ending}?{asked}").content)
         said = bo.get(f"/release/statement.json?{asked}&of={ending}").content
         (tmp_path / f"s.{ending}.json").write_bytes(said)
-        assert read_workload(tmp_path / f"s.{ending}").total().value > 0, ending
+        assert ut.read_release(tmp_path / f"s.{ending}").total().value > 0, ending
     assert bo.get("/release/table.csv?name=sums&at=1&family=none").status_code == 422
     assert bo.get("/release/table.exe?name=sums&at=1").status_code in (404, 422)
 

@@ -155,10 +155,10 @@ def forks_share_bits(plant):
     """A forked child goes on with its parent's stream."""
 
     def stream(self):
-        if self._own.state is None:
+        if self._thread.state is None:
             seed = random_bits.entropy(random_bits.KEY_BYTES + random_bits.NONCE_BYTES)
-            self._own.state = random_bits.Keystream(seed[: random_bits.KEY_BYTES], seed[random_bits.KEY_BYTES :])
-        return self._own.state
+            self._thread.state = random_bits.Keystream(seed[: random_bits.KEY_BYTES], seed[random_bits.KEY_BYTES :])
+        return self._thread.state
 
     plant.setattr(random_bits.SystemRandomness, "_stream", stream)
 

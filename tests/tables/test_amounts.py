@@ -26,7 +26,6 @@ from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
 from utmost.publish.workloads.measuring.forms import selected
 from utmost.releases import WithholdingRule
-from utmost.statements import ReleasedTable
 from utmost.tables.cells.event_amounts import rounded_amounts
 from utmost.workloads import Strategy, Workload
 
@@ -114,14 +113,14 @@ def by_hand(events, *, each_row=False):
 def test_every_door_gives_the_sums_of_the_definition(tmp_path, each_row):
     whose = {"each_row": True} if each_row else {"person": "user", "at_most": 3, "key": KEY}
     wanted, moved = by_hand(EVENTS, each_row=each_row)
-    accounts = set()
+    reports = set()
     for name, events in doors(EVENTS, tmp_path):
         counted = counted_with(events, domain=DOMAIN, **whose, **CENTS)
         assert list(ut.tables.files.files.columns(counted.table("shop"))["paid"]) == wanted, name
         assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
-        accounts.add(str(counted.account))
-    (account,) = accounts
-    assert f"moved, each: {moved} amounts of events, by each" in account
+        reports.add(str(counted.report))
+    (report,) = reports
+    assert f"clipped by each: {moved} amounts of events" in report
 
 
 def test_floats_are_counted_alike_by_every_door(tmp_path):
@@ -189,10 +188,10 @@ def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statem
     assert "by at most 5000." in release.statement["guarantee"]
     assert ut.check_statement(release.statement, cells).margin == release.margin()
     release.save(tmp_path / "paid.csv")
-    read = ReleasedTable.read(tmp_path / "paid.csv")
-    total = read.total(read.chosen(["shop=A,B"]))
+    read = ut.read_release(tmp_path / "paid.csv")
+    total = read.total({"shop": ["A", "B"]})
     assert float(total.value) == pytest.approx(sum(cells["paid"][:2]), abs=1e-9)
-    assert total.margin == pytest.approx(read.bars.total(2))
+    assert total.margin == pytest.approx(ut.releases.CellBars(read.plan).total(2))
     forged = json.loads(json.dumps(release.statement))
     forged["promise"]["noise"]["amount"] = {"name": "paid", "step": "0.1"}
     with pytest.raises(BadTable):
@@ -313,7 +312,7 @@ BOTH = {"visits": ut.count(per_cell=2), "spent": ut.sum("paid", step="0.01", eac
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_measures_are_counted_in_one_pass_over_the_same_cells(tmp_path, monkeypatch, most):
     say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "measures": BOTH}
-    wanted, accounts = by_measure(EVENTS, most), set()
+    wanted, reports = by_measure(EVENTS, most), set()
     for name, events in [*doors(EVENTS, tmp_path), ("set aside", None)]:
         if name == "set aside":
             monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
@@ -322,8 +321,8 @@ def test_measures_are_counted_in_one_pass_over_the_same_cells(tmp_path, monkeypa
         assert [table.cells.tolist() for table in tables.values()] == wanted, name
         assert tables["visits"].unit == Unit(2, most)
         assert tables["spent"].unit == Unit(5, most, amount=Amount("spent", "0.01"))
-        accounts.add(str(tables["spent"].account))
-    assert len(accounts) == 1
+        reports.add(str(tables["spent"].report))
+    assert len(reports) == 1
 
 
 def test_measures_of_rows_and_of_parts(tmp_path):

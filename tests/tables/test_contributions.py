@@ -80,8 +80,8 @@ def test_each_person_is_in_the_cell_of_the_least_bound_that_cuts_nothing(seed):
 
 
 def test_nothing_of_anybody_is_cut_and_another_process_sorts_alike():
-    account = contributions(events(3), at_most=[1, 2]).account
-    assert (account.dropped, account.moved) == (0, 0)
+    report = contributions(events(3), at_most=[1, 2]).report
+    assert (report.removed, report.clipped) == (0, 0)
     plan = CountingPlan.of(PAGES, None, None, "who", (Measure.of(MeasureSpec(), each_row=False, name=None),), PLAIN)
     pairs = Pairs(np.array([0, 0, 1]), np.array([3, 4, 3]), np.array([2, 5, 9]))
     for name, expected in (("at_most", [1, 0]), ("per_cell", [1, 2]), ("in_all", [2, 2])):
@@ -117,8 +117,7 @@ def test_the_bound_that_cuts_nothing_cuts_nothing_and_the_one_before_does():
     counts = cells_of(contributions(rows, at_most=range(1, 13)))
     enough = max(bound for bound, count in counts.items() if count and bound != MORE)
     dropped = [
-        count_table(frame(rows), PAGES, Counting("who", at_most=bound)).account.dropped
-        for bound in (enough, enough - 1)
+        count_table(frame(rows), PAGES, Counting("who", at_most=bound)).report.removed for bound in (enough, enough - 1)
     ]
     assert dropped == [0, counts[enough]]
 
@@ -142,7 +141,7 @@ def test_every_reader_and_engine_gives_the_same_cells(tmp_path):
     for words in ({"at_most": [1, 2, 3, 5]}, {"per_cell": [1, 10, 45], "values": "paid"}):
         tables = [contributions_with(source, person="who", domain=PAGES, **words) for source in sources]
         assert len({tuple(table.cells.tolist()) for table in tables}) == 1
-        assert {table.account.persons for table in tables} == {tables[0].account.persons}
+        assert {table.report.persons for table in tables} == {tables[0].report.persons}
 
 
 def test_amounts_have_bounds_in_their_own_unit():

@@ -20,7 +20,6 @@ from utmost.promises import Promise
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.distinct_values import ValuesSeen
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.statements import ReleasedTable
 from utmost.workloads import Strategy, Workload
 
 pa = pytest.importorskip("pyarrow")
@@ -71,18 +70,18 @@ def test_without_a_cut_it_is_count_distinct():
 
 
 @pytest.mark.parametrize("each_row", [False, True])
-def test_every_door_gives_one_table_and_one_account(tmp_path, each_row):
+def test_every_door_gives_one_table_and_one_report(tmp_path, each_row):
     """Alone and beside a count and a sum; to the byte, as JSON has it."""
     whose = {"each_row": True, "domain": DOMAIN} if each_row else WORDS
     both = {"products": products(1 if each_row else 2), "n": ut.count(), "paid": ut.sum("paid", per_cell=4)}
     for measures in ({"products": both["products"]}, both):
-        tables, accounts = set(), set()
+        tables, reports = set(), set()
         for name, events in doors(EVENTS, tmp_path):
             found = counted_with(events, measures=measures, **whose)
             tables.add(json.dumps({measure: table.cells.tolist() for measure, table in found.items()}))
-            accounts.add(str(found["products"].account))
-            assert len(tables) == len(accounts) == 1, name
-        assert f"outside, product as products: {EVENTS['product'].count('beer')} events" in accounts.pop()
+            reports.add(str(found["products"].report))
+            assert len(tables) == len(reports) == 1, name
+        assert f"outside, product as products: {EVENTS['product'].count('beer')} events" in reports.pop()
 
 
 def test_more_events_than_memory_holds_are_counted_alike(monkeypatch):
@@ -216,7 +215,7 @@ def adding():
     yield "bars", lambda: release.bars("")
     yield "withheld", lambda: release.withhold("", below=3)
     yield "clean", lambda: release.clean()
-    yield "change", lambda: ut.statements.change(release, other)
+    yield "change", lambda: ut.statements.change(*map(ut.releases.Answer.of_sums, (release, other)))
 
 
 @pytest.mark.parametrize("name", [name for name, _ in adding()])
@@ -251,15 +250,14 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=400, once=True)
     assert list(cells.table["products"]) == table.cells.tolist()
     cells.save(tmp_path / "cells.csv")
-    read = ReleasedTable.read(tmp_path / "cells.csv")
+    read = ut.read_release(tmp_path / "cells.csv")
     assert read.plan.unit.amount == Amount("products", distinct=5)
-    assert read.total(read.chosen(["shop=A"])).value == table.cells[0]
+    assert read.total({"shop": "A"}).value == table.cells[0]
     for refused in (
-        lambda: read.total(read.chosen()),
-        lambda: read.total(read.chosen(), mean=True),
-        lambda: read.ratio(read.chosen(["shop=A"]), read.chosen()),
-        lambda: read.bars.means(2, 1),
-        lambda: ut.statements.change(read, release),
+        lambda: read.total(),
+        lambda: read.ratio({"shop": "A"}),
+        lambda: ut.releases.CellBars(read.plan).means(2, 1),
+        lambda: ut.statements.change(read, ut.releases.Answer.of_sums(release)),
     ):
         with pytest.raises(NotDetermined):
             refused()
@@ -321,7 +319,7 @@ def test_nothing_declared_is_told():
     with pytest.warns(NothingCounted, match="'product as v'"):
         found = counted_with(EVENTS, measures={"v": ut.distinct("product", of=["nothing"])}, **WORDS)["v"]
     assert not found.cells.any()
-    assert found.account.left_out == ROWS
+    assert found.report.outside_domain == ROWS
     assert isinstance(found, CountedTable)
 
 

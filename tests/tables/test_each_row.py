@@ -75,16 +75,16 @@ def doors(tmp_path):
     ],
 )
 def test_every_reader_gives_what_a_loop_gives(tmp_path, options, bounds):
-    accounts = set()
+    reports = set()
     for name, rows in doors(tmp_path):
         counted = counted_with(rows, each_row=True, domain=DOMAIN, **options)
         assert counted.cells.tolist() == looped(ROWS, **bounds), name
-        accounts.add(str(counted.account))
-    assert len(accounts) == 1
+        reports.add(str(counted.report))
+    assert len(reports) == 1
     high, low = bounds.get("high", 1), bounds.get("low", 0)
     named = options.get("values")
     assert counted.unit == Unit(max(high, -low), 1, amount=named and {"name": named, "step": 1})
-    assert counted.account.events == 9
+    assert counted.report.events == 9
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "change-one"])
@@ -125,7 +125,7 @@ def test_sums_stay_exact_beyond_64_bits_and_rows_may_be_many():
     many = {"a": np.arange(2_500_000) % 3}
     counted = ut.count_table(many, {"a": [0, 1]}, ut.Counting(each_row=True))
     assert counted.cells.tolist() == [833_334, 833_333]
-    assert (counted.account.events, counted.account.left_out, counted.account.persons) == (
+    assert (counted.report.events, counted.report.outside_domain, counted.report.persons) == (
         2_500_000,
         833_333,
         1_666_667,

@@ -101,7 +101,7 @@ def files(folder, columns):
     ],
     ids=["events", "values", "steps", "sums and counts", "parts", "together", "rows"],
 )
-def test_a_file_has_the_table_and_the_account_of_its_lists(tmp_path, monkeypatch, way, asked):
+def test_a_file_has_the_table_and_the_report_of_its_lists(tmp_path, monkeypatch, way, asked):
     """Each format, with cells as hostile as it can hold, beside lists that no file and no column of Arrow touched.
 
     All of them where events wait in memory: where they wait does not depend on what they are read from.
@@ -120,7 +120,7 @@ def test_a_file_has_the_table_and_the_account_of_its_lists(tmp_path, monkeypatch
             here, there = (wanted, table) if label is None else (wanted[label], table[label])
             assert here.cells.any()
             assert (there.cells.tolist(), there.cells.dtype) == (here.cells.tolist(), here.cells.dtype), path
-            assert (there.unit, there.account) == (here.unit, here.account), path
+            assert (there.unit, there.report) == (here.unit, here.report), path
 
 
 @pytest.mark.usefixtures("way")

@@ -17,7 +17,6 @@ import utmost as ut
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.privacy import Amount, Unit
 from utmost.releases import SumsAndCounts
-from utmost.statements import read_workload
 from utmost.workloads import Strategy
 
 LEAVE = "leave out"
@@ -77,8 +76,8 @@ def test_missing_amounts_are_left_out_of_sums_and_means_alone(tmp_path):
     spelling = ut.Spelling(missing_marks=["NA"])
     for table in entrances(tmp_path):
         counted = ut.count_table(table, DOMAIN, EACH_ROW, measure=INCOME, spelling=spelling)
-        assert counted.account.without_amount == {"income": 400 - sum(stated)}, type(table)
-        assert (counted.account.kept, counted.account.counted) == (400, 400)
+        assert counted.report.without_amount == {"income": 400 - sum(stated)}, type(table)
+        assert (counted.report.kept, counted.report.counted) == (400, 400)
         true = counted.table("region")
         for name, column in (("count", events), ("income_count", stated), ("income_sum", map(float, sums))):
             assert np.asarray(true[name]).tolist() == list(column)
@@ -101,7 +100,7 @@ def test_the_table_says_how_many_have_an_amount_and_is_verified(run, tmp_path):
     ended = run("verify", tmp_path / "t.csv")
     assert ended[0] == 0
     release.save(tmp_path / "r.json")
-    again = read_workload(tmp_path / "r.json")
+    again = ut.read_release(tmp_path / "r.json")
     assert again.unit == counted.unit
     assert again.unit.amount.missing
     status, out, _ = run("statement", tmp_path / "r.json")
@@ -153,8 +152,8 @@ def test_sums_alone_leave_missing_amounts_out():
     measure = ut.sum("income", per_cell=10, missing=LEAVE)
     counted = ut.count_table(events, DOMAIN, ut.Counting("who", at_most=1), measure=measure)
     assert counted.cells.tolist() == [7, 0, 0, 0]
-    assert counted.account.without_amount == {"income": 1}
-    assert "missing, income" in str(counted.account)
+    assert counted.report.without_amount == {"income": 1}
+    assert "missing, income" in str(counted.report)
     assert counted.unit == Unit(10, 1, amount=Amount("income", missing=True))
     both = {"visits": ut.count(5), "spent": measure}
     tables = ut.count_measures(events, DOMAIN, ut.Counting("who", at_most=1), both)
@@ -178,7 +177,7 @@ def test_a_missing_amount_is_refused_with_a_remedy_that_works(column, step):
     with pytest.raises(BadTable, match=r'row 2, column .income.: every event must have an amount.*missing="leave out"'):
         ut.count_table(events, DOMAIN, EACH_ROW, measure=ut.mean("income", each=(0, 9), step=step), **words)
     measure = ut.mean("income", each=(0, 9), step=step or "0.5", missing=LEAVE)
-    assert ut.count_table(events, DOMAIN, EACH_ROW, measure=measure, **words).account.without_amount == {"income": 1}
+    assert ut.count_table(events, DOMAIN, EACH_ROW, measure=measure, **words).report.without_amount == {"income": 1}
 
 
 def test_the_command_names_its_option(run, tmp_path):

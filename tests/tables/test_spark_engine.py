@@ -60,7 +60,7 @@ def test_spark_cuts_in_all_as_one_machine_does():
     say = {"person": "user", "domain": DOMAIN, "in_all": 4, "key": KEY}
     here, there = counted_with(events, **say), counted_with(on_spark(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
-    assert there.account.moved == here.account.moved > 0
+    assert there.report.clipped == here.report.clipped > 0
 
 
 def test_workers_on_this_machine_run_the_python_that_runs_here(monkeypatch):
@@ -119,7 +119,7 @@ def test_spark_sums_amounts_in_steps():
     here, there = counted_with(events, **say), counted_with(on_spark(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.unit == here.unit
-    assert str(there.account) == str(here.account)
+    assert str(there.report) == str(here.report)
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_spark_counts_several_measures_in_one_pass():
         assert {name: table.cells.tolist() for name, table in there.items()} == {
             name: table.cells.tolist() for name, table in here.items()
         }
-        assert str(there["kinds"].account) == str(here["kinds"].account)
+        assert str(there["kinds"].report) == str(here["kinds"].report)
 
 
 def test_spark_counts_rows_that_are_persons():
@@ -149,7 +149,7 @@ def test_spark_counts_rows_that_are_persons():
     here, there = counted_with(events, **say), counted_with(on_spark(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.cells.any()
-    assert str(there.account) == str(here.account)
+    assert str(there.report) == str(here.report)
 
 
 @pytest.mark.slow
@@ -397,12 +397,12 @@ def test_the_noise_that_spark_evaluates_has_the_joint_law_of_both_levels(noise_o
 
 @pytest.mark.slow
 def test_two_levels_that_spark_evaluates_are_as_private_as_the_looser_alone(noise_on_spark):
-    """The profile that dp-accounting makes of the pairs as they were seen is that of the looser level."""
-    accounting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    """The profile that dp-reporting makes of the pairs as they were seen is that of the looser level."""
+    reporting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
     seen, rows, (_, loose) = noise_on_spark
     here, there = seen[1:, 1:].ravel(), seen[:-1, :-1].ravel()  # the answers of a neighbour are one more
     some = (here > 0) & (there > 0)
     one, two = (dict(enumerate(np.log(each[some] / rows).tolist())) for each in (here, there))
-    found = accounting.from_two_probability_mass_functions(one, two, value_discretization_interval=1e-4)
+    found = reporting.from_two_probability_mass_functions(one, two, value_discretization_interval=1e-4)
     for epsilon in (0.5, 1.0, 1.5):
         assert math.isclose(found.get_delta_for_epsilon(epsilon), delta(Geometric(loose), epsilon), abs_tol=0.03)

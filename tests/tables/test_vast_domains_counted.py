@@ -75,7 +75,7 @@ def test_a_vast_domain_is_counted_as_a_small_one(way, request):
         assert isinstance(vast[name].cells, FewCells)
         assert vast[name].unit == table.unit
         assert vast[name].domain.same_as(table.domain)
-        assert str(vast[name].account) == str(table.account)
+        assert str(vast[name].report) == str(table.report)
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -116,7 +116,7 @@ def test_a_hundred_columns_are_counted_released_and_relaxed(tmp_path):
     answers = {f"q{at}": draw.integers(0, 10, 500) for at in range(100)}
     answers["q0"][:3] = 11
     counted = count_table(answers, domain, Counting(each_row=True))
-    assert (len(counted.cells), counted.account.outside["q0"]) == (497, 3)
+    assert (len(counted.cells), counted.report.outside["q0"]) == (497, 3)
     truth = int(((answers["q0"] == 4) & (answers["q7"] == 2)).sum())
     assert int(counted.cells.sums(domain.axes, domain.family("q0 q7"))[42]) == truth
     plan = Strategy(domain, counted.unit, {"q0 q7": 1})

@@ -68,7 +68,7 @@ def test_no_person_changes_more_than_the_unit_of_any_measure():
     assert all(largest[name][0] == whole[name].unit.sensitivity for name in ("visits", "weight", "paid"))
 
 
-def test_every_engine_gives_the_same_bytes_and_every_row_has_an_account():
+def test_every_engine_gives_the_same_bytes_and_every_row_has_an_report():
     pa, pandas, polars, duckdb = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "polars", "duckdb"))
     events = events_of(random.Random(1), 90, people=11)
     arrow, con = pa.table(events), duckdb.connect()
@@ -95,7 +95,7 @@ def test_every_engine_gives_the_same_bytes_and_every_row_has_an_account():
     table = ut.count_measures(events, DOMAIN, ut.Counting(each_row=True), rows)["n"]
     cells = zip(events["region"], events["place"], events["day"], strict=True)
     inside = sum((region, place) in KEYS and (day is None or day.year == 2024) for region, place, day in cells)
-    assert (int(table.cells.sum()), table.account.events) == (inside, 90)
+    assert (int(table.cells.sum()), table.report.events) == (inside, 90)
 
 
 def written(tables):

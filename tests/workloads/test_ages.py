@@ -97,7 +97,7 @@ def test_missing_and_future_birth_dates_are_outside():
             {"born": ["1990-01-01", "", "2025-01-02"]}, Domain(age=ages("born", GROUPS, on="2025-01-01")), EACH_ROW
         )
     assert table.cells.tolist() == [0, 0, 1, 0, 0]
-    assert (table.account.outside, table.account.missing) == ({"age": 1}, {"age": 1})
+    assert (table.report.outside, table.report.missing) == ({"age": 1}, {"age": 1})
     other = ages("born", [18, 65], on="2025-01-01", other="other", missing="unknown")
     table = ut.count_table({"born": ["1990", "", "2025-01-02", "?"]}, Domain(age=other), EACH_ROW)
     assert dict(zip(other.labels[0], table.cells.tolist(), strict=True)) == {"18 to 64": 1, "other": 2, "unknown": 1}

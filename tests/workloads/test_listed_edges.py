@@ -19,7 +19,6 @@ from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import numbers_of
-from utmost.statements import read_workload
 from utmost.tables.cells.axis_places import places_on
 from utmost.workloads import Domain, Strategy, Workload, bins, edges, strategy
 
@@ -147,7 +146,7 @@ def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_p
     wanted = Workload(domain, {"age group sex": 1, "place of birth": 1, "age group=65+ sex": 1, "": 1})
     released = ut.release(np.full((3, 2, 2), 100), strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True).table
     released.save(tmp_path / "release.json")
-    again = read_workload(tmp_path / "release.json")
+    again = ut.read_release(tmp_path / "release.json")
     assert again.total({"age group": "65+"}) == released.total({"age group": "65+"})
     assert list(again["age group sex"])[:2] == ["age group", "sex"]
 

@@ -15,7 +15,6 @@ from counting_words import counted_with
 from utmost.counting import cells_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.privacy import Unit
-from utmost.statements import read_workload
 from utmost.workloads import Domain, Workload, listed, periods, strategy
 
 NAMES = ["wiki", "country", "page"]
@@ -110,7 +109,7 @@ def test_every_door_counts_the_same_keys(other, tmp_path):
     ):  # fmt: skip
         assert counted_with(table, **words).cells.tolist() == counted.cells.tolist()
     if other is None:
-        assert whole.account.missing["page"] == 2 * 3 * 4
+        assert whole.report.missing["page"] == 2 * 3 * 4
         with pytest.raises(BadTable, match="who"):
             counted_with({**columns, "who": [None] * len(events)}, **words)
 
@@ -130,7 +129,7 @@ def test_listed_keys_are_released_saved_and_asked(tmp_path):
     assert list(released["country"])[:2] == ["wiki", "country"]
     released.save(tmp_path / "release.csv", family="country")
     released.save(tmp_path / "release.json")
-    again = read_workload(tmp_path / "release.json")
+    again = ut.read_release(tmp_path / "release.json")
     assert abs(again.total({"country": "FR"}).value - 900) <= 5
     assert abs(again.total({"page": "Main"}).value - 400) <= 5
     header = (tmp_path / "release.csv").read_text().splitlines()[0]

@@ -261,7 +261,7 @@ def test_few_cells_are_those_of_the_array(monkeypatch, read, words):
     for family in marginals(FIVE, 0, 1, 2):
         assert (FIVE.sums(few.cells, family) == FIVE.sums(laid.cells, family).ravel()).all()
     assert len(few.cells) == np.count_nonzero(laid.cells)
-    assert few.account.events == laid.account.events == 300
+    assert few.report.events == laid.report.events == 300
     difference = (1, -1, 0, 1, 1)
     assert (FIVE.sums(few.cells, difference) == FIVE.sums(laid.cells, difference).ravel()).all()
 

@@ -19,7 +19,6 @@ from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.privacy import Unit
-from utmost.statements import read_workload
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.cells.axis_places import places_on
@@ -142,7 +141,7 @@ def test_dates_of_every_kind_and_spans_of_text():
     ] * 4 + [-1]
     quarters = places_on(periods("2013", "2014", every="quarter", below="before"), "t")
     assert quarters(["2013-Q3", "2012", "1066-10-14", dt.date(1, 1, 1)]).tolist() == [3, 0, 0, 0]
-    assert read([None, "", pd.NaT, np.datetime64("NaT")]).tolist() == [-2] * 4
+    assert read([None, "", pd.NaT, np.datetime64("NaT", "s")]).tolist() == [-2] * 4
     assert read(pa.array([None, date])).tolist() == [-2, place]
     assert read(np.array(["NaT", "2013-05-17"], dtype="datetime64[s]")).tolist() == [-2, place]
     assert read(pa.array([], pa.timestamp("us"))).tolist() == []
@@ -230,8 +229,8 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
     ):  # fmt: skip
         again = counted_with(table, **words)
         assert np.array_equal(again.cells, counted.cells)
-        assert (again.account.outside, again.account.missing) == (counted.account.outside, counted.account.missing)
-    assert counted.account.left_out == 0
+        assert (again.report.outside, again.report.missing) == (counted.report.outside, counted.report.missing)
+    assert counted.report.outside_domain == 0
     true = counted.cells.sum(axis=(1, 2))
     released = ut.release(
         counted,
@@ -240,7 +239,7 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
         once=True,
     ).table
     released.save(tmp_path / "release.json")
-    again = read_workload(tmp_path / "release.json")
+    again = ut.read_release(tmp_path / "release.json")
     assert abs(again.total({"date": slice("2013-02", "2013-05")}).value - true[2:5].sum()) <= 3
     assert abs(again.total({"date/quarter": "2013-Q4", "smoker": True}).value - counted.cells[10:13, 1].sum()) <= 3
     assert again.total({"smoker": "TRUE"}).value == again.total({"smoker": np.True_}).value

@@ -87,9 +87,8 @@ def test_a_release_tells_the_total_and_nothing_else(tmp_path):
     assert release.total({}).value == 20
     assert release.total({"cell": 2}).margin > 3
     release.save(tmp_path / "r.json")
-    from utmost.statements import read_workload
 
-    assert read_workload(tmp_path / "r.json").strategy.unit == EVERYBODY
+    assert ut.read_release(tmp_path / "r.json").unit == EVERYBODY
 
 
 def test_what_is_refused():

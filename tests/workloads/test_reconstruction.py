@@ -215,6 +215,19 @@ def test_a_hundred_thousand_cells_take_a_second_and_one_answer_takes_its_axes():
     assert max(len(one) for one in terms.values()) <= 4
 
 
+def test_an_answer_about_two_of_forty_columns_needs_two_columns():
+    """All pairs of forty columns, 2^40 cells: the terms of a pair, whose variance is that of the symmetric design."""
+    domain = Domain({f"c{at}": ["no", "yes"] for at in range(40)})
+    pairs = [tuple(0 if at in (i, j) else 1 for at in range(40)) for i in range(40) for j in range(i)]
+    reconstruction = Reconstruction(domain, dict.fromkeys(pairs, 1))
+    terms = reconstruction.terms(group_of(domain, pairs[0]))
+    variance = sum(float(c) ** 2 * n for each in terms.values() for (c,), n in each.items())
+    # A sum of four equal parts of its mean, two contrasts of one column, one of both: seen 780, 39 and 1 times.
+    assert variance == pytest.approx((1 / 780 + 2 / 39 + 1) / 4)
+    with pytest.raises(NotDetermined):
+        reconstruction.check_family_determined(domain.finest)
+
+
 def test_forms_travel(tmp_path):
     """A form and a reconstruction are rebuilt by pickle with read-only arrays."""
     import pickle

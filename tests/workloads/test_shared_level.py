@@ -143,7 +143,7 @@ def test_measures_are_released_together_read_and_compared(tmp_path):
     assert sum(level.epsilon for level in spent.values()) == 1
     for name, release in releases.items():
         release.save(tmp_path / f"{name}.json")
-        assert ut.read_release(tmp_path / f"{name}.json").spent == spent[name]
+        assert ut.read_release(tmp_path / f"{name}.json").level == spent[name]
     with pytest.warns(LittleProtection):
         sure = ut.releases.release_shared(tables, shared, epsilon=10**7)  # no noise but with the chance e^-1000
     assert sure["visits"].total().value == tables["visits"].cells.sum()

@@ -26,7 +26,7 @@ from utmost.core.exact.numbers import Number, natural, read_confidence
 from utmost.errors import NotANumber, OutOfRange
 
 MOST_DIMENSIONS = 1000
-"""More coordinates than anybody's points have; each costs time."""
+"""Largest number of coordinates; each costs time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class EuclideanLaplace:
     Among all densities on R^n with |log f(x) - log f(y)| <= e |x - y|, it has the stochastically smallest |x|.
 
     Args:
-        level: epsilon for one unit of Euclidean distance.
+        level: Level for one unit of Euclidean distance.
         dimensions: n >= 1.
 
     >>> from utmost.exact import level
@@ -84,7 +84,7 @@ class EuclideanLaplace:
         return np.where(t > 0, 1 - np.exp(-t) * total, 0.0)[()]
 
     def margin(self, confidence: Number) -> float:
-        """A margin within which the noise stays with this chance: the least one, to one part in 10^9, rounded up.
+        """The least r with P(|V| <= r) >= confidence, to one part in 10^9, rounded up.
 
         >>> from utmost.exact import level
         >>> EuclideanLaplace(level(epsilon=1)).margin("0.95")
@@ -93,7 +93,7 @@ class EuclideanLaplace:
         return round_up(self.margin_fraction(read_confidence(confidence)))
 
     def margin_fraction(self, confidence: Fraction) -> Fraction:
-        """A rational that is certainly not below the least such margin."""
+        """The margin as a rational, certainly not below the least one."""
         bits = 128 + self.level.power.denominator.bit_length()
         return gamma_quantile(self.dimensions, 1 - confidence) / self.level.epsilon_interval(bits).lower
 
@@ -110,7 +110,7 @@ _PLACES = 40
 
 @lru_cache(maxsize=256)
 def gamma_quantile(shape: int, tail: Fraction) -> Fraction:
-    """A t, at most 2^-40 of itself above the least, with P(Gamma(shape, 1) > t) <= tail, certainly.
+    """A t with P(Gamma(shape, 1) > t) <= tail, certainly, and at most 2^-40 of itself above the least one.
 
     P(Gamma(n, 1) > t) = exp(-t) (1 + t + ... + t^(n-1)/(n-1)!), enclosed in intervals.
 
@@ -150,11 +150,11 @@ class EuclideanTightening:
     .. math:: P(M = m) = \frac{\Gamma(a + m)}{\Gamma(a) m!} p^a (1-p)^m, \quad p = (e_1/e_2)^2, \ a = (n+1)/2.
 
     Args:
-        strict, loose: the levels, for one unit of distance.
+        strict, loose: Levels, for one unit of distance.
         dimensions: n.
 
     Raises:
-        OutOfRange: when ``strict`` is looser than ``loose``.
+        OutOfRange: ``strict`` is looser than ``loose``.
 
     >>> from utmost.exact import level
     >>> W = EuclideanTightening(level(epsilon=1), level(epsilon=2))
@@ -179,7 +179,7 @@ class EuclideanTightening:
         return self._ratio ** (self.dimensions + 1)
 
     def events(self, m: int) -> float:
-        """P(M = m), how many exponential times the clock runs on."""
+        """P(M = m) for the number M of exponential times that the clock runs on."""
         a, p = (self.dimensions + 1) / 2, self._ratio**2
         if m == 0 or p == 1:
             return p**a if m == 0 else 0.0
@@ -187,11 +187,12 @@ class EuclideanTightening:
 
     @property
     def expected_events(self) -> float:
-        """(n+1) log(e_2/e_1): how many events there are on the path between the levels, in the mean."""
+        """(n+1) log(e_2/e_1), the expected number of events on the path between the levels."""
         return -(self.dimensions + 1) * math.log(self._ratio)
 
     def characteristic(self, t: ArrayLike) -> Any:
-        """E exp(i t.W) at frequencies, shape (..., n): the quotient of those of the two noises."""
+        """E exp(i t.W) at frequencies, shape (..., n): the quotient of the characteristic functions of the two
+        noises."""
         strict, loose = (EuclideanLaplace(level, self.dimensions) for level in (self.strict, self.loose))
         return strict.characteristic(t) / loose.characteristic(t)
 
@@ -203,12 +204,12 @@ class EuclideanTightening:
 def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Level], dimensions: int = 2) -> Any:
     r"""E exp(i (t_1.V_{l_1} + ... + t_m.V_{l_m})) for levels in any order.
 
-    With the levels sorted, l_1 the strictest, and T_k = t_1 + ... + t_k, it is the product over k of E exp(i T_k.W_k),
-    W_k the tightening law from l_(k+1) to l_k, and W_m the noise at l_m itself.
+    For sorted levels, l_1 the smallest, and T_k = t_1 + ... + t_k, it is the product over k of E exp(i T_k.W_k), where
+    W_k is the tightening law from l_(k+1) to l_k, and W_m the noise at l_m itself.
 
     Args:
-        frequencies: one array of shape (..., n) for each level.
-        levels: in the order of ``frequencies``.
+        frequencies: One array of shape (..., n) for each level.
+        levels: Levels in the order of ``frequencies``.
 
     >>> from utmost.exact import level
     >>> float(joint_characteristic([[1.0, 0.0], [-1.0, 0.0]], [level(1), level(2)]))

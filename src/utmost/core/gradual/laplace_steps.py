@@ -1,5 +1,4 @@
-"""The tightening, relaxing and bridging laws of Laplace noise on the reals: atoms, densities, distribution
-functions."""
+"""The steps between levels for Laplace noise on the reals: tighten, relax, bridge."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,10 +21,10 @@ class LaplaceTightening:
     .. math:: W = 0 \text{ with probability } (e_1/e_2)^2, \quad\text{else density } \tfrac{e_1}{2} e^{-e_1|x|}.
 
     Args:
-        strict, loose: the two levels; the same one twice moves nothing.
+        strict, loose: The two levels, which may be equal.
 
     Raises:
-        OutOfRange: when ``strict`` is looser than ``loose``.
+        OutOfRange: ``strict`` is looser than ``loose``.
 
     Source: [koufogiannis2015], equation (28).
 
@@ -85,10 +84,10 @@ class LaplaceRelaxing:
     ========  ==================================  =================================================
 
     Args:
-        strict, loose: the two levels.
+        strict, loose: The two levels.
 
     Raises:
-        OutOfRange: when ``loose`` is not looser than ``strict``.
+        OutOfRange: ``loose`` is not looser than ``strict``.
 
     Source: [koufogiannis2015], equation (25) and Algorithm 1.
 
@@ -112,7 +111,7 @@ class LaplaceRelaxing:
         size, ratio, gap = np.abs(_reals(x)), float(_ratio(self.strict, self.loose)), self._gap
         half = gap / (2 * self.loose.epsilon_float)
         balls = np.exp(-gap * size)
-        # 1 - E by expm1: where the levels are near each other, E is all but 1.
+        # 1 - E by expm1, since E is nearly 1 for levels near each other.
         rows = (ratio * balls, half + 0 * balls, (1 + ratio) / 2 * -np.expm1(-gap * size), half * balls)
         return Pieces(*map(plain, rows))
 
@@ -144,7 +143,7 @@ class LaplaceRelaxing:
         gap, total = self._gap, self.strict.epsilon_float + self.loose.epsilon_float
         stay, across, _, outward = self.pieces(m)
         inside = total / (2 * self.loose.epsilon_float) * -np.expm1(-gap * np.clip(y, 0, m))
-        # A negative x is turned round, and with it "at most" into "less than": then the atom at x does not count.
+        # A negative x is mirrored, which turns "at most" into "less than": then the atom at x does not count.
         past = (y > m) | (at & (y == m))
         beyond = np.where(y > m, -np.expm1(-total * np.maximum(y - m, 0)), 0.0) * outward
         behind = across * np.exp(total * np.minimum(y, 0))
@@ -153,7 +152,7 @@ class LaplaceRelaxing:
     @property
     def _gap(self) -> float:
         """e_2 - e_1, without cancellation."""
-        # To as many digits as leave 64 of the difference.
+        # More digits until 64 bits of the difference are left.
         bits = 256
         while (gap := self.loose.epsilon_interval(bits) - self.strict.epsilon_interval(bits)).low >> 64 == 0:
             bits *= 2
@@ -168,10 +167,10 @@ class LaplaceBridge:
     at ``strict``. At w = 0 nothing has moved, and K = 0.
 
     Args:
-        strict, at, loose: levels, strictly increasing in epsilon.
+        strict, at, loose: Levels, strictly increasing in epsilon.
 
     Raises:
-        OutOfRange: when ``at`` is not strictly between.
+        OutOfRange: ``at`` is not strictly between.
 
     Source: [koufogiannis2015], Theorem 12, and equation (28) twice.
 
@@ -196,7 +195,7 @@ class LaplaceBridge:
 
     @property
     def home(self) -> float:
-        """h, the chance that K = 0 where w is not 0."""
+        """h, the chance that K = 0 if w is not 0."""
         near, far = (1 - float(_ratio(self.strict, other)) ** 2 for other in (self.at, self.loose))
         return float(_ratio(self.at, self.loose)) ** 2 * near / far
 
@@ -246,7 +245,7 @@ def laplace_expected_jumps(strict: Level, loose: Level) -> float:
 
 
 def _ratio(first: Level, second: Level) -> Fraction | float:
-    """epsilon over epsilon: rational where the two levels have the same base."""
+    """The quotient of two epsilons; rational if the two levels have the same base."""
     if first.base == second.base:
         return first.power / second.power
     return first.epsilon_float / second.epsilon_float

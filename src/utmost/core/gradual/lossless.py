@@ -1,23 +1,19 @@
-r"""Can a law be reached from another by adding independent noise? Decided with proof.
+r"""Is one law another plus independent noise? Decided with proof.
 
-**The one candidate for W in V_1 = V_2 + W, coefficient by coefficient.**
+A response V_2 at a larger epsilon can be turned into one at a smaller epsilon, V_1, without loss exactly when
+V_1 = V_2 + W with W independent of V_2. If V_2 is an extreme point of the private laws, as a staircase is, no other
+joint law keeps both promises. There is one candidate for W: the quotient of the two generating functions. It is a law
+exactly when its coefficients are not negative.
 
-With the rational functions of `series`, the quotient is
+**The coefficients of W.** With the functions of `generating_functions`, the quotient is
 
 .. math:: \frac{s_1}{s_2 (1 - b_1^2)}\, R(z) \sum_k b_1^{|k|} z^{k D_1},
     \quad R(z) = \frac{N_1(z)\,(1 - b_2 z^{D_2})(1 - b_2 z^{-D_2})}{N_2(z)}.
 
-R is a polynomial where N_2 divides N_1. Otherwise it is enclosed: a polynomial up to an error whose norm
-sum |E_i| lambda^{-|i|} is certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i|
-times that norm, and falls as fast as W itself, so that finitely many coefficients decide about all; with lambda = 1 the
-bound is weaker, but holds for every N_2 without zeros on the unit circle.
-
-Can a law be reached from another by adding independent noise? Decided with proof.
-
-A looser response V_2 can be handed on as a stricter one V_1 without loss exactly when V_1 = V_2 + W with W independent
-of V_2; where V_2 is an extreme point of the private laws, as a staircase is, no other joint law keeps both promises.
-There is one candidate for W: the quotient of the two characteristic functions. It is a law exactly when its
-coefficients are non-negative.
+If N_2 divides N_1, R is a polynomial. Otherwise it is a polynomial up to an error E whose norm sum |E_i| lambda^{-|i|}
+is certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i| times that norm, and falls as
+fast as W itself, so that finitely many coefficients decide about all. With lambda = 1 the bound is weaker, but holds
+for every N_2 without zeros on the unit circle.
 """
 
 import math
@@ -33,8 +29,8 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, nearest, round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact
+from utmost.core.gradual.generating_functions import GeneratingFunction, NearInverse, convolve, inverse, weighted_norm
 from utmost.core.gradual.laplace_steps import LaplaceTightening
-from utmost.core.gradual.series import Inverse, Series, convolve, inverse, weighted_norm
 from utmost.errors import Unsupported
 
 _WEIGHT_BITS = 40
@@ -46,11 +42,11 @@ class Candidate:
 
     Attributes:
         values: Fractions, or Intervals that contain them, for the exponents from -reach to reach.
-        is_all: whether every coefficient beyond is a positive multiple of one that is listed.
+        decides_all: Whether every coefficient beyond is a positive multiple of a listed one.
     """
 
     values: list[Any]
-    is_all: bool
+    decides_all: bool
 
     @property
     def reach(self) -> int:
@@ -58,7 +54,7 @@ class Candidate:
         return len(self.values) // 2
 
 
-def polynomial_quotient(strict: Series, loose: Series) -> tuple[list[Fraction], int] | None:
+def polynomial_quotient(strict: GeneratingFunction, loose: GeneratingFunction) -> tuple[list[Fraction], int] | None:
     """N_1 / N_2 with its lowest exponent, where both are rational and the division leaves nothing."""
     top, bottom = strict.fractions, loose.fractions
     if top is None or bottom is None or len(top) < len(bottom):
@@ -73,7 +69,9 @@ def polynomial_quotient(strict: Series, loose: Series) -> tuple[list[Fraction], 
     return None if any(rest) else (quotient, strict.start - loose.start)
 
 
-def exact_candidate(strict: Series, loose: Series, quotient: list[Fraction], start: int, bits: int) -> Candidate:
+def exact_candidate(
+    strict: GeneratingFunction, loose: GeneratingFunction, quotient: list[Fraction], start: int, bits: int
+) -> Candidate:
     """W from N_1 / N_2: Fractions where both ratios are rational, else intervals."""
     is_rational = all(s.level is None or s.level.is_rational for s in (strict, loose))
     b1, b2 = (_ratio(s, bits, is_rational) for s in (strict, loose))
@@ -86,52 +84,50 @@ def exact_candidate(strict: Series, loose: Series, quotient: list[Fraction], sta
     return Candidate(_spread([core.get(i, 0 * b1) for i in range(-reach, reach + 1)], b1, strict.period), True)
 
 
-def near_candidates(strict: Series, loose: Series, reach: int, bits: int) -> Iterator[Candidate]:
+def near_candidates(
+    strict: GeneratingFunction, loose: GeneratingFunction, reach: int, bits: int
+) -> Iterator[Candidate]:
     """W from a certified inverse of N_2 with coefficients up to ``reach``, for each lambda whose certificate holds.
 
-    With lambda = 1 nothing is learnt beyond the coefficients listed.
+    With lambda = 1 nothing is known beyond the coefficients listed.
     """
-    guess = inverse(loose.core(bits), loose.start, reach)
-    top, top_start = _numerator(strict, loose, bits)
+    near = inverse(loose.coefficients(bits), loose.start, reach)
+    # N_1 (1 - b_2 z^D)(1 - b_2 z^-D), from its lowest exponent upward.
+    # N_1 (1 - b_2 z^D)(1 - b_2 z^-D) as intervals, and its lowest exponent.
+    core, b, D = strict.coefficients(bits), loose.ratio(bits), loose.period
+    top, top_start = [Interval(0, 0, bits)] * (len(core) + 2 * D), strict.start - D
+    for i, value in enumerate(core):
+        for shift, factor in ((D, 1 + b * b), (0, -b), (2 * D, -b)):
+            top[i + shift] = top[i + shift] + value * factor
     spread = None
     for is_flat in (True,) if strict.level is None else (False, True):
         weight = Fraction(1) if is_flat else _weight(strict)
-        defect = guess.defect(weight)
+        defect = near.defect(weight)
         if defect < 1:
-            spread = spread or _approximate(strict, top, top_start, guess)
-            error = _error(top, top_start, guess, weight, defect)
+            spread = spread or _approximate(strict, top, top_start, near)
+            error = error_bound(top, top_start, near, weight, defect)
             yield Candidate(_widened(strict, spread, error, bits, is_flat), not is_flat)
 
 
-def _approximate(strict: Series, top: list[Interval], top_start: int, guess: Inverse) -> list[Interval]:
-    """The coefficients of W with the near-inverse in the place of the inverse."""
-    bits = guess.bits
-    middles = convolve([(c.low + c.high) >> 1 for c in top], guess.values)
-    first = top_start + guess.start
+def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Fraction, defect: Fraction) -> Fraction:
+    """A bound of the weighted norm of R minus its approximation: Neumann's series, and the rounding of ``top``."""
+    bits = top[0].bits
+    sizes = [max(abs(c.low), abs(c.high)) for c in top]
+    size = weighted_norm(sizes, start, weight, bits)
+    slack = weighted_norm([c.high - c.low + 1 for c in top], start, weight, bits)
+    return near.norm(weight) * (size * defect + slack) / (1 - defect)
+
+
+def _approximate(strict: GeneratingFunction, top: list[Interval], top_start: int, near: NearInverse) -> list[Interval]:
+    """The coefficients of W with the near-inverse in place of the inverse."""
+    bits = near.bits
+    middles = convolve([(c.low + c.high) >> 1 for c in top], near.values)
+    first = top_start + near.start
     half = max(-first, first + len(middles) - 1)
     padded = [Interval(0, 0, bits)] * (2 * (half + strict.period) + 1)
     for i, value in enumerate(middles):
         padded[first + i + half + strict.period] = Interval(value >> bits, -(-value >> bits), bits)
     return _spread(padded, strict.ratio(bits), strict.period)
-
-
-def _numerator(strict: Series, loose: Series, bits: int) -> tuple[list[Interval], int]:
-    """N_1 (1 - b_2 z^D)(1 - b_2 z^-D) as intervals, and its lowest exponent."""
-    core, b, D = strict.core(bits), loose.ratio(bits), loose.period
-    out = [Interval(0, 0, bits)] * (len(core) + 2 * D)
-    for i, value in enumerate(core):
-        for shift, factor in ((D, 1 + b * b), (0, -b), (2 * D, -b)):
-            out[i + shift] = out[i + shift] + value * factor
-    return out, strict.start - D
-
-
-def _error(top: list[Interval], start: int, guess: Inverse, weight: Fraction, defect: Fraction) -> Fraction:
-    """A bound of the weighted norm of R minus its approximation."""
-    bits = top[0].bits
-    sizes = [max(abs(c.low), abs(c.high)) for c in top]
-    size = weighted_norm(sizes, start, weight, bits)
-    slack = weighted_norm([c.high - c.low + 1 for c in top], start, weight, bits)
-    return guess.norm(weight) * (size * defect + slack) / (1 - defect)
 
 
 def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
@@ -144,7 +140,9 @@ def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
     return [u + d for u, d in zip(up, down, strict=True)]
 
 
-def _widened(strict: Series, values: list[Interval], error: Fraction, bits: int, is_flat: bool) -> list[Interval]:
+def _widened(
+    strict: GeneratingFunction, values: list[Interval], error: Fraction, bits: int, is_flat: bool
+) -> list[Interval]:
     """Each coefficient widened by lambda^|i| times the error."""
     reach = len(values) // 2
     wide = -((-error.numerator << bits) // error.denominator)
@@ -156,26 +154,26 @@ def _widened(strict: Series, values: list[Interval], error: Fraction, bits: int,
     return [Interval(value.low - by, value.high + by, bits) for value, by in zip(values, both, strict=True)]
 
 
-def _weight(strict: Series) -> Fraction:
+def _weight(strict: GeneratingFunction) -> Fraction:
     """A rational not below 1/lambda = b_1^(-1/D_1), and hardly above."""
     assert strict.level is not None
     low = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(_WEIGHT_BITS + 64).lower
     return Fraction(-(-(1 << _WEIGHT_BITS) * low.denominator // low.numerator), 1 << _WEIGHT_BITS)
 
 
-def _ratio(law: Series, bits: int, is_rational: bool) -> Any:
+def _ratio(law: GeneratingFunction, bits: int, is_rational: bool) -> Any:
     if not is_rational:
         return law.ratio(bits)
     return Fraction(0) if law.level is None else law.level.alpha_fraction()
 
 
-# The last attempt takes 64 times the longest period, the first four times it; and bits enough for the tail there.
+# The first attempt lists four times the longest period, the last 64 times, with enough bits for the tail there.
 _ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NegativeMass(Display):
-    """Why not: the only candidate W would need P(W = at) <= mass < 0."""
+    """Obstacle: the only candidate W would need P(W = at) <= mass < 0."""
 
     at: int
     mass: float
@@ -183,11 +181,11 @@ class NegativeMass(Display):
 
 @dataclass(frozen=True, slots=True)
 class LargerCharacteristic:
-    """Why not: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1.
+    """Obstacle: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1.
 
     Attributes:
-        x, y: rationals with x^2 + y^2 = 1; for laws on the reals z is e^(it) to the width of the common grid.
-        ratio: a certified lower bound of the quotient.
+        x, y: Rationals with x^2 + y^2 = 1; for laws on the reals, z is e^(it) to the power of the common grid's width.
+        ratio: Certified lower bound of the quotient.
     """
 
     x: Fraction
@@ -197,15 +195,15 @@ class LargerCharacteristic:
 
 @dataclass(frozen=True, slots=True)
 class BoundedSupport:
-    """Why not: V_1 is bounded and V_2 is not."""
+    """Obstacle: V_1 is bounded and V_2 is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedZero:
-    """Why not: the characteristic function of V_2 is zero somewhere between two points, and that of V_1 is not there.
+    """Obstacle: the characteristic function E exp(itV) of V_2 has a zero in an interval where that of V_1 has none.
 
     Attributes:
-        after, before: the two points t of E exp(itV); certified by signs at both and an interval around all between.
+        after, before: Ends of the interval of t; certified by the signs at both, and by an enclosure for V_1 between.
     """
 
     after: Fraction
@@ -214,18 +212,18 @@ class UnmatchedZero:
 
 @dataclass(frozen=True, slots=True)
 class IrrationalSteps:
-    """Why not: the first step of one staircase is an irrational part of the period, and by a theorem V_2 has a zero
-    that V_1 lacks."""
+    """Obstacle: the first step of one staircase is an irrational part of the period; by a theorem V_2 then has a zero
+    that V_1 has not."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiscontinuousDensity:
-    """Why not: the density of V_1 jumps, and V_2 plus anything independent has a continuous one."""
+    """Obstacle: the density of V_1 jumps, and V_2 plus any independent noise has a continuous one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmallerVariance:
-    """Why not: V_1 has a smaller variance than V_2."""
+    """Obstacle: V_1 has a smaller variance than V_2."""
 
 
 Obstacle = (
@@ -243,11 +241,11 @@ Obstacle = (
 class Difference(Display):
     """The law of W.
 
-    P(W = (k stride + offset) unit) is listed for |k| <= reach and falls by the factor b from each period to the next
-    beyond; W has no other values.
+    P(W = (k stride + offset) unit) is listed for |k| <= reach; beyond, it falls by the factor b with each period. W has
+    no other values.
 
     Attributes:
-        unit: W is a multiple of it; 1 for laws on the integers.
+        unit: Width of the grid of W; 1 for laws on the integers.
     """
 
     listed: tuple[Any, ...]
@@ -272,7 +270,7 @@ class Difference(Display):
             return mass if isinstance(mass, Fraction) else nearest(mass)
         if self.level is None:
             return Fraction(0)
-        # Beyond what is listed, masses fall by the ratio with each period.
+        # Beyond the listed masses, each period has b times those of the one before.
         steps = -(-(size - reach) // self.period)
         nearer = size - steps * self.period
         inner = self._mass((nearer if k > 0 else -nearer) * self.stride + self.offset)
@@ -286,8 +284,8 @@ class Losslessness(Display):
     """The verdict; true or false in a condition.
 
     Attributes:
-        difference: the law of W, where there is one; of `LaplaceTightening` between Laplace laws.
-        obstacle: why there is none, otherwise.
+        difference: Law of W if it exists; between Laplace laws a `LaplaceTightening`.
+        obstacle: Reason why there is none, otherwise.
     """
 
     difference: Difference | LaplaceTightening | None
@@ -297,35 +295,36 @@ class Losslessness(Display):
         return self.difference is not None
 
 
-def lattice_losslessness(strict: Series, loose: Series) -> Losslessness:
-    """Whether the one law is the other plus independent noise, for two rational functions of z.
-
-    Raises:
-        Unsupported: where the case is so near the boundary that the precision at hand does not decide it.
-    """
+def lattice_losslessness(strict: GeneratingFunction, loose: GeneratingFunction) -> Losslessness:
+    """Whether one law is the other plus independent noise, for two generating functions."""
     if strict == loose:
         return Losslessness(Difference((Fraction(1),), None, 1), None)
     if strict.level is None and loose.level is not None:
         return Losslessness(None, BoundedSupport())
     common = math.gcd(strict.block, loose.block)
-    strict, loose = strict.over(common), loose.over(common)
+    strict, loose = strict.over_block(common), loose.over_block(common)
     larger = _larger_characteristic(strict, loose)
     if larger is not None:
         return Losslessness(None, larger)
     stride = math.gcd(strict.stride, loose.stride) or 1
     shifts = [law.exponents[0] % stride for law in (strict, loose)]
     first, second = (law.shifted(-by).thinned(stride) for law, by in zip((strict, loose), shifts, strict=True))
-    verdict = _decision(first, second)
-    return verdict if stride == 1 else _spread_out(verdict, stride, shifts[0] - shifts[1])
+    verdict, offset = _decision(first, second), shifts[0] - shifts[1]
+    # The verdict on functions of z^stride, times z^offset, from the verdict on functions of z.
+    if stride > 1 and isinstance(verdict.difference, Difference):
+        return Losslessness(replace(verdict.difference, stride=stride, offset=offset), None)
+    if stride > 1 and isinstance(verdict.obstacle, NegativeMass):
+        return Losslessness(None, NegativeMass(verdict.obstacle.at * stride + offset, verdict.obstacle.mass))
+    return verdict
 
 
-def _decision(strict: Series, loose: Series) -> Losslessness:
+def _decision(strict: GeneratingFunction, loose: GeneratingFunction) -> Losslessness:
     """The verdict on two functions without a common block or stride."""
     quotient = polynomial_quotient(strict, loose)
     fall = 0.0 if strict.level is None else strict.level.epsilon_float / strict.period
     rough: Losslessness | None = None
     for attempt in range(_ATTEMPTS):
-        reach = 4 * max(8, len(strict.plain), len(loose.plain), strict.period, loose.period) << attempt
+        reach = 4 * max(8, len(strict.constant), len(loose.constant), strict.period, loose.period) << attempt
         bits = 128 + 64 * attempt + math.ceil(3 * reach * fall)
         exact = [exact_candidate(strict, loose, *quotient, bits)] if quotient is not None else None
         for candidate in exact or near_candidates(strict, loose, reach, bits):
@@ -340,55 +339,49 @@ def _decision(strict: Series, loose: Series) -> Losslessness:
     )
 
 
-def _spread_out(verdict: Losslessness, stride: int, offset: int) -> Losslessness:
-    """The verdict on functions of z^stride, times z^offset, from the verdict on functions of z."""
-    if isinstance(verdict.difference, Difference):
-        return Losslessness(replace(verdict.difference, stride=stride, offset=offset), None)
-    if isinstance(verdict.obstacle, NegativeMass):
-        return Losslessness(None, NegativeMass(verdict.obstacle.at * stride + offset, verdict.obstacle.mass))
-    return verdict
-
-
-def _decided(strict: Series, loose: Series, candidate: Candidate, bits: int) -> tuple[Losslessness | None, bool]:
-    """The verdict, where the candidate's coefficients have certain signs; and whether its masses are known to 2^-40."""
+def _decided(
+    strict: GeneratingFunction, loose: GeneratingFunction, candidate: Candidate, bits: int
+) -> tuple[Losslessness | None, bool]:
+    """The verdict if the signs of the coefficients are certain, else None; and whether the masses are known to
+    2^-40."""
     scale = _scale(strict, loose, bits)
     values = [value * scale for value in candidate.values]
     is_sharp = all(isinstance(value, Fraction) or (value.high - value.low) >> (bits - 40) == 0 for value in values)
     uppers = [value.high if isinstance(value, Interval) else value for value in values]
     if min(uppers) < 0:
         at = min(range(len(values)), key=uppers.__getitem__)
-        at = at if uppers[~at] >= 0 else max(at, len(values) - 1 - at)  # of two mirrored ones the positive
+        at = at if uppers[~at] >= 0 else max(at, len(values) - 1 - at)  # the positive one of two mirrored places
         return Losslessness(None, NegativeMass(at - candidate.reach, round_up(values[at]))), is_sharp
     lowers = [value.low if isinstance(value, Interval) else value for value in values]
-    if min(lowers) < 0 or not candidate.is_all:
+    if min(lowers) < 0 or not candidate.decides_all:
         return None, False
     return Losslessness(Difference(tuple(values), strict.level, strict.period), None), is_sharp
 
 
-def _scale(strict: Series, loose: Series, bits: int) -> Interval | Fraction:
+def _scale(strict: GeneratingFunction, loose: GeneratingFunction, bits: int) -> Interval | Fraction:
     """s_1 / (s_2 (1 - b_1^2)), a Fraction where both ratios are rational."""
     ratios, scales = [], []
     for law in (strict, loose):
         if law.level is None or law.level.is_rational:
             b = Fraction(0) if law.level is None else law.level.alpha_fraction()
             ratios.append(b)
-            scales.append((1 - b) ** 2 / (sum(law.plain) + b * sum(law.marked)))
+            scales.append((1 - b) ** 2 / (sum(law.constant) + b * sum(law.linear)))
     if len(scales) == 2:
         return scales[0] / scales[1] / (1 - ratios[0] ** 2)
     b1 = strict.ratio(bits)
     return strict.scale(bits) / loose.scale(bits) / (1 - b1 * b1)
 
 
-def _larger_characteristic(strict: Series, loose: Series) -> LargerCharacteristic | None:
+def _larger_characteristic(strict: GeneratingFunction, loose: GeneratingFunction) -> LargerCharacteristic | None:
     """A point of the unit circle at which V_1 has certainly the larger characteristic function."""
-    size = 64 * max(64, len(strict.plain), len(loose.plain), strict.period, loose.period)
+    size = 64 * max(64, len(strict.constant), len(loose.constant), strict.period, loose.period)
     angles = np.linspace(0, math.pi, size, endpoint=False) + math.pi / (2 * size)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.nan_to_num(np.abs(strict.characteristic(angles)) / np.abs(loose.characteristic(angles)))
     place = int(np.argmax(ratios))
-    if ratios[place] < 1 + 1e-9:  # above 1 by rounding alone is no witness
+    if ratios[place] < 1 + 1e-9:  # rounding alone may lift a ratio above 1
         return None
-    # By half the tangent the point is rational and on the circle exactly.
+    # A rational t = tan(angle / 2) makes the point rational and exactly on the circle.
     t = Fraction(math.tan(angles[place] / 2)).limit_denominator(1 << 24)
     x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
     quotient = strict.squared_modulus(x, y, 512) / loose.squared_modulus(x, y, 512)

@@ -1,4 +1,4 @@
-r"""Losslessness of any two laws of the library; and its proof for staircases and Laplace laws on the reals.
+r"""Is one law another plus independent noise? For any two laws of the library, with the proof for laws on the reals.
 
 **The characteristic function of a staircase on the reals.** With b = e^-epsilon, period D and first step gamma D,
 
@@ -19,6 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.intervals import Interval, nearest, sin_interval
+from utmost.core.gradual.generating_functions import (
+    GeneratingFunction,
+    generating_function,
+    staircase_generating_function,
+)
 from utmost.core.gradual.laplace_steps import LaplaceTightening
 from utmost.core.gradual.lossless import (
     Difference,
@@ -29,14 +34,13 @@ from utmost.core.gradual.lossless import (
     UnmatchedZero,
     lattice_losslessness,
 )
-from utmost.core.gradual.series import Series, series, staircase_series
 from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.real_law import RealLaw
 from utmost.core.noise.staircase import Staircase
 from utmost.errors import OutOfRange, Unsupported
 
 _BITS = 192
-# So many zeros of V_2 are looked at first, and at most; and so many of them, at which V_1 is not tiny, are tried.
+# The numbers of zeros of V_2 to look at: first, at most, and of those where V_1 is not tiny, to try.
 _NEAR, _FAR, _TRIED = 32, 1 << 14, 8
 _CLEAR, _TINY = 0.1, 1e-9
 # The width of the bracket around a zero, in units of 1/D.
@@ -50,18 +54,18 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
     """Whether V_strict = V_loose + W for some W independent of V_loose.
 
     Args:
-        strict, loose: two laws on the integers (geometric, staircases of any step and sensitivity), or tables
+        strict, loose: Two laws on the integers (geometric, staircases of any step and sensitivity), or tables
             {integer: probability} of finite support; or two laws on the reals (staircases of any gamma, Laplace).
 
     Returns:
-        A verdict with the law of W (Fractions where all is rational), or with an obstacle. Both are certified, by
-        interval arithmetic where numbers are irrational.
+        A verdict with the law of W (in Fractions if all numbers are rational), or with an obstacle. Both are certified,
+        by interval arithmetic for irrational numbers.
 
     Raises:
-        OutOfRange: for what is no such law, and for a law on the integers beside one on the reals.
-        Unsupported: where the case is so near the boundary that the precision at hand does not decide it, and for
-            staircases on the reals whose common grid has more than 4096 cells a period, or whose gamma is not known to
-            be rational or irrational, while all zeros seen are shared.
+        OutOfRange: for any other law, and for a law on the integers with one on the reals.
+        Unsupported: for a case too near the boundary for the precision in use, and for staircases on the reals whose
+            common grid has more than 4096 cells a period, or whose gamma is not known to be rational or irrational,
+            while all zeros found are shared.
 
     Source: the conjecture in Section 5 of koufogiannis2015, which this settles in the negative for staircases.
 
@@ -79,27 +83,19 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
     """
     reals = [isinstance(law, RealLaw) for law in (strict, loose)]
     if not any(reals):
-        return lattice_losslessness(series(strict), series(loose))
+        return lattice_losslessness(generating_function(strict), generating_function(loose))
     if not all(reals):
         raise OutOfRange("both laws must be on the integers, or both on the reals", came=(strict, loose))
     if isinstance(strict, Laplace) and isinstance(loose, Laplace):
-        return _between_laplace(strict, loose)
+        # W is 0 with probability (rate_1/rate_2)^2, else Laplace noise.
+        if strict.rate > loose.rate:
+            return Losslessness(None, SmallerVariance())
+        if strict.rate == loose.rate:
+            return Losslessness(Difference((Fraction(1),), None, 1), None)
+        return Losslessness(LaplaceTightening(strict.rate, loose.rate), None)
     if isinstance(loose, Laplace):
         return Losslessness(None, DiscontinuousDensity())
     assert isinstance(loose, Staircase), "a law on the reals is a staircase or Laplace noise"
-    return _from_staircase(strict, loose)
-
-
-def _between_laplace(strict: Laplace, loose: Laplace) -> Losslessness:
-    """V_1 = V_2 + W exactly where rate_1 <= rate_2: W is 0 with probability (rate_1/rate_2)^2, else Laplace noise."""
-    if strict.rate > loose.rate:
-        return Losslessness(None, SmallerVariance())
-    if strict.rate == loose.rate:
-        return Losslessness(Difference((Fraction(1),), None, 1), None)
-    return Losslessness(LaplaceTightening(strict.rate, loose.rate), None)
-
-
-def _from_staircase(strict: RealLaw, loose: Staircase) -> Losslessness:
     if isinstance(strict, Staircase) and _same(strict, loose):
         return Losslessness(Difference((Fraction(1),), None, 1), None)
     zero = _unmatched_zero(strict, loose, 0, _NEAR)
@@ -115,7 +111,9 @@ def _from_staircase(strict: RealLaw, loose: Staircase) -> Losslessness:
     zero = _unmatched_zero(strict, loose, _NEAR, _FAR)
     if zero is not None:
         return Losslessness(None, zero)
-    if isinstance(strict, Staircase) and _is_irrational(strict, loose):
+    if isinstance(strict, Staircase) and (
+        strict.sensitivity == loose.sensitivity and (strict.is_gamma_irrational or loose.is_gamma_irrational)
+    ):
         return Losslessness(None, IrrationalSteps())
     raise Unsupported(
         "two staircases must have steps of a common grid, or a zero that is not shared within reach",
@@ -125,7 +123,7 @@ def _from_staircase(strict: RealLaw, loose: Staircase) -> Losslessness:
 
 
 def _same(strict: Staircase, loose: Staircase) -> bool:
-    """Whether two staircases are certainly one law."""
+    """Whether two staircases are certainly the same law."""
     if (strict.level, strict.sensitivity) != (loose.level, loose.sensitivity):
         return False
     if strict.exact_gamma is None or loose.exact_gamma is None:
@@ -133,13 +131,8 @@ def _same(strict: Staircase, loose: Staircase) -> bool:
     return strict.exact_gamma % 1 == loose.exact_gamma % 1  # gamma = 0 is gamma = 1
 
 
-def _is_irrational(strict: Staircase, loose: Staircase) -> bool:
-    """Whether the theorem says no: one period, and a gamma that is certainly irrational."""
-    return strict.sensitivity == loose.sensitivity and (strict.is_gamma_irrational or loose.is_gamma_irrational)
-
-
 def _common_grid(strict: Staircase, loose: Staircase) -> Fraction | None:
-    """The widest cell of which all steps of both staircases are multiples, where there are few enough to a period."""
+    """The widest cell that divides all steps of both staircases; None if a period has too many."""
     widths: list[Fraction] = []
     for law in (strict, loose):
         if law.exact_gamma is None:
@@ -150,16 +143,17 @@ def _common_grid(strict: Staircase, loose: Staircase) -> Fraction | None:
     return cell if max(widths) / cell <= _MOST_CELLS else None
 
 
-def _on_grid(law: Staircase, cell: Fraction) -> Series:
-    """The law of the cell in which a draw falls, counted from the middle; the place within it is uniform."""
+def _on_grid(law: Staircase, cell: Fraction) -> GeneratingFunction:
+    """The law of the number of the cell that holds a draw, from the middle; the draw is uniform within the cell."""
     assert law.exact_gamma is not None
     period = int(law.sensitivity / cell)
-    return staircase_series(law.level, period, int(2 * law.exact_gamma * period) or 2 * period)
+    return staircase_generating_function(law.level, period, int(2 * law.exact_gamma * period) or 2 * period)
 
 
 @dataclass(frozen=True, slots=True)
 class _Wave:
-    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t): but for t = 0 its zeros are those of the law's."""
+    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t). Except at t = 0 it has the zeros of the characteristic
+    function."""
 
     near: Interval
     far: Interval
@@ -167,7 +161,7 @@ class _Wave:
 
     @classmethod
     def of(cls, law: Staircase) -> "_Wave":
-        gamma = Interval.of(1, _BITS) if law.exact_gamma == 0 else law.gamma_interval(_BITS)  # one law
+        gamma = Interval.of(1, _BITS) if law.exact_gamma == 0 else law.gamma_interval(_BITS)  # the same law
         return cls(gamma * law.sensitivity, (1 - gamma) * law.sensitivity, law.level.alpha_interval(_BITS))
 
     def floats(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -180,10 +174,8 @@ class _Wave:
 
 
 def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> UnmatchedZero | None:
-    """A certified zero of V_2's characteristic function, the k-th for start < k <= end, that V_1's does not have.
-
-    Floats look for it, intervals decide.
-    """
+    """A zero of V_2's characteristic function, the k-th for start < k <= end, that V_1's does not have; None if none is
+    found. Floats look for it, intervals certify it."""
     loose_wave = _Wave.of(loose)
     strict_wave = _Wave.of(strict) if isinstance(strict, Staircase) else None
     for t in _candidates(loose_wave, strict_wave, np.arange(start + 1, end + 1)):
@@ -195,9 +187,9 @@ def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> 
 
 
 def _candidates(loose: _Wave, strict: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
-    """Zeros of V_2 in floats: first the first at which V_1 is clearly not zero, then those where it is farthest.
+    """Zeros of V_2 in floats: the first one at which V_1 is clearly not zero, then those where |V_1| is largest.
 
-    With |psi| <= arcsin b, gamma D t + psi(D t) passes k pi where gamma D t is within arcsin b of it.
+    gamma D t + psi(D t), with |psi| <= arcsin b, passes k pi within arcsin b of gamma D t = k pi.
     """
     near, b = nearest(loose.near), nearest(loose.ratio)
     reach = np.arcsin(min(b, 1.0)) * 1.01
@@ -214,7 +206,7 @@ def _candidates(loose: _Wave, strict: _Wave | None, k: NDArray[np.int64]) -> Ite
 
 
 def _bracket(wave: _Wave, t: Fraction, unit: Fraction) -> tuple[Fraction, Fraction] | None:
-    """A narrow bracket around the zero near t, its ends of certain and opposite signs."""
+    """A narrow bracket around the zero near t, with certain and opposite signs at its ends."""
     step = unit * _BRACKET
     place, width = round(t / step), 1
     while width * _BRACKET < 1:
@@ -227,15 +219,15 @@ def _bracket(wave: _Wave, t: Fraction, unit: Fraction) -> tuple[Fraction, Fracti
 
 
 def _first_bracket(wave: _Wave, unit: Fraction) -> tuple[Fraction, Fraction] | None:
-    """A bracket around the first zero: where gamma D t is within arcsin b, at most b pi/2, of pi."""
-    reach = min(wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # and what _PI is off by
+    """A bracket around the first zero: gamma D t is within arcsin b <= b pi/2 of pi there."""
+    reach = min(wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # + the error of _PI
     after, before = ((_PI + sign * reach) / wave.near.middle for sign in (-1, 1))
     ends = [wave.around(Interval.of(x, _BITS)) for x in (after, before)]
     return _halved(wave, after, before, unit * _BRACKET) if ends[0].low > 0 > ends[1].high else None
 
 
 def _halved(wave: _Wave, after: Fraction, before: Fraction, step: Fraction) -> tuple[Fraction, Fraction] | None:
-    """The bracket halved, while the signs are certain, to two steps."""
+    """The bracket halved to two steps, while the signs are certain."""
     is_rising = wave.around(Interval.of(after, _BITS)).high < 0
     while before - after > 2 * step:
         middle = (after + before) / 2

@@ -1,12 +1,12 @@
-"""Prices of levels: what a step from one level to a larger one costs, and which prices cannot be got around.
+"""Prices of levels: the price of a step to a larger level, and which prices nobody can get around.
 
 **Theorem.** Charge p(to) - p(held) for a step from the largest level held to a larger one, p(to) from nothing, and
 nothing for a level that is not larger. Where responses at levels e_1, ..., e_m together tell no more than the one at
 the largest level, as in a gradual release,
 
-1. whoever ends with largest level e has paid p(e), whatever the steps and their order, and holds what one purchase at e
-   would have brought: a market without friction;
-2. nobody gets what a response at e tells for less than p(e), alone or by pooling, exactly if p does not fall.
+1. whoever ends with largest level e has paid p(e), whatever the steps and their order, and knows as much as after one
+   purchase at e: a market without friction;
+2. nobody learns as much as from a response at e for less than p(e), alone or by pooling, exactly if p does not fall.
 
 *Proof.* 1: The steps that raise the largest level held cost differences of p, whose sum telescopes to p(e); the others
 cost nothing. The last response has the noise of e, and the others are drawn from it without the data. 2: Who wants the
@@ -26,14 +26,14 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.errors import OutOfRange
 
 Prices = Mapping[Level, Fraction]
-"""What each level costs from nothing."""
+"""The price of each level for a first purchase."""
 
 
 def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction]:
-    """Prices of levels that cannot be got around, strictest level first.
+    """Prices of levels that nobody can get around, smallest level first.
 
     Args:
-        prices: of epsilons or levels; not negative, and not falling as the level grows.
+        prices: Price by epsilon or level; not negative, and not falling as the level grows.
 
     Raises:
         OutOfRange: for no level, a level with two prices, a negative price, or one that falls as the level grows.
@@ -58,12 +58,12 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
 
 
 def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
-    """What a level costs whoever holds another one: the difference of the prices, and nothing for a lower one.
+    """The price of a level for a holder of another one: the difference of the prices; nothing for a lower level.
 
     Args:
-        prices: of the levels on offer, not falling.
-        held: the largest level held, by this offer or otherwise; None for nothing.
-        to: one of the levels on offer.
+        prices: Prices of the levels on offer, not falling.
+        held: Largest level held, from this offer or elsewhere; None for none.
+        to: One of the levels on offer.
 
     Raises:
         OutOfRange: for a level that is not on offer.

@@ -1,11 +1,10 @@
-"""The noise at several levels as a joint law, at all levels as a process that jumps, and one path of it.
+"""The joint law of the noise at several levels; the process of all levels, which jumps; and one path of it.
 
-The noise at all levels at once, as a process that jumps: run down from epsilon = infinity, where it is 0.
-
-Jumps of size j != 0 arrive while alpha grows with intensity alpha^{|j|-1} d alpha, independently of each other. Hence
-the jumps between two levels are Poisson in number, finitely many even from infinity down, and V at a level is the sum
-of the jumps above it. In epsilon the intensity is 2/(e^epsilon - 1) d epsilon and a jump at alpha has size j with
-probability (1-alpha)/(2 alpha) alpha^{|j|}.
+The process starts at epsilon = infinity with 0 and runs down in epsilon. Jumps of size j != 0 arrive while alpha grows
+with intensity alpha^{|j|-1} d alpha, independently of each other. Hence the jumps between two levels are Poisson in
+number, finitely many even from infinity down, and V at a level is the sum of the jumps above it. In epsilon the
+intensity is 2/(e^epsilon - 1) d epsilon and a jump at alpha has size j with probability (1-alpha)/(2 alpha)
+alpha^{|j|}.
 """
 
 import math
@@ -39,14 +38,14 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
         \quad W_i \text{ the tightening law } l_{i+1} \to l_i.
 
     Args:
-        noise: one integer, or one array of integers, per level; they broadcast.
-        levels: the levels, per unit, in the order of ``noise``.
+        noise: One integer, or one array of integers, per level; they broadcast.
+        levels: Levels, per unit, in the order of ``noise``.
 
     Returns:
-        Fractions for single integers and object arrays where every alpha is rational, else floats.
+        Fractions for single integers and object arrays if every alpha is rational, else floats.
 
     Raises:
-        OutOfRange: when there is no level, or not one noise per level.
+        OutOfRange: there is no level, or not one noise per level.
 
     Source: [koufogiannis2015], Theorem 12, on the integers.
 
@@ -71,7 +70,7 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
 def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint law over all noise v in -reach..reach: exp of its loss.
 
-    It is 1/alpha of the loosest level, attained: what all responses together give away about one step of the value.
+    It is 1/alpha of the largest epsilon, and attained: the loss of all responses together about one step of the value.
 
     Cost: (2 reach + 1)^m probabilities for m levels.
 
@@ -109,7 +108,7 @@ def correlation(first: Level, second: Level) -> float:
 
 
 def expected_change(first: Level, second: Level) -> Fraction | float:
-    """E|V_one - V_other|, how far a response is expected to move between two levels.
+    """E|V_first - V_second|, the expected change of a response between two levels.
 
     >>> from utmost.exact import level
     >>> expected_change(level(alpha="1/2"), level(alpha="1/4"))
@@ -165,7 +164,7 @@ def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> A
     """
     _, (counts,) = NumberKind.of((), n)
     mean = expected_jumps(strict, loose)
-    if mean == 0:  # between a level and itself nothing moves
+    if mean == 0:  # the two levels are equal
         return plain((counts == 0).astype(np.float64))
     none = [k < 0 or k > 1 << 1000 for k in map(int, np.ravel(counts))]  # lgamma of more is beyond a float
     terms = [
@@ -229,9 +228,9 @@ class Jump(Display):
     """A jump of the noise at one level.
 
     Attributes:
-        size: by how much the noise jumps when the level is tightened past this one; not 0.
-        clock: where it happens: a cell of the unit interval that holds u = (alpha/a)^|size|, for alpha the jump's own
-            alpha and a the alpha of the path's strictest level. u is uniform, whatever the size.
+        size: Change of the noise when epsilon falls past the jump's; not 0.
+        clock: Cell of the unit interval that holds u = (alpha/a)^|size|, for alpha the jump's own alpha and a that of
+            the path's smallest epsilon. u is uniform, whatever the size.
     """
 
     size: int
@@ -248,8 +247,8 @@ class Path(Display):
     V at a level is the sum of the jumps above it: a jump counts exactly when u < (alpha/a)^|size|.
 
     Attributes:
-        start: the strictest level of the path, per unit.
-        jumps: in no order.
+        start: Smallest epsilon of the path, per unit.
+        jumps: Jumps, in no order.
 
     >>> from utmost.exact import level
     >>> path = Path(level(alpha="1/2"), (Jump(3, Interval.of(0, 8)), Jump(-1, Interval(128, 129, 8))))
@@ -267,8 +266,8 @@ class Path(Display):
         """The noise at a level of the path (None: epsilon = infinity, where it is 0).
 
         Raises:
-            OutOfRange: for a level stricter than ``start``, and for one so near a jump that the jump's cell does not
-                decide on which side it is (chance below 2^-200 for a path drawn by `utmost.sampling`).
+            OutOfRange: for a level below ``start``, and for one so near a jump that the jump's cell does not decide on
+                which side it is (chance below 2^-200 for a path drawn by `utmost.sampling`).
         """
         if level is None:
             return 0
@@ -279,7 +278,10 @@ class Path(Display):
     @property
     def levels(self) -> tuple[float, ...]:
         """The epsilons of the jumps, as floats, in the order of ``jumps``: for pictures."""
-        return tuple(self._epsilon(jump) for jump in self.jumps)
+        return tuple(
+            (self.start.epsilon_float - math.log(max(nearest(jump.clock), 2.0**-1022)) / abs(jump.size))
+            for jump in self.jumps
+        )
 
     def _is_above(self, jump: Jump, level: Level) -> bool:
         """Whether the jump's epsilon is above the level's."""
@@ -291,9 +293,6 @@ class Path(Display):
         if jump.clock.high <= reach.low:
             return True
         raise OutOfRange("the level must not coincide with a jump of the path", came=level, remedy="Move it a little.")
-
-    def _epsilon(self, jump: Jump) -> float:
-        return self.start.epsilon_float - math.log(max(nearest(jump.clock), 2.0**-1022)) / abs(jump.size)
 
 
 @lru_cache(maxsize=1 << 12)

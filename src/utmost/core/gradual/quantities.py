@@ -1,9 +1,7 @@
-"""Rational functions of alphas, in fractions or floats: exact where the alphas are rational, else enclosed.
+"""Rational functions of alphas: Fractions if the alphas are rational, else floats from enclosures.
 
-**The number kind of an answer: fractions or floats, chosen as `utmost.noise` chooses it.**
-
-A single integer asks for an exact answer, an object array for an object array of fractions, every other array for
-float64; a fraction is possible where every alpha is rational.
+`NumberKind` chooses the kind of numbers of an answer, as `utmost.noise` does: a single integer gets an exact answer, an
+object array an object array of Fractions, every other array float64. Fractions are possible if every alpha is rational.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +22,7 @@ from utmost.errors import NotANumber, OutOfRange, Unsupported
 
 # A formula of three alphas loses a factor (1 - alpha)^-4 or so; doubling the guard finds what is needed.
 _GUARD = 32
-# Below 2^-1074 a float is zero, whatever more bits would say.
+# Floats below 2^-1074 are zero: more bits change nothing.
 _FLOAT_BITS = 192
 _MOST_FLOAT_BITS = 2048
 
@@ -34,8 +32,8 @@ class Quantity(Display):
     """The number f(alpha_1, ..., alpha_k), for a formula f made of + - * / and integer powers.
 
     Attributes:
-        formula: f, a function of k numbers that works for Fractions and for Intervals alike.
-        levels: the k levels; None stands for epsilon = infinity, where alpha = 0.
+        formula: Function f of k numbers, Fractions or Intervals.
+        levels: The k levels; None stands for epsilon = infinity, where alpha = 0.
 
     >>> from utmost.exact import level
     >>> Quantity(lambda a: (1 - a) / (1 + a), (level(alpha="1/2"),)).number
@@ -62,17 +60,22 @@ class Quantity(Display):
         return Interval.of(self.fraction(), bits) if self.is_rational else self.enclosure(bits)
 
     def enclosure(self, bits: int) -> Interval:
-        """The same as a call, by intervals throughout: for powers so high that the exact fraction would be huge."""
+        """The same as a call, in intervals only: for powers so high that the exact Fraction would be huge."""
         guard = _GUARD
         while True:
-            enclosure = self._enclosed(bits + guard)
-            if enclosure is not None and (tight := enclosure.at(bits)).high - tight.low <= 4:
+            inner = bits + guard
+            alphas = [Interval.of(0, inner) if level is None else level.alpha_interval(inner) for level in self.levels]
+            try:
+                tight: Interval | None = (Interval.of(0, inner) + self.formula(*alphas)).at(bits)
+            except OutOfRange:  # a divisor is not yet distinguished from zero
+                tight = None
+            if tight is not None and tight.high - tight.low <= 4:
                 return tight
             guard *= 2
 
     @property
     def number(self) -> Fraction | float:
-        """The number as a Fraction where every alpha is rational, else as a float."""
+        """The number as a Fraction if every alpha is rational, else as a float."""
         return self.fraction() if self.is_rational else self.float
 
     @property
@@ -86,15 +89,6 @@ class Quantity(Display):
             if enclosure.width * 2**56 <= min(abs(enclosure.lower), abs(enclosure.upper)) or bits >= _MOST_FLOAT_BITS:
                 return nearest(enclosure)
             bits *= 2
-
-    def _enclosed(self, bits: int) -> Interval | None:
-        """The formula on intervals, or None where a divisor is not yet distinguished from zero."""
-        alphas = [Interval.of(0, bits) if level is None else level.alpha_interval(bits) for level in self.levels]
-        try:
-            enclosure: Interval = Interval.of(0, bits) + self.formula(*alphas)
-            return enclosure
-        except OutOfRange:
-            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +105,7 @@ class NumberKind:
 
     @classmethod
     def of(cls, levels: Sequence[Level | None], *points: ArrayLike) -> tuple["NumberKind", list[NDArray[Any]]]:
-        """The kind of number that these points ask for at these levels, and the points as integer arrays that
-        broadcast.
-
-        Raises:
-            NotANumber: where a point is no integer.
-            Unsupported: for an object array where an alpha is irrational.
-        """
+        """The kind of numbers for these points and levels, and the points as integer arrays that broadcast."""
         read_points = [Points.of(point) for point in points]
         for read_point, point in zip(read_points, points, strict=True):
             if not read_point.integral.all():
@@ -149,7 +137,7 @@ class NumberKind:
 
 
 def plain(value: Any) -> Any:
-    """The array, or its only element as a Python number where it has no axis."""
+    """The array; without axes, its only element as a Python number."""
     return np.asarray(value).item() if np.ndim(value) == 0 else value
 
 

@@ -24,14 +24,14 @@ class Tightening:
     .. math:: W = 0 \text{ with probability } w = \frac{b}{a}\Big(\frac{1-a}{1-b}\Big)^2,
         \quad\text{else } P(k) = \frac{1-a}{1+a}\, a^{|k|}.
 
-    Adding W needs no data, so anyone who holds a response can hand on a stricter one.
+    Adding W needs no data: anyone who holds a response can make one at a smaller epsilon.
 
     Args:
-        strict: the stricter level, per unit.
-        loose: the looser level, per unit; None for epsilon = infinity, where V_loose = 0 and W is V_strict itself.
+        strict: Smaller epsilon, per unit.
+        loose: Larger epsilon, per unit; None for infinity, where V_loose = 0 and W is V_strict itself.
 
     Raises:
-        OutOfRange: when ``strict`` is looser than ``loose``.
+        OutOfRange: ``strict`` is looser than ``loose``.
 
     Source: [koufogiannis2015], equation (28), on the integers.
 
@@ -54,7 +54,7 @@ class Tightening:
 
     @property
     def stay(self) -> Quantity:
-        """w, the mass of the part that certainly keeps the response; it is the squared correlation of the two."""
+        """w, the mass of the part that certainly leaves the response as it is; the squared correlation of the two."""
         return Quantity(staying, (self.loose, self.strict))
 
     @property
@@ -63,7 +63,7 @@ class Tightening:
         return Quantity(changing, (self.loose, self.strict))
 
     def pmf(self, k: ArrayLike) -> Any:
-        """P(W = k) for integers k: fractions for rational alphas where asked for, else floats."""
+        """P(W = k) for integers k: Fractions for rational alphas, floats for arrays of numbers."""
         kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
         spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.loose, self.strict))
         smooth = kind.number(spread) * kind.powers(self.strict, np.abs(steps))
@@ -80,7 +80,7 @@ class Tightening:
         return plain(self._above(kind, -1 - steps))
 
     def _above(self, kind: NumberKind, steps: Any) -> Any:
-        # The tail on the side of k is computed, by symmetry: a small number is never the difference of two large ones.
+        # By symmetry the tail on the side of k is computed, so that no small number is a difference of large ones.
         tail = kind.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.loose, self.strict)))
         above = tail * kind.powers(self.strict, np.where(steps >= 0, steps + 1, -steps))
         return np.where(steps >= 0, above, 1 - above)
@@ -111,8 +111,8 @@ class Bridge:
     r"""The law of K = V_at - V_loose given W = V_strict - V_loose, which are independent of V_loose.
 
     With a > m > b the alphas of strict, at and loose, and W', W'' the tightening laws loose -> at and at -> strict,
-    P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 it is a mixture that does not look at w until the
-    last moment; with s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
+    P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 it is a mixture whose parts depend on w only in
+    the last step; with s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
 
     ========  =================================================  ==============================================
     home      (b/m) (1-am)(a-m) / ((1-ab)(a-b))                  K = 0
@@ -127,10 +127,10 @@ class Bridge:
     With ``loose`` None (epsilon = infinity, no noise) this is the relaxing law: K = V_at and W = V_strict.
 
     Args:
-        strict, at, loose: levels per unit, strictly increasing in epsilon; ``loose`` may be None.
+        strict, at, loose: Levels per unit, strictly increasing in epsilon; ``loose`` may be None.
 
     Raises:
-        OutOfRange: when ``at`` is not strictly between.
+        OutOfRange: ``at`` is not strictly between.
 
     Source: [koufogiannis2015], Theorem 12 and Algorithm 1, on the integers.
 
@@ -157,7 +157,9 @@ class Bridge:
     @property
     def across(self) -> Quantity:
         """Probability that K lies on the other side of 0 than W."""
-        return self._quantity(_across)
+        return self._quantity(
+            lambda a, m, b: a * (1 - m * b) * (m - b) * (a - m) / ((1 - m * m) * (1 - a * b) * (a - b))
+        )
 
     @property
     def stay(self) -> Quantity:
@@ -185,16 +187,17 @@ class Bridge:
         return self._quantity(lambda a, m, b: a * m)
 
     def pmf(self, k: ArrayLike, w: ArrayLike) -> Any:
-        """P(K = k | W = w), for integers that broadcast: fractions for rational alphas where asked for, else floats."""
+        """P(K = k | W = w), for integers that broadcast: Fractions for rational alphas, floats for arrays of
+        numbers."""
         kind, (end, apart) = NumberKind.of((self.strict, self.at, self.loose), k, w)
         ahead, size = end * np.where(apart < 0, -1, 1), np.abs(apart)
-        # Of the way to K, what lies between 0 and w falls by m/a a step, and all else by am.
+        # The steps on the way to K between 0 and w have the ratio m/a each, all others am.
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a)
         density = kind.powers(self.fall, inward) * kind.powers(self.rise, np.abs(ahead - inward))
         density = kind.number(smooth) * density + kind.where(ahead == 0, kind.number(self.home))
         density = density + kind.where(ahead == size, kind.number(self.stay)) * kind.powers(self.fall, size)
-        # Only at w = 0 does an atom stand before the mixture.
+        # At w = 0 alone, an atom comes before the mixture.
         idle = kind.where(size == 0, kind.number(self.idle))
         return plain((1 - idle) * density + idle * (ahead == 0))
 
@@ -202,16 +205,12 @@ class Bridge:
         return Quantity(formula, (self.strict, self.at, self.loose))
 
 
-def _across(a: Any, m: Any, b: Any) -> Any:
-    return a * (1 - m * b) * (m - b) * (a - m) / ((1 - m * m) * (1 - a * b) * (a - b))
-
-
 def _rest(a: Any, m: Any, b: Any) -> Any:
     return a * (1 - m * b) * (1 - _share(b, m)) * (1 - a * m) / ((1 - m * m) * (1 - a * b) * (a - b))
 
 
 def _share(b: Any, m: Any) -> Any:
-    """b/m, without dividing where b is 0: an m of e^-10000 would need as many digits to be distinguished from 0."""
+    """b/m, without a division for b = 0: an m of e^-10000 would need as many digits to be distinguished from 0."""
     is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
     return b if is_zero else b / m
 
@@ -247,10 +246,10 @@ class Relaxing:
     so P(V_loose = y) = stay [y = x] + (1-ab)(a-b)/d b^{|y|} a^{|x-y|-|x|}.
 
     Args:
-        strict, loose: the two levels, per unit.
+        strict, loose: The two levels, per unit.
 
     Raises:
-        OutOfRange: when ``loose`` is not looser than ``strict``.
+        OutOfRange: ``loose`` is not looser than ``strict``.
 
     Source: [koufogiannis2015], equation (25) and Algorithm 1, on the integers (where sgn(0) must be +1).
 
@@ -279,10 +278,10 @@ class Relaxing:
         return Pieces(*map(plain, self._pieces(kind, np.abs(start))))
 
     def pmf(self, y: ArrayLike, x: ArrayLike) -> Any:
-        """P(V_loose = y | V_strict = x), for integers that broadcast: fractions for rational alphas where asked for."""
+        """P(V_loose = y | V_strict = x), for integers that broadcast: Fractions for rational alphas, or floats."""
         kind, (end, start) = self._number_kind(y, x)
         ahead, size = end * np.where(start < 0, -1, 1), np.abs(start)
-        # Of the way to y, what lies between 0 and x falls by b/a a step, and all else by ab.
+        # The steps on the way to y between 0 and x have the ratio b/a each, all others ab.
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
         density = kind.powers(self._fall, inward) * kind.powers(self._rise, np.abs(ahead - inward))
@@ -297,7 +296,9 @@ class Relaxing:
     def mean(self, x: ArrayLike) -> Any:
         """E[V_loose | V_strict = x]; about a tenth of a millisecond for each x."""
         kind, (start,) = self._number_kind(x)
-        means = [_sign(x) * kind.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(start).tolist()]
+        means = [
+            (-1 if x < 0 else 1) * kind.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(start).tolist()
+        ]
         return plain(np.array(means, dtype=object if kind.exact else float).reshape(start.shape))
 
     def _pieces(self, kind: NumberKind, size: Any) -> Pieces:
@@ -331,7 +332,3 @@ def _mean(m: int, a: Any, b: Any) -> Any:
     tails = (a - b) / d * q / (1 - q) * (power - 1)
     inside = (1 - q) / d * a * a / (a - b) * (rho - power * (m - (m - 1) * rho))
     return at_m * m + tails + inside
-
-
-def _sign(x: int) -> int:
-    return -1 if x < 0 else 1

@@ -1,4 +1,4 @@
-"""The law of a sum of independent geometric noises with any coefficients: error bars of totals and differences."""
+"""The law of a sum of independent geometric noises with any coefficients: margins of totals and differences."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -17,23 +17,22 @@ from utmost.core.exact.intervals import Interval, round_down, round_up, settled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, first_integer, natural, read_confidence
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.inversion import Chernoff, Groups, OnIntegers, Smoothed, not_zero
+from utmost.core.noise.inversion import Chernoff, OnIntegers, Smoothed, TermGroups, not_zero
 from utmost.core.noise.law import law_level
 from utmost.errors import OutOfRange
 
-# Coefficients beyond these sizes are nobody's; within them no float overflows.
+# Within these bounds no float overflows.
 _LARGEST_SIZE = 10**100
 _MOST_TERMS = 10**30
 _MOST_LISTED = 10**8
-# S is taken for a multiple of one step where that is at least so small a part of the largest coefficient.
+# S is on the lattice of one step if the step is at least this part of the largest coefficient.
 _LEAST_STEP = Fraction(1, 1 << 40)
-# A margin of a sum that takes no common steps is found to this part of itself.
 _LEAST_INVERTED = 8e-16
-"""No inversion tells a smaller chance, for its rounding."""
+"""The rounding error of an inversion is larger than a smaller chance."""
 _HALVINGS = 24
 _FEW_GROUPS, _MOST_MARGINS = 64, 4096
 _margins: dict[tuple[Any, ...], int | float] = {}
-"""Margins by the terms of a sum, of whichever object; what is missed comes last."""
+"""Margins by the terms of a sum and the chance that may be missed."""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
@@ -41,26 +40,27 @@ _DECAY, _MOST_POINTS = 40.0, 1 << 20
 class Combination(Display):
     r"""S = sum of c_i G_i, the G_i independent with P(G_i = x) proportional to exp(-e_i |x|) on the integers.
 
-    What is said of S is certified: every bound is on the safe side, whatever was rounded on the way. Where all
-    coefficients are multiples of one step (integers, fractions with a common denominator), S is taken on its lattice
-    and the bounds are off by 1e-13 at most while its standard deviation is below some 10^4 steps; beyond, and for
-    other coefficients, a margin is at most 1.6 % of a standard deviation too large (0.6 % for few terms). One single
-    term is exact, in rationals or in intervals.
+    All statements about S are certified: every bound is on the safe side after rounding. If all coefficients are
+        multiples
+    of one step (integers, fractions with a common denominator), S is on a lattice, and the bounds err by at most 1e-13
+    while its standard deviation is below some 10^4 steps; beyond, and for other coefficients, a margin is at most 1.6 %
+    of a standard deviation too large (0.6 % for few terms). A single term is exact, in rationals or in intervals.
 
     Args:
-        coefficients: the c_i, any numbers; floats are read as the decimals that they print. Their signs do not matter.
-        levels: of the G_i, an epsilon or a `Level` each, or one for all. For noise of sensitivity D that is
+        coefficients: Coefficients c_i, any numbers; floats are read as the decimals that they print. Signs do not
+            matter.
+        levels: Levels of the G_i, an epsilon or a `Level` each, or one for all. Noise of sensitivity D has the level
             ``Geometric(...).ratio``.
-        counts: how many independent terms of this coefficient and level there are, or one number for all; a million
-            equal terms cost as much as one.
+        counts: Numbers of independent terms of each coefficient and level, or one number for all; a million equal terms
+            cost as much as one.
 
     Attributes:
         coefficients: |c| of each group of equal terms, without zeros, as Fractions.
-        levels: of each group.
-        counts: of each group.
+        levels: Level of each group.
+        counts: Number of terms of each group.
 
     Raises:
-        NotANumber, NotALevel, OutOfRange, WrongKind: for what is no such number, and lists of different lengths.
+        NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
 
     Cost: 1 ms to 1 s to prepare, by the number of groups; memory some MB.
     Source: the laws of proofs/theory/error-bars.md.
@@ -82,7 +82,7 @@ class Combination(Display):
         levels: Number | Level | Sequence[Number | Level] | Any,
         counts: int | Sequence[int] | Any = 1,
     ) -> None:
-        # Fractions are hashed by a power modulo a prime, levels by theirs: pairs of integers and identities stand in.
+        # Pairs of integers and identities are keys, since the hash of a Fraction or a level is slow.
         sizes: list[Fraction] = []
         levels_of: list[Level] = []
         groups: dict[tuple[int, int, int], int] = {}
@@ -98,7 +98,7 @@ class Combination(Display):
                     sizes.append(size)
                     levels_of.append(of)
                 groups[key] = (before or 0) + count
-        # Signs are gone: each term is symmetric, so that equal sizes at equal levels are one group with a count.
+        # Each term is symmetric: equal sizes at equal levels are one group, whatever their signs.
         object.__setattr__(self, "coefficients", tuple(sizes))
         object.__setattr__(self, "levels", tuple(levels_of))
         object.__setattr__(self, "counts", tuple(groups.values()))
@@ -117,7 +117,7 @@ class Combination(Display):
 
     @property
     def step(self) -> Fraction | None:
-        """The largest number that all coefficients are multiples of; None where it is 2^-40 of the largest, or less.
+        """The largest common divisor of all coefficients; None if it is less than 2^-40 of the largest.
 
         >>> Combination([2, "4/3"], 1).step
         Fraction(2, 3)
@@ -126,7 +126,7 @@ class Combination(Display):
 
     @property
     def variance(self) -> Fraction | float:
-        """E S^2: a Fraction where every alpha is rational, else a float rounded up.
+        """E S^2: a Fraction if every alpha is rational, else a float rounded up.
 
         >>> Combination([1, -2], Level.of_alpha("1/2")).variance
         Fraction(20, 1)
@@ -143,7 +143,7 @@ class Combination(Display):
         True
         """
         inner = natural(bits, "bits", least=1, most=1 << 18) + 16 + len(self.counts).bit_length()
-        # One interval for each level, however many terms have it: the weights add up exactly.
+        # One interval for each level: the weights of its terms add up exactly.
         by_level: dict[Level, Fraction] = {}
         for weight, of in zip(self._weights, self.levels, strict=True):
             by_level[of] = by_level.get(of, Fraction(0)) + weight
@@ -174,15 +174,16 @@ class Combination(Display):
             missing = -np.expm1(-np.log1p(ratios**2) @ counts)
             return float(self._unit) * float((missing / (2 * np.sin(t / 2) ** 2)).mean())
         scales = sizes / np.minimum(2 * np.sinh(np.minimum(epsilons, 700) / 2), 1e300)
-        # Else over all t, in log t: the trapezoidal rule is exact to rounding for what dies away so on both sides.
+        # Otherwise the integral is over all t, in log t: the trapezoidal rule is exact up to rounding for a function
+        # that dies away on both sides.
         u = np.arange(-40, 40, 0.05) - math.log(float(scales.max()))
         missing = -np.expm1(-np.log1p(np.multiply.outer(np.exp(u), scales) ** 2) @ counts)
         return float(self._unit) * float((missing * np.exp(-u)).sum()) * 0.05 * 2 / math.pi
 
     def tail(self, margin: Number) -> float:
-        """At least P(|S| > margin): a certified upper bound.
+        """An upper bound of P(|S| > margin): a certified upper bound.
 
-        Below some 1e-13 it is Chernoff's bound, which is too large: by 200 times at 1e-20, for one geometric.
+        Chances below some 1e-13 have Chernoff's bound, which is too large: 200 times at 1e-20, for one geometric.
 
         >>> Combination([1], "0.1", counts=[2]).tail(1000) < 1e-38
         True
@@ -191,22 +192,22 @@ class Combination(Display):
         return 1.0 if r < 0 else self._exceeded(r, None)
 
     def is_kept(self, margin: Number, miss: Number) -> bool:
-        """Whether P(|S| > margin) <= miss is certified: `tail` at one look instead of a few."""
+        """Whether P(|S| > margin) <= miss is certified; faster than `tail`."""
         chance, r = round_down(between_0_and_1(miss, "miss", "Combination")), exact(margin, "margin")
         return r >= 0 and self._exceeded(r, chance) <= chance
 
     def leaves_out(self, value: Number, miss: Number) -> bool:
-        """Whether P(|S| >= |value|) <= miss is certified: S is not to be thought of that size; 0 is never left out.
+        """Whether P(|S| >= |value|) <= miss is certified, so that a test rejects this value; 0 is never rejected.
 
         >>> [Combination([1], 1).leaves_out(value, "0.05") for value in (0, 3, -4)]
         [False, False, True]
         """
         size = abs(exact(value, "value"))
-        # P(|S| >= v) is at most P(|S| > w) for each w below v, and `is_kept` speaks of the latter.
+        # P(|S| >= v) is at most P(|S| > w) for each w below v.
         return size > 0 and self.is_kept(size - size / (1 << 60), miss)
 
     def coverage(self, margin: Number) -> float:
-        """At most P(|S| <= margin): a certified lower bound.
+        """A lower bound of P(|S| <= margin): a certified lower bound.
 
         >>> 0.9502 < Combination([1], 1).coverage(2) + 0.0267 < 0.99
         True
@@ -218,7 +219,7 @@ class Combination(Display):
         """The least r that is certified to have P(|S| <= r) >= confidence.
 
         Returns:
-            An int where all coefficients are integers, else a float, rounded up.
+            An int if all coefficients are integers, else a float, rounded up.
 
         Raises:
             OutOfRange: for a confidence that is not strictly between 0 and 1.
@@ -230,7 +231,7 @@ class Combination(Display):
         return self.margin_missed(miss)
 
     def reach(self, miss: Number) -> float:
-        """A margin of about the right size, and not too small, without an inversion; 0 where S is hardly ever not 0."""
+        """A margin of about the right size, and not too small, without an inversion; 0 if P(S is not 0) <= miss."""
         chance = between_0_and_1(miss, "miss", "Combination")
         if not self.counts or self._not_zero <= chance:
             return 0.0
@@ -241,7 +242,7 @@ class Combination(Display):
         miss = between_0_and_1(miss, "miss", "Combination")
         if len(self.counts) > _FEW_GROUPS:
             return self._least_margin(miss)
-        terms = self.coefficients, self.levels, self.counts, miss  # the bars of a table are asked for again and again
+        terms = self.coefficients, self.levels, self.counts, miss  # the cells of a table share few margins
         margin = _margins.get(terms)
         if margin is None:
             if len(_margins) >= _MOST_MARGINS:
@@ -256,13 +257,13 @@ class Combination(Display):
         if step is None:
             return round_up(self._halved(miss) * self._unit)
         most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
-        # Chernoff's margin is certified, so the least one is at most that: few looks are needed.
+        # Chernoff's margin is certified, so the least one is at most that.
         chance = round_down(miss)
         steps = first_integer(-1, most, lambda k: self._exceeded(k * step, chance) <= chance)
         return _number(steps * step, self.coefficients)
 
     def _halved(self, miss: Fraction) -> Fraction:
-        """The least margin in units of the largest coefficient, by halving what Chernoff's bound leaves."""
+        """The least margin in units of the largest coefficient, by bisection below Chernoff's margin."""
         chance = round_down(miss)
         if self._exceeded(Fraction(0), chance) <= chance:
             return Fraction(0)
@@ -274,7 +275,7 @@ class Combination(Display):
         return Fraction(above)
 
     def _exceeded(self, margin: Fraction, miss: float | None) -> float:
-        """At least P(|S| > margin) for margin >= 0, by the best of the bounds."""
+        """An upper bound of P(|S| > margin) for margin >= 0, by the best of the bounds."""
         if not self.counts:
             return 0.0
         if self._single is not None:
@@ -289,7 +290,7 @@ class Combination(Display):
         law = self._inversion
         if isinstance(law, OnIntegers):
             return min(sure, law.exceeded(int(steps)))
-        # An integer S exceeds floor(r) only where it reaches floor(r) + 1: half a step is to spare.
+        # An integer S exceeds floor(r) only if it reaches floor(r) + 1: the margin may be half a step larger.
         return min(sure, law.exceeded(near if self._step is None else near + 0.5, miss))
 
     @cached_property
@@ -298,21 +299,31 @@ class Combination(Display):
 
     @cached_property
     def _single(self) -> Geometric | None:
-        """The law of G where S is one term."""
+        """The law of G if S is one term."""
         return Geometric(self.levels[0]) if self.counts == (1,) else None
 
     @cached_property
     def _step(self) -> Fraction | None:
-        return _common_step(self.coefficients)
+        if not self.coefficients:
+            return Fraction(1)
+        least = max(self.coefficients) * _LEAST_STEP
+        step = Fraction(0)
+        for size in self.coefficients:
+            common = math.lcm(step.denominator, size.denominator)
+            step = Fraction(math.gcd(int(step * common), int(size * common)), common)
+            # Floats do not resolve a smaller step: such sums are inverted as if they were dense.
+            if step < least:
+                return None
+        return step
 
     @cached_property
     def _unit(self) -> Fraction:
         return self._step or max(self.coefficients, default=Fraction(1))
 
     @cached_property
-    def _groups(self) -> Groups:
+    def _groups(self) -> TermGroups:
         sizes = [c / self._unit for c in self.coefficients]
-        return Groups(
+        return TermGroups(
             sizes=np.array([float(size) for size in sizes]),
             epsilons=np.array([of.epsilon_float for of in self.levels]),
             counts=np.array(self.counts, np.float64),
@@ -396,7 +407,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _listed(values: Any, name: str) -> Sequence[Any]:
-    """The values in a row: a list, a tuple or an array of one dimension."""
+    """The values of a list, a tuple or an array of one dimension."""
     if isinstance(values, np.ndarray) and values.ndim == 1:
         return list(values.tolist())
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
@@ -410,7 +421,7 @@ _PLAIN = (int, float, str, Decimal, Level)
 
 
 def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
-    """Each value, read; equal ones once. Levels go by identity, and Fractions are read anew: a hash takes longer."""
+    """Each value, read; equal plain values are read once. Levels are keys by identity, since their hash is slow."""
     known: dict[tuple[type, Any], Any] = {}
     read = []
     for value in values:
@@ -445,21 +456,6 @@ def _count(value: Any) -> int:
     return natural(value, "counts", most=_MOST_TERMS)
 
 
-def _common_step(sizes: Sequence[Fraction]) -> Fraction | None:
-    """The greatest common divisor of rationals, unless it is too small a part of the largest."""
-    if not sizes:
-        return Fraction(1)
-    least = max(sizes) * _LEAST_STEP
-    step = Fraction(0)
-    for size in sizes:
-        common = math.lcm(step.denominator, size.denominator)
-        step = Fraction(math.gcd(int(step * common), int(size * common)), common)
-        # A step that small is no lattice to a float: its sums are inverted as if they were dense.
-        if step < least:
-            return None
-    return step
-
-
 def _variance(of: Level, bits: int) -> Interval:
     """2 alpha / (1 - alpha)^2, to so many bits: 1 - alpha may be small."""
     inner = bits + 16 + 3 * max(0, -math.frexp(min(1.0, of.epsilon_float))[1])
@@ -485,8 +481,8 @@ def _missed(law: Geometric, margin: int) -> Fraction | Interval:
 
 
 def _log(miss: Fraction) -> float:
-    """log(miss), rounded down, also where miss is no float."""
-    # Two logarithms and their difference, each within a few units.
+    """log(miss), rounded down, also for a miss that no float holds."""
+    # The margin covers the errors of two logarithms and their difference.
     return (math.log(miss.numerator) - math.log(miss.denominator)) * (1 + 1e-14) - 1e-14
 
 

@@ -1,6 +1,6 @@
-"""Costs: what an error of size x costs its reader, L(x), even and nondecreasing in |x|.
+"""Costs L(x) of an error of size x, even and nondecreasing in |x|.
 
-A cost is any callable; the powers |x|^m are named, because every law knows their expectation in closed form.
+A cost is any callable; the powers |x|^m have names, since every law has their expectation in closed form.
 """
 
 import math
@@ -19,7 +19,7 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.own_names import own_names
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
 
-# The closed forms take as many steps as the square of the order, in numbers of as many digits.
+# The closed forms take order^2 steps, in numbers of as many digits.
 _LARGEST_ORDER = 100
 
 Cost = Callable[[Any], Any]
@@ -28,7 +28,7 @@ Cost = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moment:
-    """The cost L(x) = |x|^order, in the kind of number of x; made by `moment`.
+    """The cost L(x) = |x|^order, in the kind of numbers of x; `moment` makes it.
 
     >>> squared(-3), absolute(Fraction(-1, 2)), moment(3)(2.0)
     (9, Fraction(1, 2), 8.0)
@@ -43,7 +43,7 @@ class Moment:
         try:
             return size ** (self.order.numerator if self.is_integer else float(self.order))
         except OverflowError:
-            return math.inf  # as arrays have it
+            return math.inf  # as for arrays
 
     @property
     def is_integer(self) -> bool:
@@ -82,23 +82,23 @@ squared = moment(2)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tabled:
-    """A cost given as a table of sizes and what an error of each costs; made by `tabled`.
+    """A cost as a table of sizes and costs; `tabled` makes it.
 
     Attributes:
-        sizes: 0 first, ascending.
-        costs: one for each size, none below the one before it.
+        sizes: Sizes of errors, ascending from 0.
+        costs: Cost of each size, never falling.
     """
 
     sizes: tuple[Fraction, ...]
     costs: tuple[Fraction, ...]
 
     def __call__(self, x: Any) -> Any:
-        """L(x): linear between two sizes, and that of the last beyond it; Fractions for integers and Fractions."""
+        """L(x): linear between two sizes, constant beyond the last; Fractions for integers and Fractions."""
         check_numbers(x, "error")
         if isinstance(x, np.ndarray | float | np.floating):
             costs = np.interp(np.abs(x), [float(s) for s in self.sizes], [float(c) for c in self.costs])
             return costs if isinstance(x, np.ndarray) else float(costs)
-        # np.interp would make floats of exact numbers.
+        # np.interp would turn exact numbers into floats.
         size = abs(Fraction(x))
         at = bisect_right(self.sizes, size)
         if at == len(self.sizes):
@@ -111,14 +111,15 @@ class Tabled:
 
 
 def tabled(table: Mapping[Any, Number]) -> Tabled:
-    """The cost that a table says: {size: cost}, linear between two sizes, constant beyond the last, even.
+    """The cost of a table {size: cost}: even, linear between two sizes, constant beyond the last.
 
     Args:
-        table: sizes from 0 on, and what an error of that size costs: never negative, and never falling.
+        table: Costs by size, from the size 0 upward; never negative, and never falling.
 
     Raises:
         OutOfRange: for a table without the size 0, or with a negative one.
-        NotALoss: for a negative cost. NotMonotone: for one that falls.
+        NotALoss: for a negative cost.
+        NotMonotone: for a cost that falls.
 
     >>> cost = tabled({0: 0, 1: 1, 5: 3})
     >>> cost(-3), cost(100), cost
@@ -139,11 +140,7 @@ def tabled(table: Mapping[Any, Number]) -> Tabled:
 
 
 def cost_named(name: str | Cost) -> Cost:
-    """The cost with this name: "absolute", "squared", "moment:3" or "table:0=0,1=1,5=3"; a function passes through.
-
-    Raises:
-        OutOfRange: for any other name.
-        NotALoss, NotMonotone: for a table that is no cost.
+    """The cost with this name: "absolute", "squared", "moment:3" or "table:0=0,1=1,5=3"; a function is returned.
 
     >>> cost_named("absolute"), cost_named("moment:3"), cost_named("table:0=0,1=1/2")
     (absolute, moment(3), table:0=0,1=1/2)
@@ -161,23 +158,18 @@ def cost_named(name: str | Cost) -> Cost:
         except NotANumber:
             pass
     if kind == "table":
-        return tabled(_pairs(order))
+        pairs: dict[Any, Number] = {}
+        for pair in order.split(","):
+            size, equals, cost = pair.partition("=")
+            if not equals or exact(size, "a size") in pairs:
+                raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
+            pairs[exact(size, "a size")] = exact(cost, "a cost")
+        return tabled(pairs)
     required = 'cost must be "absolute", "squared", "moment:" and a positive order, or "table:" and pairs SIZE=COST'
     raise OutOfRange(required, came=name)
 
 
-def _pairs(text: str) -> dict[Any, Number]:
-    """Sizes and costs written as ``0=0,1=1/2``."""
-    pairs: dict[Any, Number] = {}
-    for pair in text.split(","):
-        size, equals, cost = pair.partition("=")
-        if not equals or exact(size, "a size") in pairs:
-            raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
-        pairs[exact(size, "a size")] = exact(cost, "a cost")
-    return pairs
-
-
-# Two floats of one cost may differ by its own rounding.
+# The rounding of a cost may change its floats by so much.
 _ROUNDING = 1e-9
 
 
@@ -186,9 +178,9 @@ class ReadCost:
     """A cost as a function of arrays of sizes |x| >= 0; infinite where it exceeds the floats.
 
     Attributes:
-        cost: the function.
-        integers: whether it may count on being asked about integers only.
-        vectorised: whether it takes arrays; if not, it is asked about one number at a time, an int on the integers.
+        cost: Function.
+        integers: Whether its arguments are integers only.
+        vectorised: Whether it takes arrays; otherwise it is called for one number at a time, an int on the integers.
     """
 
     cost: Cost
@@ -207,11 +199,11 @@ class ReadCost:
 
 
 def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
-    """Read a cost, after trying it at sizes around ``scale`` and at their negatives.
+    """Read a cost, after a trial at sizes around ``scale`` and at their negatives.
 
     Raises:
-        NotALoss: when it is no function, or not even, finite and nonnegative at a size tried.
-        NotMonotone: when it falls from one size tried to a larger one.
+        NotALoss: the cost is no function, or not even, finite and nonnegative at a size tried.
+        NotMonotone: the cost falls from one size tried to a larger one.
 
     >>> read_cost(lambda x: min(abs(x), 3), 5.0, integers=True).vectorised
     False
@@ -220,21 +212,25 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
         return ReadCost(cost, integers, vectorised=True)
     if not callable(cost):
         raise NotALoss("a cost must be a function of the error", came=cost, remedy="Pass costs.absolute, say.")
-    sizes = _sizes(real(scale, "scale"), truth(integers, "integers"))
+    scale, integers = real(scale, "scale"), truth(integers, "integers")
+    tried = {scale * n / 8 for n in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32)}
+    tried |= {float(n) for n in range(9) if n <= 4 * scale}
+    sizes = sorted({float(round(x)) for x in tried} if integers else tried)
     with np.errstate(all="ignore"):
         values = np.array([_one(cost, int(x) if integers else x) for x in sizes])
         mirrored = np.array([_one(cost, -(int(x) if integers else x)) for x in sizes])
-    _check_values(sizes, values)
-    _check_evenness(sizes, values, mirrored)
+    for size, value in zip(sizes, values.tolist(), strict=True):
+        if not 0 <= value < float("inf"):
+            raise NotALoss("a cost must be finite and not negative", came=f"{value} at {size}")
+    check_cost(sizes, values)
+    for size, value, other in zip(sizes, values.tolist(), mirrored.tolist(), strict=True):
+        if abs(value - other) > _ROUNDING * abs(value):
+            raise NotALoss("a cost must be even", came=f"{value} at {size} but {other} at {-size}")
     return ReadCost(cost, integers, vectorised=_takes_arrays(cost, np.array(sizes), values))
 
 
 def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Refuse a cost that falls from one size to the next larger one.
-
-    Raises:
-        NotMonotone: with the two sizes.
-    """
+    """Check that a cost does not fall from one size to the next larger one."""
     check_array(values, "costs", 1)
     values = as_array(values, "costs") if is_exact(values) else values
     falls = np.flatnonzero(values[1:] < values[:-1] * (1 - _ROUNDING))
@@ -242,13 +238,6 @@ def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.
         i = int(falls[0])
         came = f"{values[i]} at {sizes[i]} but {values[i + 1]} at {sizes[i + 1]}"
         raise NotMonotone("a cost must not fall as |x| grows", came=came)
-
-
-def _sizes(scale: float, integers: bool) -> list[float]:
-    """Sizes at which a cost is tried, ascending."""
-    sizes = {scale * n / 8 for n in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32)}
-    sizes |= {float(n) for n in range(9) if n <= 4 * scale}
-    return sorted({float(round(x)) for x in sizes} if integers else sizes)
 
 
 def _one(cost: Cost, x: float) -> float:
@@ -273,19 +262,6 @@ def _takes_arrays(cost: Cost, sizes: NDArray[np.float64], values: NDArray[np.flo
     except Exception:
         return False
     return together.shape == sizes.shape and bool(np.all(abs(together - values) <= _ROUNDING * abs(values)))
-
-
-def _check_values(sizes: list[float], values: NDArray[np.float64]) -> None:
-    for x, value in zip(sizes, values.tolist(), strict=True):
-        if not 0 <= value < float("inf"):
-            raise NotALoss("a cost must be finite and not negative", came=f"{value} at {x}")
-    check_cost(sizes, values)
-
-
-def _check_evenness(sizes: list[float], values: NDArray[np.float64], mirrored: NDArray[np.float64]) -> None:
-    for x, value, other in zip(sizes, values.tolist(), mirrored.tolist(), strict=True):
-        if abs(value - other) > _ROUNDING * abs(value):
-            raise NotALoss("a cost must be even", came=f"{value} at {x} but {other} at {-x}")
 
 
 __dir__ = own_names(__name__)

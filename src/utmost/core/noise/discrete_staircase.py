@@ -1,8 +1,6 @@
 """The staircase law on the integers, and its optimal step.
 
-**The optimal step of the staircase on the integers.**
-
-Going from step r to r + 1, the expected cost V becomes a weighted mean of itself and M(r) = E L(G D + r), where G is
+From step r to r + 1, the expected cost V becomes a weighted mean of itself and M(r) = E L(G D + r), where G is
 geometric with ratio b. M never falls, so V falls exactly while M(r) < V(r), and the optimal step is the least r with
 M(r) >= V(r).
 """
@@ -34,14 +32,15 @@ def optimal_step(
 ) -> int:
     """The least r in 1..D whose staircase has the least expected cost.
 
-    For moments of integer order the answer is certain: O(log D) signs of polynomials in alpha, each decided exactly.
-    For any other cost the sums are floats, and the step may miss the optimum where its expected cost is within about
-    one part in 10^12 of the least; `step_bracket` gives certain bounds. From epsilon 10 on, and up to sensitivity 4096,
-    they are exact sums of the cost's floats.
+    The answer is certain for moments of integer order: O(log D) signs of polynomials in alpha, each decided exactly.
+        The
+    sums of any other cost are floats, and the step may have an expected cost of about one part in 10^12 above the
+    least; `step_bracket` returns certain bounds. From epsilon 10 on, and up to sensitivity 4096, they are exact sums of
+    the cost's floats.
 
     Raises:
-        NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-        Unsupported: when the expected cost is infinite or cannot be summed.
+        NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
+        Unsupported: the expected cost is infinite or cannot be summed.
 
     Source: [geng2012], Theorem 12; for the absolute error the step is ceil(D / (1 + exp(epsilon/2))).
 
@@ -67,8 +66,8 @@ def step_bracket(
 ) -> tuple[int, int]:
     """Bounds (low, high), both possible, between which the optimal step certainly lies.
 
-    For moments of integer order they agree. For any other cost they follow, up to the rounding of sums, from the cost
-    never falling as |x| grows, whatever else it does; they agree, or nearly, for sensitivities up to a thousand.
+    They agree for moments of integer order. The bounds for any other cost hold, up to the rounding of sums, because the
+    cost never falls as |x| grows; they agree, or nearly, for sensitivities up to a thousand.
     """
     level = law_level(epsilon, alpha, "step_bracket")
     D = positive_integer(sensitivity, "sensitivity", "step_bracket")
@@ -95,7 +94,7 @@ def _gains_nothing(level: Level, D: int, r: int, m: int) -> bool:
 def _enclosed(folded: Folded, D: int) -> Enclosure:
     edges, b = integer_edges(folded.cost, D), folded.powers.b
     normaliser = (edges - 0.5) + b * (D - edges + 0.5)
-    # A step of 0 is none: its quotient is never looked at.
+    # There is no step 0: its quotient is not used.
     normaliser[0] = np.nan
     atom = folded.powers.complement * folded.at_zero / 2
     bracket = enclose_crossing(folded, edges, edges[1:] - 1, normaliser, atom)
@@ -103,7 +102,7 @@ def _enclosed(folded: Folded, D: int) -> Enclosure:
 
 
 def _searched(folded: Folded, D: int, bracket: Enclosure) -> int:
-    """The optimal step inside a bracket, by sums of M that are extended from the bracket's lower end."""
+    """The optimal step inside a bracket, by sums of M from the bracket's lower end."""
     before = folded.total(0, bracket.low)
     total = before + folded.total(bracket.low, bracket.high) + folded.total(bracket.high, D)
 
@@ -127,10 +126,10 @@ class DiscreteStaircase(ProfileLaw):
     r"""p(i) = a b^floor((|i| + D - r)/D) on the integers, with b = exp(-epsilon), sensitivity D and step r in 1..D.
 
     Args:
-        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
-        sensitivity: D, how much one individual can change the query, an integer >= 1.
-        cost: what the noise is for; the step is the optimal one for it, unless ``step`` is given.
-        step: r itself.
+        epsilon: Privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: Largest change D of the query by one individual, an integer >= 1.
+        cost: Cost that chooses the step, unless ``step`` is passed.
+        step: First step r.
 
     Promise: epsilon-DP for integer queries of sensitivity D, attained.
     Source:  [geng2012], (79)-(80) and Theorem 12.
@@ -158,7 +157,13 @@ class DiscreteStaircase(ProfileLaw):
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "DiscreteStaircase"))
         object.__setattr__(self, "cost", cost)
         read_cost(cost, float(self.sensitivity), integers=True)
-        object.__setattr__(self, "step", self._step(step))
+        if step is None:
+            r = optimal_step(self.level, self.sensitivity, self.cost)
+        else:
+            r = positive_integer(step, "step", "DiscreteStaircase")
+            if r > self.sensitivity:
+                raise OutOfRange(f"step must lie in 1..{self.sensitivity}", came=step, where="DiscreteStaircase")
+        object.__setattr__(self, "step", r)
 
     @classmethod
     def optimal(
@@ -193,7 +198,7 @@ class DiscreteStaircase(ProfileLaw):
 
     @property
     def theorem(self) -> str:
-        """By which theorem the law is optimal."""
+        """The claim of optimality with its theorem."""
         if self.sensitivity == 1:
             return THEOREM_11
         best = [c for c in costs_to_name(self.cost) if optimal_step(self.level, self.sensitivity, c) == self.step]
@@ -204,11 +209,3 @@ class DiscreteStaircase(ProfileLaw):
 
     def __repr__(self) -> str:
         return law_text(self, step=self.step)
-
-    def _step(self, chosen: Number | None) -> int:
-        if chosen is None:
-            return optimal_step(self.level, self.sensitivity, self.cost)
-        step = positive_integer(chosen, "step", "DiscreteStaircase")
-        if step > self.sensitivity:
-            raise OutOfRange(f"step must lie in 1..{self.sensitivity}", came=chosen, where="DiscreteStaircase")
-        return step

@@ -1,11 +1,12 @@
-"""The points at which a law is evaluated, the kind of number in which the answer is wanted, and quantiles.
+"""The points at which a law is evaluated, the kind of numbers of the answer, and quantiles.
 
-An int or a Fraction asks for an exact answer, a float for a float, a numeric array (or a list of numbers) for a float64
-array, an object array for an object array of fractions.
+An int or a Fraction gets an exact answer, a float a float, a numeric array or list a float64 array, an object array an
+object array of Fractions.
 
-Quantiles on the integers are decided exactly: by floats where they leave no doubt, else by intervals and algebra. The
-upper quantile is the least i with T(i) <= q for a tail q < 1/2, and then k = i - 1; the lower one is the largest i with
-T(i) >= q, and then k = -i.
+Quantiles on the integers are decided exactly: by floats if they leave no doubt, else by intervals and algebra. The
+    upper
+quantile is k = i - 1 for the least i with T(i) <= q, for a tail q < 1/2; the lower one is k = -i for the largest i with
+T(i) >= q.
 """
 
 import math
@@ -30,13 +31,13 @@ _SAFE = 1 << 62  # integers below this may be added and negated as int64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """The integers at or below the points asked for, and which points are integers themselves.
+    """The floors of the points of a call, and the kind of its answer.
 
     Attributes:
-        floors: the floors, an array of int64, or of Python ints where int64 would not hold them.
-        integral: which points are integers, an array of booleans of the same shape.
-        exact: whether the answer is wanted in fractions.
-        scalar: whether one number was asked for.
+        floors: Floors, an array of int64, or of Python ints if one does not fit.
+        integral: Whether each point is an integer, booleans of the same shape.
+        exact: Whether the answer is in Fractions.
+        scalar: Whether the answer is a single number.
 
     >>> points = Points.of([1.5, -2.0])
     >>> points.floors, points.integral, points.exact
@@ -50,11 +51,7 @@ class Points:
 
     @classmethod
     def of(cls, x: Any) -> "Points":
-        """Read a number, a list or an array.
-
-        Raises:
-            NotANumber: for booleans, NaN, infinities and what is no number.
-        """
+        """Read a number, a list or an array; booleans, NaN and infinities are refused."""
         if isinstance(x, Rational) and not isinstance(x, bool):
             return cls._rational(np.asarray(Fraction(x), dtype=object), exact=True, scalar=True)
         array = plain_array(x, "list of points")
@@ -76,16 +73,17 @@ class Points:
     def answer(
         self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
     ) -> Any:
-        """The formula at the floors, as the kind of number that was asked for.
+        """The formula at the floors, in the kind of numbers of the answer.
 
         Args:
-            formula: floats from an array of integers.
-            exact: the fraction at one integer; None where the law's probabilities are irrational, and then a single
-                point is answered with a float and an object array is refused.
-            elsewhere: the answer at points that are no integers, where that is not the one at their floors.
+            formula: Function from an array of integers to floats.
+            exact: Function from an integer to a Fraction; None for irrational probabilities, for which a single point
+                gets a float and an object array is refused.
+            elsewhere: Answer at points that are no integers, if it is not the one at their floors.
         """
         if self.exact and exact is not None:
-            values = [exact(n) if w or elsewhere is None else Fraction(elsewhere) for n, w in self._pairs()]
+            pairs = zip(self.floors.ravel().tolist(), self.integral.ravel().tolist(), strict=True)
+            values = [exact(n) if is_integer or elsewhere is None else Fraction(elsewhere) for n, is_integer in pairs]
             return values[0] if self.scalar else objects(values, self.floors.shape)
         if self.exact and not self.scalar:
             raise Unsupported(
@@ -97,16 +95,9 @@ class Points:
             numbers = np.where(self.integral, numbers, elsewhere)
         return float(numbers) if self.scalar else numbers
 
-    def _pairs(self) -> list[tuple[int, bool]]:
-        return list(zip(self.floors.ravel().tolist(), self.integral.ravel().tolist(), strict=True))
-
 
 def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
-    """A number, list or numeric array as an array of finite numbers, and whether one number was given.
-
-    Raises:
-        NotANumber: for booleans, NaN, infinities and what is no number.
-    """
+    """A number, list or numeric array as an array of finite numbers, and whether it was a single number."""
     array = plain_array(nearest(Fraction(x)) if isinstance(x, Rational) and not isinstance(x, bool) else x, "points")
     if array.size == 0 and isinstance(x, list | tuple):
         array = array.astype(np.float64)
@@ -120,24 +111,21 @@ def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The same integers as int64 where that is safe, else as Python ints."""
+    """The same integers, as int64 if that is safe, else as Python ints."""
     if numbers.size == 0 or (int(numbers.max()) < _SAFE and int(numbers.min()) > -_SAFE):
         return numbers.astype(np.int64)
     return objects([int(n) for n in numbers.ravel().tolist()], numbers.shape)
 
 
 _RELATIVE = 1 << 60
-# Half of the least float is 2^-1075: what is certainly below is zero to the nearest float, however small it is.
+# Half of the least float is 2^-1075: any number certainly below is zero to the nearest float.
 _UNDERFLOW_BITS = 1076
 
 
 def refined(value: Callable[[int], Interval], bits: int = 128) -> float:
     """A positive real as a float, from intervals of growing precision, ``bits`` at first: relative error about 2^-53.
 
-    A number that lies nearer to 0 than to any other float is 0.0, so the precision stays bounded whatever its size.
-
-    Raises:
-        Unsupported: when the number exceeds the largest float.
+    A number nearer to 0 than to any other float is 0.0, so that the precision stays bounded.
 
     >>> from utmost.exact import exp_interval
     >>> refined(lambda bits: exp_interval(-600, bits))
@@ -156,7 +144,7 @@ def refined(value: Callable[[int], Interval], bits: int = 128) -> float:
     return result
 
 
-# A tail is a few units in the last place from the truth; reading 1 - p as a decimal moves it by one unit more.
+# Relative error of a tail in floats, some units in the last place; and that of 1 - p read as a decimal.
 _DOUBT, _READING = 1e-13, 2.5e-16
 _COUNTED = 1 << 60
 
@@ -172,7 +160,7 @@ class TailSearch(Protocol):
 
 
 def integer_quantiles(tails: TailSearch, p: Any, *, mirrored: bool) -> Any:
-    """The least integer k with P(X <= k) >= p, or with P(X > k) <= p where mirrored, for a number or an array."""
+    """The least integer k with P(X <= k) >= p, or if mirrored with P(X > k) <= p, for a number or an array."""
     array = plain_array(p, "list of probabilities")
     if array.ndim == 0 and not isinstance(p, np.ndarray):
         return _quantile(tails, _upper(p, mirrored))
@@ -182,7 +170,7 @@ def integer_quantiles(tails: TailSearch, p: Any, *, mirrored: bool) -> Any:
         values, settled = np.zeros(array.shape, np.int64), np.zeros(array.shape, bool)
     results = values.astype(object)
     for place in map(tuple, np.argwhere(~settled).tolist()):
-        # What floats leave in doubt is decided in rationals.
+        # Rationals decide the places that floats leave in doubt.
         results[place] = _quantile(tails, _upper(array[place], mirrored))
     fits = all(isinstance(results[place], int) and abs(results[place]) < 1 << 63 for place in np.ndindex(array.shape))
     return results.astype(np.int64) if fits else results
@@ -194,7 +182,7 @@ def read_probability(value: Any) -> Fraction:
 
 
 def _upper(p: Any, mirrored: bool) -> Fraction:
-    """What P(X > k) must not exceed."""
+    """The bound of P(X > k)."""
     return read_probability(p) if mirrored else 1 - read_probability(p)
 
 
@@ -207,12 +195,18 @@ def _quantile(tails: TailSearch, upper: Fraction) -> int | float:
 
 
 def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Quantiles by floats, and where the tails around them leave no doubt that they are right."""
+    """Quantiles by floats, and whether the tails around each leave no doubt that it is right."""
     inside = (p > 0) & (p < 1)
     side = np.where(inside, np.minimum(p, 1 - p), 0.5)
     doubt = side * _DOUBT + _READING * (p > 0.5)
-    near = _near(profile, side)
-    # Certain where a neighbour is clearly above, the next one clearly not, and none of the four in doubt.
+    # An estimate of the i with T(i) = side.
+    powers, D = FloatPowers(profile.level), profile.period
+    epsilon = float(powers.epsilon.high)
+    depth = (math.log(D) - math.log(profile.normaliser(powers)) - np.log(side)) / epsilon
+    k = np.floor(depth)
+    i = k * D + D * -np.expm1(-epsilon * (depth - k)) / powers.complement - (D - profile.step)
+    near = np.clip(i, 0, _COUNTED).astype(np.int64)
+    # Certain if the first of four neighbours is clearly above, the last clearly not, and none of them in doubt.
     around = near + np.arange(-1, 3).reshape(-1, *(1,) * p.ndim)
     tails = profile.tail(FloatPowers(profile.level), np.maximum(around, 0))
     above = (tails > side) & (around >= 0) | (around < 0)
@@ -220,13 +214,3 @@ def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tupl
     first = near - 1 + above.sum(axis=0)
     lower = (p >= 0.5) if mirrored else (p <= 0.5)
     return np.where(lower, 1 - first, first - 1), clear & inside & (near < _COUNTED)
-
-
-def _near(profile: Profile, side: NDArray[np.float64]) -> NDArray[np.int64]:
-    """About the i with T(i) = side."""
-    powers, D = FloatPowers(profile.level), profile.period
-    epsilon = float(powers.epsilon.high)
-    depth = (math.log(D) - math.log(profile.normaliser(powers)) - np.log(side)) / epsilon
-    k = np.floor(depth)
-    i = k * D + D * -np.expm1(-epsilon * (depth - k)) / powers.complement - (D - profile.step)
-    return np.clip(i, 0, _COUNTED).astype(np.int64)

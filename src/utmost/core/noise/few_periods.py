@@ -1,13 +1,13 @@
-"""Any cost on the reals where epsilon is large: one period is next to all of the law, and gamma may be next to 0.
+"""Any cost on the reals at large epsilon: one period has nearly all of the law, and gamma may be nearly 0.
 
-With L_k(u) = L((k + u) D), b = e^-epsilon and g the share of the first step, M - V has the sign of phi - b psi:
+Let L_k(u) = L((k + u) D), b = e^-epsilon and g the share of the first step. M - V has the sign of phi - b psi:
 
     phi(g) = int_0^g (M(g) - M(u)) du = (1 - b) sum_k b^k phi_k(g),   phi_k(g) = int_0^g (L_k(g) - L_k(u)) du,
     psi(g) = int_g^1 (M(u) - M(g)) du = (1 - b) sum_k b^k psi_k(g),   psi_k(g) = int_g^1 (L_k(u) - L_k(g)) du.
 
-No term is negative, so nothing cancels, and logarithms compare phi with b psi whatever underflows. phi never falls and
-psi never rises with g: the optimum is where they meet, halved down to two floats that follow each other. Where the cost
-jumps between these two, the lower one is taken: beyond the jump each bit of width costs what b weighs nothing against.
+No term is negative, so nothing cancels, and logarithms compare phi with b psi also if they underflow. phi never falls
+and psi never rises with g: the optimum is where they meet, found by bisection to two neighbouring floats. If the cost
+jumps between these two, the lower one is the optimum: beyond the jump any width costs more than b can gain.
 """
 
 import math
@@ -38,7 +38,7 @@ from utmost.core.noise.period_series import (
 from utmost.core.noise.quadrature import integral
 
 _COARSE = 1e-9  # a jump that matters, relative to the cost there
-_NOISE = 1e-9  # what a difference of costs may be, relative to them, and still be measured to its last digits only
+_NOISE = 1e-9  # relative size of a difference of costs that is known to its last digits only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,10 +46,10 @@ class FewPeriods:
     """A cost, period by period.
 
     Attributes:
-        epsilon: of one period.
+        epsilon: Epsilon of one period.
         period: D.
         cost: L.
-        rests: what the periods after one may add.
+        rests: Bounds of the sums of later periods.
     """
 
     epsilon: float
@@ -59,49 +59,41 @@ class FewPeriods:
 
     @classmethod
     def of(cls, level: Level, period: Fraction, cost: Cost) -> "FewPeriods":
-        """Read the cost.
-
-        Raises:
-            NotALoss, NotMonotone: as in `read_cost`.
-            Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
-        """
+        """Read the cost, by `read_settled`."""
         epsilon, read = read_settled(level, nearest(period), cost, integers=False)
         return cls(epsilon, period, read, Rests(epsilon, nearest(period), read, {}))
 
     def crossing(self) -> tuple[float, float]:
-        """The last float with M < V and the next one; (1/2, 1/2) where no gamma costs less than another.
+        """The last float with M < V and the next one; (1/2, 1/2) if all gammas cost the same.
 
-        Raises:
-            Unsupported: where the cost underflows before it tells one gamma from another.
+        A cost that underflows before it distinguishes two gammas raises `Unsupported`.
         """
         if self._sign(0.5) == 0:
             return 0.5, 0.5
         last = int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
         first = first_integer(0, last, lambda bits: self._sign(_float(bits)) >= 0)
-        self._check_digits(_float(first - 1), _float(first))
+        # Refuse a cost of which only the floats, by rounding, jump at gamma.
+        high = _float(first)
+        least, before, after, most = (self._at(0, g) for g in (0.0, _float(first - 1), high, 1.0))
+        is_noise = _COARSE * before < after - before and is_unit(after - before, most)
+        check_digits(nearest(Fraction(high) * self.period), least, before, after, is_noise=is_noise)
         return _float(first - 1), _float(first)
 
     def expectation(self, gamma: float) -> float:
-        """E L(X) for the staircase of this gamma; 0 where it underflows."""
+        """E L(X) for the staircase of this gamma; 0 if it underflows."""
         log_width = float(np.logaddexp(log(gamma), log(1 - gamma) - self.epsilon))
         total = -math.inf
         first = first_rise(self._end, 0, 0.0)
         if first is None or self.rests.after(first - 1, 0.0) < first * self.epsilon - LOST:
             return 0.0
         for k, rest in self._periods(0.0, all_after=True):
-            # In logs, for masses underflow where costs overflow.
+            # In logarithms, since masses underflow while costs overflow.
             inside = log(gamma) + log(self._mean(k, 0.0, gamma))
             outside = log(1 - gamma) + log(self._mean(k, gamma, 1.0)) - self.epsilon
             total = float(np.logaddexp(total, np.logaddexp(inside, outside) - k * self.epsilon))
             if rest - (k + 1) * self.epsilon <= total + NEGLIGIBLE:
                 break
         return math.exp(total - log_width + math.log1p(-math.exp(-self.epsilon)))
-
-    def _check_digits(self, low: float, high: float) -> None:
-        """Refuse a cost whose floats, not the cost itself, jump where gamma was found."""
-        least, before, after, most = (self._at(0, g) for g in (0.0, low, high, 1.0))
-        is_noise = _COARSE * before < after - before and is_unit(after - before, most)
-        check_digits(nearest(Fraction(high) * self.period), least, before, after, is_noise=is_noise)
 
     def _sign(self, g: float) -> int:
         """The sign of M(g) - V(g)."""
@@ -117,9 +109,9 @@ class FewPeriods:
             yield k + 1, -math.inf, log(1 - g) + log(self._mean(k, g, 1.0, here)), rest
 
     def _periods(self, base: float, *, all_after: bool = False) -> Iterator[tuple[int, float]]:
-        """Periods from the first on with a cost above ``base``, and the log of what all that follow may add.
+        """The periods from the first one with a cost above ``base``, and the log of a bound of all later ones.
 
-        Periods after it on which the cost is constant are left out, unless ``all_after``.
+        Later periods of constant cost are left out, unless ``all_after``.
         """
         k = first_rise(self._end, 0, base)
         for _ in counted_periods(self.epsilon):
@@ -133,13 +125,13 @@ class FewPeriods:
         return self._at(k + 1, 0.0, before=True)
 
     def _at(self, k: int, g: float, *, before: bool = False, after: bool = False) -> float:
-        """L at the first float from (k + g) D on, so that no jump up to there is missed; or at its neighbour."""
+        """L at the first float from (k + g) D on, so that a jump there counts; or at its neighbour."""
         exact = (k + Fraction(g)) * self.period
         x = nearest(exact)
         if before or after:
             x = math.nextafter(x, 0.0 if before else math.inf)
         elif x < exact:
-            x = math.nextafter(x, math.inf)  # the float below the point may still be before the jump
+            x = math.nextafter(x, math.inf)  # the float below the point may be before the jump
         return float(self.cost(np.array([x]))[0])
 
     def _mean(self, k: int, start: float, end: float, here: float | None = None) -> float:
@@ -147,7 +139,7 @@ class FewPeriods:
         if not start < end:
             return 0.0
         low, high = (nearest((k + Fraction(share)) * self.period) for share in (start, end))
-        # The interval is open: a jump at its very end belongs to the next one.
+        # The interval is open: a jump at its end belongs to the next one.
         first, last = math.nextafter(low, math.inf), math.nextafter(high, 0.0)
         if not first < last:
             first = last = low
@@ -156,7 +148,7 @@ class FewPeriods:
             costs = self.cost(np.clip(low + shares * (high - low), first, last))
             return costs if here is None else abs(costs - here)
 
-        # A difference of two costs is right to their digits, and not to its own.
+        # A difference of two costs has the absolute error of the costs.
         scale = 0.0 if here is None else _NOISE * here
         return float(integral(values, [(0.0, 1.0)], scale=scale).value)
 

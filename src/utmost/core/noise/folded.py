@@ -1,14 +1,12 @@
-"""A cost folded into one period, and where it overtakes the expected cost: what the optimal step and gamma come from.
+"""A cost folded into one period, M(y) = E L(G D + y), and the edge at which it overtakes the expected cost.
 
-**A cost folded into one period: M(y) = E L(G D + y), with G geometric, P(G = k) = (1 - b) b^k.**
-
-Every staircase is a mixture over y in [0, D) of the points y + G D, so that its expected cost is a mean of M, and
-whether the cost falls as the first step grows is the sign of M at its edge against that mean. M never falls as y grows.
-
-**Where the folded cost M overtakes the expected cost V of the staircase that ends its first step there.**
+G is geometric, P(G = k) = (1 - b) b^k. Every staircase is a mixture over y in [0, D) of the points y + G D, so that its
+expected cost is a mean of M. A longer first step lowers the cost exactly while M at its edge is below that mean, and M
+never falls as y grows: the optimal step and gamma are where M overtakes the expected cost V of the staircase that ends
+its first step there.
 
 V is a mean of M with weight 1 before the edge and b after it. M never falls, so sums over cells from the left ends and
-from the right ends enclose V, and where M lies outside that enclosure the sign of M - V is certain.
+from the right ends enclose V, and the sign of M - V is certain if M is outside that enclosure.
 """
 
 import math
@@ -30,7 +28,7 @@ from utmost.errors import NotMonotone, Unsupported
 _DEPTHS = np.concatenate([np.linspace(0.0, 30.0, 61), np.arange(32.0, 701.0, 4.0)])  # e^-700 is still a normal float
 _LEAST_EPSILON = 3.1e-16  # 700 of its reciprocals still fit int64
 _NEGLIGIBLE = 1e-12
-_LEAST_COST = 1e-280  # what is summed to less may have lost digits to underflow
+_LEAST_COST = 1e-280  # smaller sums may have lost digits to underflow
 _FARTHEST = 2.0**60  # in periods
 
 
@@ -45,12 +43,7 @@ class Folded:
 
     @classmethod
     def of(cls, level: Level, period: float, cost: Cost, *, integers: bool) -> "Folded":
-        """Read the cost, and fold it.
-
-        Raises:
-            NotALoss, NotMonotone: as in `read_cost`.
-            Unsupported: when the expectation is infinite, or its tail is too heavy for floats.
-        """
+        """Read the cost, and fold it; its expectation must be finite, with a tail that floats can sum."""
         powers, width = FloatPowers(level), float(period)
         read = read_cost(cost, width, integers=integers)
         return cls(powers, width, read, _last_that_matters(powers, width, read))
@@ -61,25 +54,23 @@ class Folded:
         return float(self.cost(np.zeros(1))[0])
 
     def __call__(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        """M(y) for an array of y in [0, D].
-
-        Raises:
-            Unsupported: when a term exceeds the floats.
-        """
+        """M(y) for an array of y in [0, D]."""
         offsets = np.asarray(y, dtype=np.float64)
 
         def terms(k: NDArray[Any]) -> NDArray[np.float64]:
             weights = self.powers.power(k) * self.powers.complement
             return weights[:, None] * self.cost(k[:, None] * self.period + offsets[None, :])
 
-        return integer_sum(terms, self._blocks(), 1e-14).value
+        # 0..last in blocks that double, so that each sees the cost at one scale.
+        edges = [0, 64]
+        while edges[-1] <= self.last:
+            edges.append(edges[-1] * 2)
+        edges[-1] = self.last + 1
+        return integer_sum(terms, list(pairwise(edges)), 1e-14).value
 
     def is_lost(self) -> bool:
-        """Whether M has lost digits to underflow, since the first error that costs is many periods away.
-
-        Raises:
-            Unsupported: where it has, and epsilon is too small to look at the periods one by one.
-        """
+        """Whether M has lost digits to underflow, because errors cost nothing for many periods; it raises `Unsupported`
+        if epsilon is then too small to sum period by period."""
         if self(np.array([self.period]))[0] > _LEAST_COST:
             return False
         epsilon = float(self.powers.epsilon.high)
@@ -100,7 +91,7 @@ class Folded:
     def integral(self, low: float, high: float, scale: float = 0.0) -> float:
         """The integral of M(u D) over low < u < high, to be added to something of size ``scale``.
 
-        M is not asked for at the ends, where it may jump, but at the floats beside them.
+        The ends, where M may jump, are replaced by the floats next to them.
         """
         # A jump at an end belongs to the next piece.
         first, last = math.nextafter(low * self.period, math.inf), math.nextafter(high * self.period, 0.0)
@@ -112,20 +103,12 @@ class Folded:
 
         return float(integral(inside, [(low, high)], scale=scale).value)
 
-    def _blocks(self) -> list[tuple[int, int]]:
-        """0..last in blocks that double, so that each sees the cost at one scale."""
-        edges = [0, 64]
-        while edges[-1] <= self.last:
-            edges.append(edges[-1] * 2)
-        edges[-1] = self.last + 1
-        return list(pairwise(edges))
-
 
 def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:
     """A k beyond which the terms add less than one part in 10^17, by bounds that use only that the cost never falls.
 
-    From k to n they add at most b^k L((n + 1) D), and from k on at least b^k L(k D). Beyond b^k = e^-700 the terms are
-    taken to fall as they fall there.
+    The terms from k to n add at most b^k L((n + 1) D), and those from k on at least b^k L(k D). Terms beyond b^k =
+    e^-700 are assumed to fall as they fall there.
     """
     epsilon = float(powers.epsilon.high)
     if epsilon < _LEAST_EPSILON:
@@ -150,11 +133,11 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
             remedy="Use a cost that grows more slowly.",
         )
     beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
-    return int(k[np.argmax(beyond <= 1e-17 * least)])  # what is left out is below half a unit of the sum
+    return int(k[np.argmax(beyond <= 1e-17 * least)])
 
 
 def _settles(before: float, last: float, least: float) -> bool:
-    """Whether a geometric series that goes on as from ``before`` to ``last`` is negligible beside ``least``."""
+    """Whether a geometric series that continues as from ``before`` to ``last`` is negligible against ``least``."""
     if last == 0 or before == 0:
         return last <= _NEGLIGIBLE * least
     return last < before and last / (1 - last / before) <= _NEGLIGIBLE * least
@@ -162,17 +145,14 @@ def _settles(before: float, last: float, least: float) -> bool:
 
 _FALLING = 1e-9
 _JUMP = 1e-9  # a rise of M that matters, relative to it
-_MOST_KEPT = 0.8  # of a rise, by the better half, where it is no jump
+_MOST_LEFT = 0.8  # share of a rise in its steeper half; a jump has more
 _ROUNDING = 1e-11  # far above the rounding of the sums, far below the width of the cells
 _DOUBT = 4e-13  # M and V come from sums that are right to about this much, relatively
 
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """Edges between which the crossing certainly lies: M < V at ``low`` or it is the first edge, M >= V at ``high``.
-
-    Where M >= V at no edge, ``high`` is the last one.
-    """
+    """Edges around the crossing: M < V at ``low`` or it is the first edge; M >= V at ``high`` or it is the last."""
 
     low: Any
     high: Any
@@ -184,17 +164,17 @@ def enclose_crossing(
     """Enclose the least edge with M >= V, using only that M never falls.
 
     Args:
-        folded: the folded cost M.
-        edges: ascending, from 0 to the whole period, in units of the cost's argument.
-        last: the last point of each cell between neighbouring edges: the next edge on the reals, the integer before it
-            on the integers.
-        normaliser: half of N at each edge; NaN at an edge that is no candidate.
-        at_zero: what the atom at zero takes off, half of (1 - b) L(0); nothing on the reals.
+        folded: Folded cost M.
+        edges: Edges, ascending from 0 to the period, in units of the cost's argument.
+        last: Last point of each cell between neighbouring edges: the next edge on the reals, the integer before it on
+            the integers.
+        normaliser: Half of N at each edge; NaN at an edge that is no candidate.
+        at_zero: Half of (1 - b) L(0), which the atom at zero subtracts; 0 on the reals.
     """
     values, b = _in_chunks(folded, edges), folded.powers.b
     if np.any(values[1:] < values[:-1] * (1 - _FALLING)):
         place = edges[np.argmax(values[1:] < values[:-1] * (1 - _FALLING))]
-        raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that does, some periods beyond {place}")
+        raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that falls, some periods beyond {place}")
     sizes = np.diff(edges).astype(np.float64)
     bounds = []
     # The cost never falls: a cell's sum lies between those of its first and of its last point.
@@ -211,17 +191,18 @@ def enclose_crossing(
 def find_crossing(
     excess: Callable[[Any], float], enclosure: Enclosure, trial: Callable[[Any, Any, float | None], Any | None]
 ) -> Any:
-    """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper end of where it changes sign.
+    """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper edge of its change of sign.
 
-    False position with Illinois's remedy, and a halving wherever three steps did not halve the bracket.
+    The method is false position with the Illinois rule, and a halving after three steps that did not halve the bracket.
 
     Args:
         excess: (M - V)/V at an edge; negative before the crossing.
-        enclosure: edges around the crossing.
-        trial: an edge strictly between two, at a share of the way, or in the middle for None; None where there is none.
+        enclosure: Edges around the crossing.
+        trial: Function to an edge strictly between two, at a share of the way, or in the middle for None; None if there
+            is no edge between them.
     """
     low, high = enclosure.low, enclosure.high
-    left = right = 0.0  # excess at the ends, 0 where not known
+    left = right = 0.0  # excess at the ends, 0 if unknown
     width, steps, share = high - low, 0, None
     while (here := trial(low, high, share)) is not None:
         value = excess(here)
@@ -241,10 +222,10 @@ def find_crossing(
 
 
 def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float] | None:
-    """Two floats that follow each other, as shares of the period, between which M rises by most; None where it is even.
+    """Two neighbouring floats, as shares of the period, between which M has its largest jump; None if it has none.
 
-    Each halving keeps the half that rises more. Where that takes off much of the rise twice, M has no jump there. A
-    jump at 0 is none of theirs.
+    Each step goes to the half with the larger rise. If that twice has much less than the whole rise, there is no jump.
+    Jumps at 0 do not count.
     """
     ends = folded(np.array([low or math.ulp(0.0), high]) * folded.period)
     rise, even = float(ends[1] - ends[0]), 0
@@ -257,17 +238,17 @@ def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float]
         else:
             low, ends = middle, np.array([here, ends[1]])
         rise, before = float(ends[1] - ends[0]), rise
-        even = even + 1 if rise < _MOST_KEPT * before else 0
+        even = even + 1 if rise < _MOST_LEFT * before else 0
     return low, high
 
 
 def edge_count(cost: ReadCost) -> int:
-    """How many edges are worth their time: fewer where the cost is asked about one number at a time."""
+    """The number of edges: fewer for a cost that takes one number at a time."""
     return 1024 if cost.vectorised else 128
 
 
 def integer_edges(cost: ReadCost, period: int) -> NDArray[np.int64]:
-    """Integers from 0 to a period: all, or as many as are worth their time, and close to 0 the closer."""
+    """Integers from 0 to a period: all, or as many as `edge_count`, denser towards 0."""
     n = edge_count(cost)
     if n >= period:
         return np.arange(period + 1)

@@ -16,12 +16,12 @@ class Geometric(ProfileLaw):
     r"""P(X = x) = (1 - q)/(1 + q) q^|x| on the integers, with q = exp(-epsilon / sensitivity).
 
     Args:
-        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
-        sensitivity: how much one individual can change the query, an integer >= 1.
+        epsilon: Privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: Largest change of the query by one individual, an integer >= 1.
 
     Raises:
         NotALevel: for no level or two.
-        OutOfRange: when the sensitivity is below 1.
+        OutOfRange: the sensitivity is below 1.
 
     Promise: epsilon-DP for integer queries of that sensitivity, attained.
     Source:  [ghosh2009], Section 2; [geng2012], Theorem 11.
@@ -57,7 +57,7 @@ class Geometric(ProfileLaw):
 
     @property
     def theorem(self) -> str:
-        """By which theorem the law is optimal."""
+        """The claim of optimality with its theorem."""
         if self.sensitivity == 1:
             return THEOREM_11
         return "not claimed optimal for a sensitivity above 1 (a staircase is); lossless to relax"

@@ -1,4 +1,4 @@
-"""The protocol of noise on the integers: a subclass gives two formulas, and everything else follows from them."""
+"""The base class of noise on the integers: a subclass has two formulas, and everything else follows from them."""
 
 import math
 from abc import abstractmethod
@@ -24,14 +24,14 @@ from utmost.core.noise.shift_curves import LatticeCurve, ShiftCurve
 from utmost.errors import PromiseBroken, Unsupported
 
 Arithmetic = Callable[[Level], Powers]
-"""The kind of number of a formula: from a level the powers of its alpha, as fractions, intervals or floats."""
+"""The kind of numbers of a formula: a function from a level to the powers of its alpha, in that kind."""
 
 # A product of a few intervals of probabilities loses a few units of the last place.
 _GUARD = 64
-_TIE_BITS = 4096  # two numbers that agree to so many bits are taken for equal
+_TIE_BITS = 4096  # numbers that agree to so many bits count as equal
 _FARTHEST_BITS = 1 << 17
 _CHECKED = 1200  # bits, so that probabilities of 1e-280 have some digits
-_LEAST_TAIL = 1e-280  # nothing is summed where the tail is below
+_LEAST_TAIL = 1e-280  # sums end where the tail is below
 _NEGLIGIBLE = 1e-17
 _SUMMED = 1 << 20  # terms that are added one by one; beyond, sums are extrapolated
 _FARTHEST = 1 << 60
@@ -41,14 +41,13 @@ _TIED, _COMPARED = 1e-11, 16  # two ratios of floats that differ by less are com
 class IntegerLaw(Law):
     """Noise on the integers, symmetric about 0, with probabilities that never grow with |x|.
 
-    A subclass gives ``level``, ``sensitivity``, `levels`, `mass` and `tail`; the page on adding a noise shows how. All
-    other methods follow from these, and a subclass overrides those for which it knows a faster or an exact way. Every
-    general way is exact, certified or has the error that its docstring states; where it cannot, it raises Unsupported.
+    A subclass defines ``level``, ``sensitivity``, `levels`, `mass` and `tail`; the page on adding a noise shows how.
+    All other methods follow from these, and a subclass may override any with a faster or an exact one. Every general
+    method is exact, certified or has the error that its docstring states; otherwise it raises Unsupported.
 
-    pmf, cdf and ccdf answer in the kind of number that they are given. An int (or a Fraction) is answered exactly,
-    with a Fraction, where `levels` are rational, else with a float; a float with a float; a numeric array or list with
-    a float64 array; an object array with an object array of Fractions. Floats are as right as the formulas: to a few
-    units in the last place, in both tails.
+    pmf, cdf and ccdf answer in the kind of numbers of their argument: an int or a Fraction gets a Fraction if `levels`
+    are rational, else a float; a float gets a float; a numeric array or list gets a float64 array; an object array gets
+    an object array of Fractions. Floats are right to a few units in the last place, in both tails.
     """
 
     __slots__ = ()
@@ -58,22 +57,22 @@ class IntegerLaw(Law):
     @property
     @abstractmethod
     def levels(self) -> tuple[Level, ...]:
-        """The levels of whose alphas the formulas are made."""
+        """The levels whose alphas are in the formulas."""
 
     @abstractmethod
     def mass(self, arithmetic: Arithmetic, i: Any) -> Any:
         """P(X = i) for i >= 0.
 
         Args:
-            arithmetic: ``arithmetic(level)`` gives b = alpha, the complement 1 - b and ``power(k)`` = b^k as fractions,
+            arithmetic: Function from a level to b = alpha, the complement 1 - b and ``power(k)`` = b^k in fractions,
                 intervals or floats. One formula of sums, products and quotients serves all three; without a difference
                 of nearly equal numbers its floats are right to a few units in the last place.
-            i: an integer, or an array of integers where the numbers are floats.
+            i: Integer, or for floats an array of integers.
         """
 
     @abstractmethod
     def tail(self, arithmetic: Arithmetic, i: Any) -> Any:
-        """P(X >= i) for i >= 0; arguments as of `mass`."""
+        """P(X >= i) for i >= 0; the arguments are those of `mass`."""
 
     @property
     def is_rational(self) -> bool:
@@ -87,31 +86,31 @@ class IntegerLaw(Law):
 
     @property
     def ratio(self) -> Level | None:
-        """The level of one unit where noise is geometric, so that sums of it are a `Combination`; None elsewhere."""
+        """The level of one unit of geometric noise, whose sums are a `Combination`; None for any other law."""
         return None
 
     @property
     def canonical(self) -> "Profile | IntegerLaw":
-        """The representative of all laws with these probabilities: samplers, draws and margins are kept by it."""
+        """The representative of all laws with these probabilities, for caches of samplers, draws and margins."""
         return self
 
     def pmf(self, x: Any) -> Any:
-        """P(X = x); 0 where x is no integer.
+        """P(X = x); 0 if x is no integer.
 
         Raises:
-            NotANumber: for booleans, NaN, infinities and what is no number.
-            Unsupported: for an exact answer of more than 2^24 bits (use logpmf), and for an object array where alpha
-                is irrational.
+            NotANumber: for booleans, NaN, infinities and anything that is no number.
+            Unsupported: for an exact answer of more than 2^24 bits (use logpmf), and for an object array with an
+                irrational alpha.
         """
         exactly = self._exactly(lambda n: self.mass(ExactPowers, abs(n)))
         return Points.of(x).answer(lambda n: self.mass(FloatPowers, abs(n)), exactly, elsewhere=0)
 
     def logpmf(self, x: Any) -> Any:
-        """log P(X = x), always floats; finite long after the probability itself has underflowed."""
+        """log P(X = x) in floats; finite also for probabilities that underflow."""
         return Points.of(x).answer(lambda n: self._log_mass(abs(n)), None, elsewhere=-np.inf)
 
     def cdf(self, x: Any) -> Any:
-        """P(X <= x) for any real x; errors as for pmf."""
+        """P(X <= x) for any real x; it raises the errors of `pmf`."""
         return self._at_most(x, mirrored=False)
 
     def ccdf(self, x: Any) -> Any:
@@ -121,25 +120,26 @@ class IntegerLaw(Law):
     def icdf(self, p: Any) -> Any:
         """The least integer k with cdf(k) >= p, decided exactly; minus infinity at p = 0, infinity at p = 1.
 
-        Where probabilities are irrational, numbers that agree to 4096 bits are taken for equal.
+        Irrational probabilities that agree to 4096 bits count as equal.
 
         Args:
-            p: a number in [0, 1], or an array of them; a float is read as the decimal it prints.
+            p: Number in [0, 1], or an array of them; a float is read as the decimal it prints.
 
         Returns:
-            An int, or an array of int64; Python ints and infinite floats in an object array where int64 fails.
+            An int, or an array of int64; an object array of Python ints and infinite floats if int64 does not suffice.
         """
         return integer_quantiles(self.canonical, p, mirrored=False)
 
     def iccdf(self, q: Any) -> Any:
-        """The least integer k with ccdf(k) <= q: quantiles of the upper tail for q too small to write as 1 - p."""
+        """The least integer k with ccdf(k) <= q: the quantile of the upper tail, also for q too small to write as 1 -
+        p."""
         return integer_quantiles(self.canonical, q, mirrored=True)
 
     def margin(self, confidence: Number) -> int:
-        """The least t with P(|X| <= t) >= confidence, decided exactly, ties included, as `icdf` is.
+        """The least t with P(|X| <= t) >= confidence, decided exactly, as in `icdf`.
 
         Args:
-            confidence: strictly between 0 and 1; a float is read as the decimal it prints.
+            confidence: Number strictly between 0 and 1; a float is read as the decimal it prints.
         """
         return _margin(self.canonical, read_confidence(confidence))
 
@@ -154,12 +154,12 @@ class IntegerLaw(Law):
     def expected_cost(self, cost: Cost) -> Fraction | float:
         """E L(X) as a float: the sum of L(x) P(X = x), term by term up to 2^20 terms, and extrapolated beyond.
 
-        The relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps. What lies
-        beyond the last term is taken to fall as it falls there.
+        The relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps. The terms
+        beyond the last one are assumed to fall as they fall there.
 
         Raises:
-            NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-            Unsupported: when the expectation is infinite, exceeds the floats, or is not settled to one part in 10^6.
+            NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
+            Unsupported: the expectation is infinite, exceeds the floats, or is not known to one part in 10^6.
         """
         read = read_cost(cost, float(self.sensitivity), integers=True)
 
@@ -184,12 +184,13 @@ class IntegerLaw(Law):
         return self._summed(terms, last)
 
     def log_mean_exponential(self, s: float) -> float:
-        """At least log E exp(s X) for s > 0, up to the rounding of `expected_cost`; infinity where it is not finite."""
+        """An upper bound of log E exp(s X) for s > 0, up to the rounding of `expected_cost`; infinity if it
+        diverges."""
         try:
             mean = float(self.expected_cost(lambda x: np.cosh(s * np.asarray(x, np.float64))))
         except Unsupported:
             return math.inf
-        return max(0.0, math.log(mean)) * (1 + 1e-9) + 1e-9  # up: a moment must not be below the true one
+        return max(0.0, math.log(mean)) * (1 + 1e-9) + 1e-9  # rounded up, beyond the error of the sum
 
     def curve(self, distance: Fraction) -> ShiftCurve:
         """The curve of the best tests between X and X + distance."""
@@ -198,25 +199,45 @@ class IntegerLaw(Law):
     @property
     def lipschitz_level(self) -> Level | None:
         """The smallest level of one unit at which the law is Lipschitz private."""
-        return self.kept(Fraction(1))
+        return self.worst_level(Fraction(1))
 
     def worst_place(self, distance: int) -> int:
         """A y >= 0 at which P(X = y) / P(X = y + distance) is largest, for a distance of at least 1.
 
-        Since probabilities never grow with |x|, that is the largest ratio of all shifts up to the distance. It is
-        looked for where P(X = y + distance) is at least 1e-280; ratios that agree to 1e-11 are compared to 4096 bits,
-        at 16 places if there are more.
+        That is the largest ratio of all shifts up to the distance, since probabilities never grow with |x|. The search
+        covers all y with P(X = y + distance) of at least 1e-280; ratios that agree to 1e-11 are compared to 4096 bits,
+        at no more than 16 places.
 
         Raises:
-            Unsupported: where the ratio still grows at the end of that range, or it has more than 2^22 integers.
+            Unsupported: the ratio still grows at the end of that range, or the range has more than 2^22 integers.
         """
-        return _worst_place(self, distance)
+        masses = self.window()
+        if masses.size <= distance:
+            raise Unsupported("values so far apart must both be possible in floats", came=distance, where="worst_place")
+        ratios = masses[: masses.size - distance] / masses[distance:]
+        tied = np.flatnonzero(ratios >= float(ratios.max()) * (1 - _TIED))
+        places = sorted(set(tied[np.linspace(0, tied.size - 1, _COMPARED).astype(int)].tolist()))
+        worst: int = places[0]
+        for place in places[1:]:
+            # The new place is worse only if its ratio is certainly larger, by cross products of intervals.
+            bits = 4096
+            here, there = (self.pmf_interval(y, bits) for y in (place, worst))
+            below, far = (self.pmf_interval(y + distance, bits) for y in (place, worst))
+            if (there * below).is_below(here * far):
+                worst = place
+        if worst == ratios.size - 1 and worst:
+            raise Unsupported(
+                "the largest likelihood ratio must be attained where probabilities are at least 1e-280",
+                came=type(self).__name__,
+                remedy="Override worst_place.",
+            )
+        return worst
 
-    def kept(self, distance: Fraction) -> Level | None:
-        """The smallest level kept between X and X + d for all d up to the distance; None where they are equal.
+    def worst_level(self, distance: Fraction) -> Level | None:
+        """The privacy level between X and X + d, the worst over all d up to the distance; None for the distance 0.
 
-        Found by `worst_place`: a Level of a rational alpha where probabilities are rational; the law's own level, where
-        the ratio agrees with it to some 400 bits; else the epsilon rounded up to a float.
+        It is that of `worst_place`: exact for rational probabilities; the law's own level if the ratio agrees with it
+        to some 400 bits; else the epsilon rounded up to a float.
         """
         shift = int(distance)
         if shift == 0:
@@ -232,10 +253,7 @@ class IntegerLaw(Law):
     def ratio_level(self, place: int, distance: int) -> Level:
         """The level of the ratio P(X = place) / P(X = place + distance), for a place >= 0 and a distance >= 1.
 
-        Exact where probabilities are rational, else the epsilon rounded up to a float.
-
-        Raises:
-            OutOfRange: where the two are equal, which is the level 0.
+        It is exact for rational probabilities, else the epsilon rounded up to a float.
         """
         if self.is_rational:
             return Level.of_alpha(self.mass(ExactPowers, place + distance) / self.mass(ExactPowers, place))
@@ -248,23 +266,35 @@ class IntegerLaw(Law):
         return log_interval(near.lower / far.upper, bits), log_interval(near.upper / far.lower, bits)
 
     def window(self, least: float = _LEAST_TAIL) -> Floats:
-        """The probabilities P(X = i) of all i >= 0 with at least that probability, as floats.
-
-        Raises:
-            Unsupported: for more than 2^22 of them.
-        """
+        """The probabilities P(X = i) of all i >= 0 that are at least ``least``, as floats; at most 2^22 of them."""
         return _window(self, least)
 
     def check_formulas(self) -> None:
         """Check that `mass` and `tail` are one law, and that its probabilities never grow with |x|.
 
-        In floats wherever probabilities are at least 1e-280, and in intervals of 1200 bits at 64 of these places.
+        Floats compare all places with probabilities of at least 1e-280, and intervals of 1200 bits 64 of these. Draws
+        use the tails and proofs the masses, so a law that fails must not be drawn.
 
         Raises:
-            PromiseBroken: where they are not: what is drawn, by the tails, would not be what is proved of the masses.
+            PromiseBroken: the formulas disagree, or a probability grows.
             Unsupported: for more than 2^22 such places.
         """
-        _check_formulas(self)
+        count = self.window().size
+        places = np.arange(count)
+        masses = np.asarray(self.mass(FloatPowers, places), np.float64)
+        tails = np.asarray(self.tail(FloatPowers, np.arange(count + 1)), np.float64)
+        grown = np.flatnonzero(masses[1:] > masses[:-1] * (1 + _TIED))
+        apart = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
+        if grown.size:
+            _refuse(self, "probabilities must never grow with |x|", int(grown[0]) + 1)
+        if apart.size:
+            _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(apart[0]))
+        for i in np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist():
+            difference = self.tail_interval(i, _CHECKED) - self.tail_interval(i + 1, _CHECKED)
+            if not _may_be_equal(difference, self.pmf_interval(i, _CHECKED)):
+                _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", i)
+        if not _may_be_equal(2 * self.tail_interval(0, _CHECKED) - 1, self.pmf_interval(0, _CHECKED)):
+            _refuse(self, "P(X >= 0) must be (1 + P(X = 0)) / 2, as noise is symmetric about 0 and all of it is 1", 0)
 
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
@@ -293,7 +323,7 @@ class IntegerLaw(Law):
 
     @property
     def _lost_bits(self) -> int:
-        """How many bits of precision the formulas are expected to lose."""
+        """The number of bits of precision that the formulas are expected to lose."""
         return 2 * max(map(cleared_bits, self.levels))
 
     def _enclosed(self, formula: Callable[[Arithmetic, int], Any], i: int, bits: int) -> Interval:
@@ -308,7 +338,7 @@ class IntegerLaw(Law):
         return formula if self.is_rational else None
 
     def _at_most(self, x: Any, *, mirrored: bool) -> Any:
-        """P(X <= x), or P(X > x) where mirrored: the tail on one side of zero, 1 minus the tail on the other."""
+        """P(X <= x), or P(X > x) if mirrored: the tail on one side of zero, 1 minus the tail on the other."""
 
         def one(n: int) -> Fraction:
             tail: Fraction = self.tail(ExactPowers, n + 1 if n >= 0 else -n)
@@ -322,7 +352,7 @@ class IntegerLaw(Law):
         return Points.of(x).answer(many, self._exactly(one))
 
     def _log_mass(self, i: Any) -> Floats:
-        """log P(X = i) for an array of i >= 0, by intervals where the floats underflow."""
+        """log P(X = i) for an array of i >= 0; intervals replace floats that underflow."""
         masses = np.asarray(self.mass(FloatPowers, i), np.float64)
         logs = np.array(np.log(np.maximum(masses, _LEAST_TAIL)))
         for place in map(tuple, np.argwhere(masses <= _LEAST_TAIL).tolist()):
@@ -338,7 +368,7 @@ class IntegerLaw(Law):
         return math.log(found.low) - bits * math.log(2)
 
     def _compare_tail(self, i: int, q: Fraction) -> int:
-        """The sign of P(X >= i) - q; 0 where they agree to so many bits that they are taken for equal."""
+        """The sign of P(X >= i) - q; 0 for irrational numbers that agree to 4096 bits."""
         bits = 128 + q.denominator.bit_length()
         while True:
             found = self.tail_interval(i, bits)
@@ -374,7 +404,7 @@ class IntegerLaw(Law):
         )
 
     def _summed(self, terms: Callable[[Any], Floats], last: int) -> float:
-        """Twice the sum of the terms from 1 on, plus that of 0."""
+        """The term of 0 plus twice the sum of those from 1 on."""
         near = np.asarray(terms(np.arange(min(last, _SUMMED))), np.float64)
         if not np.isfinite(near).all():
             raise Unsupported(
@@ -388,10 +418,9 @@ class IntegerLaw(Law):
         return total
 
 
-@lru_cache(maxsize=1024)
-def _margin(tails: TailSearch, sure: Fraction) -> int:
-    """The margin of a law; whoever views a release again asks for the same one."""
-    return max(0, tails.first_at_most((1 - sure) / 2) - 1)
+@lru_cache(maxsize=1024)  # every view of a release asks for the same margin
+def _margin(tails: TailSearch, confidence: Fraction) -> int:
+    return max(0, tails.first_at_most((1 - confidence) / 2) - 1)
 
 
 _WIDEST = 1 << 22
@@ -411,25 +440,6 @@ def _window(law: IntegerLaw, least: float) -> Floats:
     )
 
 
-def _check_formulas(law: IntegerLaw) -> None:
-    count = law.window().size
-    places = np.arange(count)
-    masses = np.asarray(law.mass(FloatPowers, places), np.float64)
-    tails = np.asarray(law.tail(FloatPowers, np.arange(count + 1)), np.float64)
-    grown = np.flatnonzero(masses[1:] > masses[:-1] * (1 + _TIED))
-    apart = np.flatnonzero(np.abs(tails[:-1] - tails[1:] - masses) > _TIED * tails[:-1])
-    if grown.size:
-        _refuse(law, "probabilities must never grow with |x|", int(grown[0]) + 1)
-    if apart.size:
-        _refuse(law, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(apart[0]))
-    for i in np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist():
-        difference = law.tail_interval(i, _CHECKED) - law.tail_interval(i + 1, _CHECKED)
-        if not _may_be_equal(difference, law.pmf_interval(i, _CHECKED)):
-            _refuse(law, "P(X >= i) - P(X >= i + 1) must be P(X = i)", i)
-    if not _may_be_equal(2 * law.tail_interval(0, _CHECKED) - 1, law.pmf_interval(0, _CHECKED)):
-        _refuse(law, "P(X >= 0) must be (1 + P(X = 0)) / 2, as noise is symmetric about 0 and all of it is 1", 0)
-
-
 def _may_be_equal(first: Interval, second: Interval) -> bool:
     return not (first.is_below(second) or second.is_below(first))
 
@@ -437,31 +447,3 @@ def _may_be_equal(first: Interval, second: Interval) -> bool:
 def _refuse(law: IntegerLaw, required: str, place: int) -> NoReturn:
     remedy = "Correct mass or tail of the class."
     raise PromiseBroken(required, came=f"another at i = {place}", where=type(law).__name__, remedy=remedy)
-
-
-def _worst_place(law: IntegerLaw, distance: int) -> int:
-    masses = law.window()
-    if masses.size <= distance:
-        raise Unsupported("values so far apart must both be possible in floats", came=distance, where="worst_place")
-    ratios = masses[: masses.size - distance] / masses[distance:]
-    tied = np.flatnonzero(ratios >= float(ratios.max()) * (1 - _TIED))
-    places = sorted(set(tied[np.linspace(0, tied.size - 1, _COMPARED).astype(int)].tolist()))
-    worst: int = places[0]
-    for place in places[1:]:
-        if _is_steeper(law, place, worst, distance):
-            worst = place
-    if worst == ratios.size - 1 and worst:
-        raise Unsupported(
-            "the largest likelihood ratio must be attained where probabilities are at least 1e-280",
-            came=type(law).__name__,
-            remedy="Override worst_place.",
-        )
-    return worst
-
-
-def _is_steeper(law: IntegerLaw, place: int, worst: int, distance: int) -> bool:
-    """Whether the ratio at one place is certainly above that at another."""
-    bits = 4096
-    here, there = (law.pmf_interval(y, bits) for y in (place, worst))
-    below, far = (law.pmf_interval(y + distance, bits) for y in (place, worst))
-    return (there * below).is_below(here * far)

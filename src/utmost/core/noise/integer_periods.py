@@ -1,17 +1,17 @@
-"""Any cost on the integers where epsilon is large: one period after the other, each weighed against the next.
+"""Any cost on the integers at large epsilon: one period after the other, each compared with the next.
 
-With L_k(j) = L(k D + j), b = e^-epsilon and step r, M - V has the sign of phi - b psi, in which nothing cancels:
+Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V has the sign of phi - b psi, in which nothing cancels:
 
     phi = (1 - b) sum_k b^k phi_k,   phi_k = L_k(r) - L_k(0) + 2 sum_{0<j<r} (L_k(r) - L_k(j)),
     psi = (1 - b) sum_k b^k psi_k,   psi_k = L_k(D) - L_k(r) + 2 sum_{r<j<D} (L_k(j) - L_k(r)).
 
-That is a power series in b with the coefficients c_k = phi_k - psi_{k-1}, and it has the sign of its first one that is
-not 0, unless a later one is as large as the powers of b between: which is compared by logarithms. phi never falls and
-psi never rises with r, so halving finds the least step that gains nothing.
+That is a power series in b with the coefficients c_k = phi_k - psi_{k-1}, and it has the sign of its first nonzero one,
+unless a later one outweighs the powers of b between; logarithms compare them. phi never falls and psi never rises with
+r, so bisection finds the least step with M >= V.
 
-Where a period has at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its
-sign is in no doubt, and ties are seen. Longer ones are summed by extrapolation, between bounds that use only that the
-cost never falls.
+In a period of at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its sign is
+certain, and ties are detected. Longer periods are summed by extrapolation, between bounds that use only that the cost
+never falls.
 """
 
 import math
@@ -80,11 +80,11 @@ class IntegerPeriods:
         """
         low, high = self.bracket()
         coefficient = self._summed if self.period <= _EXACT else self._extrapolated
-        # phi never falls and psi never rises with r: once it gains nothing it never does again.
+        # phi never falls and psi never rises with r, so that the condition is monotone.
         step = first_integer(low - 1, high, lambda r: self._gain(coefficient, r) >= 0)
         if step > 1:
             least, before, after, most = (self._at(x) for x in (0, step - 1, step, self.period))
-            # A rise that is one unit of the largest float is rounding of the caller's cost, and no rise.
+            # A rise by one unit in the last place of the largest cost is rounding of the caller's cost.
             is_noise = before == least and is_unit(after - before, most)
             check_digits(step, least, before, after, is_noise=is_noise)
         return step
@@ -111,7 +111,7 @@ class IntegerPeriods:
         return math.exp(total - float(width) + math.log1p(-math.exp(-self.epsilon)))
 
     def _gain(self, coefficient: Coefficient, r: int) -> float:
-        """The log of phi over b psi, or where that has the sign of a bound: of M(r) - V(r)."""
+        """The log of phi over b psi, whose sign is that of M(r) - V(r); or of the bound of a coefficient."""
 
         def terms() -> Iterator[Term]:
             for k, rest in self._powers():
@@ -121,19 +121,19 @@ class IntegerPeriods:
         return log_ratio(terms(), self.epsilon)
 
     def _powers(self) -> Iterator[tuple[int, float]]:
-        """The k whose c_k may not be 0, and the log of what those after it may add, over b^k."""
+        """The k whose c_k may not be 0, and the log of a bound of all later terms, divided by b^k."""
         base = self._at(0)
         k = first_rise(self._end, 0, base)
         for _ in counted_periods(self.epsilon):
             if k is None:
                 return
             yield k, self.rests.after(k, base) + math.log(2 * self.period) - self.epsilon
-            # Where the cost is constant nothing is gained or lost: such periods are leapt over.
+            # Periods of constant cost contribute nothing.
             is_changing = self._end(k) > self._at(k * self.period)
             k = k + 1 if is_changing else first_rise(self._end, k + 1, self._at((k + 1) * self.period))
 
     def _costly_periods(self) -> Iterator[tuple[int, float]]:
-        """All periods from the first one that costs on, and the log of what those after it may add, over b^(k+1)."""
+        """All periods from the first one that costs, and the log of a bound of all later ones, divided by b^(k+1)."""
         first = first_rise(lambda k: self._at((k + 1) * self.period - 1), 0, 0.0)
         if first is None or self.rests.after(first - 1, 0.0) + math.log(2 * self.period) < first * self.epsilon - LOST:
             return
@@ -157,7 +157,7 @@ class IntegerPeriods:
         """c_k, the exact sum of floats rounded once."""
         D = self.period
         here = self._costs(float(k * D) + np.arange(r + 1, dtype=np.float64))
-        # Each cost as often as it occurs, so that fsum rounds once.
+        # Each cost is listed as often as it counts, so that fsum rounds once.
         parts = [here[r]] * (2 * r - 1) + [-here[0]] + [*-here[1:r]] * 2
         if k and r < D:
             last = self._costs(float((k - 1) * D) + np.arange(r, D + 1, dtype=np.float64))
@@ -172,15 +172,15 @@ class IntegerPeriods:
         return self._over(k, r, self._sum, self._sum)
 
     def _least(self, k: int, r: int) -> float:
-        """At most c_k, as long as the cost never falls."""
+        """A lower bound of c_k, as long as the cost never falls."""
         return self._over(k, r, lambda *part: self._bounds(*part)[0], lambda *part: self._bounds(*part)[1])
 
     def _most(self, k: int, r: int) -> float:
-        """At least c_k, as long as the cost never falls."""
+        """An upper bound of c_k, as long as the cost never falls."""
         return self._over(k, r, lambda *part: self._bounds(*part)[1], lambda *part: self._bounds(*part)[0])
 
     def _over(self, k: int, r: int, counted: Callable[..., float], against: Callable[..., float]) -> float:
-        """phi_k - psi_{k-1}, by the sum of distances that each of them is given."""
+        """phi_k - psi_{k-1}, with one function for the sum of distances in each of the two."""
         D, here = self.period, self._at(k * self.period + r)
         over = here - self._at(k * D) + 2 * counted(k, 1, r, here)
         if k and r < D:
@@ -197,23 +197,19 @@ class IntegerPeriods:
         return float(integer_sum(distances, [(low, high)]).value) if low < high else 0.0
 
     def _bounds(self, k: int, low: int, high: int, here: float) -> tuple[float, float]:
-        """Bounds on that sum where ``here`` is the cost at one end: each distance lies between those of its cell."""
+        """Bounds of that sum if ``here`` is the cost at one end: each distance is between those of its cell."""
         if low >= high:
             return 0.0, 0.0
         edges = np.clip(integer_edges(self.cost, self.period), low, high)
         edges = np.unique(np.append(edges, [low, high]))
-        # A cost that never falls lies between those of the two ends, and so does a sum over the cell.
+        # A cost that never falls is between those of the two ends, and so is the mean over the cell.
         sizes, points = np.diff(edges), edges.astype(np.float64) + float(k * self.period)
         first, last = (abs(self._costs(part) - here) for part in (points[:-1], points[1:] - 1))
         return float(sizes @ np.minimum(first, last)), float(sizes @ np.maximum(first, last))
 
 
 def folded_integers(level: Level, period: int, cost: Cost) -> Folded | IntegerPeriods:
-    """The cost, all periods together; or one by one, where few matter.
-
-    Raises:
-        Unsupported: for a period above 2^60.
-    """
+    """The cost folded over all periods; or period by period, if few matter. The period is at most 2^60."""
     if period > _LARGEST_PERIOD:
         raise Unsupported(
             "a cost given as a function needs a sensitivity of at most 2^60",

@@ -19,43 +19,43 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 
-# Where the tail is cut: what lies beyond comes back by aliasing, and is taken off as a whole.
+# The tail is cut at e^-_BEYOND: the mass beyond comes back by aliasing, and all of it is subtracted.
 _BEYOND = math.log(1e14)
-# Beyond it e^-e is no longer told from 0, and sinh overflows: such terms are taken at this level, with more noise.
+# Floats do not distinguish e^-e from 0 beyond it, and sinh overflows: such terms count at this level, with more noise.
 _LARGEST_EPSILON = 600.0
-# What a float operation, and a function of NumPy's, may be off by; four units of the last place are granted to both.
+# Errors of a float operation, and of a function of NumPy's: four units in the last place for both.
 _UNIT = 2.0**-53
 _ULPS = 8.0
-# A sum of floats in pairs, in blocks of a hundred or so.
+# Error of a sum of floats in pairs, in blocks of a hundred or so.
 _OF_A_SUM = 64 * _UNIT
-# The largest inversion: so many frequencies, and so many sines in all.
+# The largest inversion: numbers of frequencies, and of sines in all.
 _MOST_NODES = 1 << 20
 _MOST_SINES = 1 << 26
-# exp(-_CUT^2/2): where the transform of the normal variable ends the series.
+# The series ends where the transform of the normal variable is exp(-_CUT^2/2).
 _CUT = 8.0
-# How much of the margin the normal variable may take, in its standard deviations.
+# Parts of the margin for the normal variable, in its standard deviations.
 _SLACKS = (3.9, 4.5, 5.2, 6.2, 7.4)
-# The resolution of sums with few terms, and with many: standard deviations of S to one of the normal variable.
+# Resolution of sums with few terms, and with many: standard deviations of S in one of the normal variable.
 _FINEST, _COARSEST = 1000.0, 400.0
-# Where phi is below e^-_NOTHING the series ends: 2/(pi k) over all k that there are adds up to less than 10.
+# The series ends where phi is below e^-_NOTHING: 2/(pi k) over all k adds up to less than 10.
 _NOTHING = 45.0
 _SECTIONS = 80
-# Of so many frequencies and more, stretches of this length are looked at first, and left out where phi is that small.
+# From so many frequencies on, stretches of this length are bounded first, and left out if phi is that small.
 _MANY_NODES, _STRETCH = 1 << 12, 32
-# So many numbers are computed at once.
+# Numbers computed at a time.
 _AT_ONCE = 1 << 18
 _GROUPS_AT_ONCE, _FEW_AT_ONCE = 8, 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """The terms of a sum, equal ones together, in units in which the computation is well scaled.
+class TermGroups:
+    """The terms of a sum in groups of equal ones, in units in which the computation is well scaled.
 
     Attributes:
-        sizes: the coefficients, positive, (n,).
-        epsilons: the levels, (n,).
-        counts: how many terms of each there are, (n,).
-        residues: the coefficients as integers where S takes integers only; else None.
+        sizes: Positive coefficients, shape (n,).
+        epsilons: Levels, shape (n,).
+        counts: Numbers of terms, shape (n,).
+        residues: Coefficients as integers, if S is an integer; else None.
     """
 
     sizes: Floats
@@ -75,13 +75,13 @@ class Groups:
 
     @cached_property
     def slack(self) -> Floats:
-        """By how many units of the last place the logarithm of a factor may be off, relative to itself, (n,)."""
+        """The relative error of the logarithm of each factor, in units in the last place, shape (n,)."""
         return _ULPS + np.minimum(self.epsilons, _LARGEST_EPSILON)
 
     def log_characteristics(self, t: Floats) -> tuple[Floats, Floats]:
-        """-log phi of all groups at multiples of the first frequency, and by how much rounding may have moved it.
+        """-log phi at multiples of the first frequency, and its rounding error.
 
-        Where some groups alone make it more than 45, the others are left out: their factors are at most 1.
+        If some groups alone make it more than 45, the others are left out: their factors are at most 1.
         """
         logs, moved = np.zeros(t.size), np.zeros(t.size)
         steepest = 4 * self.counts / np.maximum(self.half_sinh * np.hypot(1.0, self.half_sinh), 1e-300)
@@ -98,7 +98,7 @@ class Groups:
             factors = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
             shaken = np.where(angles > 1, angles * steepest[chosen, None], 0.0)
             logs[here] += factors.sum(axis=0)
-            # No products of matrices here: so small, they wake threads that cost more than they do.
+            # No matrix products: such small ones wake threads that cost more than they do.
             moved[here] += np.einsum("i,ij->j", self.slack[chosen], factors) + shaken.sum(axis=0)
             here = here[logs[here] < _NOTHING]
             if not here.size:
@@ -106,7 +106,7 @@ class Groups:
         return logs, _UNIT * (moved + len(self.sizes) * logs)
 
     def _is_nothing_around(self, middles: Floats, reach: float) -> NDArray[np.bool_]:
-        """Where phi is certainly below e^-45 at all frequencies within ``reach``: |sin(c t/2)| has the slope c/2."""
+        """Whether phi is certainly below e^-45 at all frequencies within ``reach``: |sin(c t/2)| has the slope c/2."""
         logs = np.zeros(middles.size)
         here = np.arange(middles.size)
         for start in range(0, len(self.sizes), _GROUPS_AT_ONCE):
@@ -122,9 +122,9 @@ class Groups:
         return logs >= _NOTHING * (1 + 1e-9)
 
     def frequency_beyond(self, last: float) -> float:
-        """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine has not turned back alone.
+        """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine still rises.
 
-        On [a, b] the factor of a term with c b <= pi falls, so that it is at most what it is at a.
+        The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
         """
         points = np.geomspace(last * 1e-6, last, _SECTIONS + 1)
         logs = np.zeros(_SECTIONS)
@@ -132,19 +132,19 @@ class Groups:
         for start in range(0, len(self.sizes), step):
             chosen = slice(start, start + step)
             sizes, half_sinh = self.sizes[chosen, None], self.half_sinh[chosen, None]
-            # A sine that has turned back within the section counts as 0.
+            # A sine that falls within the section counts as 0.
             terms = np.where(sizes * points[1:] <= math.pi, np.sin(sizes * (points[:-1] / 2)) / half_sinh, 0.0)
             logs += np.einsum("i,ij->j", self.counts[chosen], np.log1p(terms**2))
         small = np.flatnonzero(logs * (1 - 1e-9) < _NOTHING)
         return float(points[small[-1] + 1] if len(small) else points[0])
 
     def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
-        """-log phi of one group, and by how much rounding may have moved it.
+        """-log phi of one group, and its rounding error.
 
         Args:
-            group: which.
-            half_angles: c t/2, reduced to a period where that is exact, (K,).
-            farthest: how large the angle was before it was rounded, (K,).
+            group: Index of the group.
+            half_angles: c t/2, reduced to a period if that is exact, shape (K,).
+            farthest: Size of the angles before they were rounded, shape (K,).
         """
         half_sinh = self.half_sinh[group]
         logs = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)
@@ -158,15 +158,15 @@ class Chernoff:
     """P(|S + Z| >= x) <= min over s of 2 M(s) e^(-s x), with Z normal and independent.
 
     Attributes:
-        slopes: the s that are tried, (k,).
-        logs: log 2 M(s), rounded up, (k,).
+        slopes: Values of s, shape (k,).
+        logs: log 2 M(s), rounded up, shape (k,).
     """
 
     slopes: Floats
     logs: Floats
 
     @classmethod
-    def of(cls, groups: Groups, slopes_tried: int = 180) -> "Chernoff":
+    def of(cls, groups: TermGroups, slopes_tried: int = 180) -> "Chernoff":
         """The bound for S alone."""
         steepest = float(np.min(np.minimum(groups.epsilons, _LARGEST_EPSILON) / groups.sizes))
         gentle = min(0.3 / groups.deviation, 0.02 * steepest) if groups.deviation > 0 else 0.02 * steepest
@@ -187,7 +187,7 @@ class Chernoff:
         return Chernoff(self.slopes, self.logs + (self.slopes * tau) ** 2 / 2 + 1e-12)
 
     def tail(self, x: float) -> float:
-        """At least P(|S + Z| >= x)."""
+        """An upper bound of P(|S + Z| >= x)."""
         least = float(np.min(self.logs - self.slopes * x * (1 - 1e-14)))
         return 1.0 if least >= 0 else math.exp(least) * (1 + 1e-12)
 
@@ -198,10 +198,10 @@ class Chernoff:
 
 @dataclass(frozen=True, eq=False)
 class OnIntegers:
-    """The law of an integer S around a circle of N points: nothing is smoothed, and nothing is cut off.
+    """The law of an integer S modulo N, without smoothing or cutting off.
 
-    (1/N) sum over k of phi(2 pi k/N) sin((2r+1) pi k/N) / sin(pi k/N) is P(|S mod N| <= r): all of P(|S| <= r), and of
-    the rest no more than P(|S| >= N - r).
+    (1/N) sum over k of phi(2 pi k/N) sin((2r+1) pi k/N) / sin(pi k/N) is P(|S mod N| <= r), which exceeds P(|S| <= r)
+    by at most P(|S| >= N - r).
     """
 
     weights: Floats
@@ -210,7 +210,7 @@ class OnIntegers:
     chernoff: Chernoff
 
     @classmethod
-    def of(cls, groups: Groups, chernoff: Chernoff) -> "OnIntegers | None":
+    def of(cls, groups: TermGroups, chernoff: Chernoff) -> "OnIntegers | None":
         """The inversion, or None where it is too large."""
         reach = chernoff.margin(-_BEYOND)
         if groups.residues is None or not reach * len(groups.sizes) < min(_MOST_NODES, _MOST_SINES / 4):
@@ -227,7 +227,7 @@ class OnIntegers:
         return cls(2 / points * phi, np.expm1(moved) + _ULPS * _UNIT, points, chernoff)
 
     def exceeded(self, margin: int) -> float:
-        """At least P(|S| > margin), for an integer margin; no better than 1e-14."""
+        """An upper bound of P(|S| > margin), for an integer margin; at least 1e-14."""
         if 2 * margin + 1 >= self.points:
             return 1.0
         k = np.arange(1, self.weights.size + 1)
@@ -247,7 +247,7 @@ class Smoothed:
 
         2x/L + sum over k of 2/(pi k) phi(2 pi k/L) e^(-tau^2 t^2/2) sin(2 pi k x/L)
 
-    is P(|S + Z| <= x) and what aliasing adds to it, no more than P(|S + Z| >= L - x).
+    exceeds P(|S + Z| <= x) by aliasing, at most P(|S + Z| >= L - x).
     """
 
     weights: Floats
@@ -257,8 +257,8 @@ class Smoothed:
     chernoff: Chernoff
 
     @classmethod
-    def of(cls, groups: Groups, chernoff: Chernoff, most: int = _MOST_NODES) -> "Smoothed":
-        """The inversion, as fine as its size allows; with fewer frequencies than it takes it is a guess."""
+    def of(cls, groups: TermGroups, chernoff: Chernoff, most: int = _MOST_NODES) -> "Smoothed":
+        """The inversion, as fine as its size allows; a smaller ``most`` makes it an estimate."""
         reach = chernoff.margin(-_BEYOND)
         each = _MOST_SINES / 8 / len(groups.sizes)
         fine = min(_FINEST, max(_COARSEST, each * 2 * math.pi / _CUT / (2.2 * reach / groups.deviation)))
@@ -270,19 +270,19 @@ class Smoothed:
         t = np.arange(1, nodes + 1) * (2 * math.pi / period)
         group_logs, rounding = groups.log_characteristics(np.asarray(t, dtype=np.float64))
         logs = (t * tau) ** 2 / 2 + group_logs
-        # What rounding moves an exponent by, it moves the weight by in proportion.
+        # A rounding error of an exponent is a relative error of the weight.
         moved = 4 * _UNIT * (t * tau) ** 2 + rounding
         weights = np.exp(-logs) * 2 / (np.arange(1, t.size + 1) * math.pi)
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
 
     def exceeded(self, margin: float, miss: float | None = None) -> float:
-        """At least P(|S| > margin); no better than 1e-13. One look is enough where it is compared with ``miss``."""
+        """An upper bound of P(|S| > margin); at least 1e-13. ``miss`` chooses the slack for a comparison with it."""
         slacks = _SLACKS if miss is None else (slack_for(miss),)
         return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
 
     @cached_property
     def _rounding(self) -> float:
-        """By how much the series may be off, but for its angles: its factors, and its sum in pairs."""
+        """The error of the series by its factors and its sum, without that of its angles."""
         return float((self.weights * self.moved).sum()) + _OF_A_SUM * float(self.weights.sum())
 
     @cached_property
@@ -302,7 +302,7 @@ class Smoothed:
 
 
 def slack_for(miss: float) -> float:
-    """The slack that serves a margin exceeded with the chance ``miss`` best: it takes a fiftieth of that, or less.
+    """The best slack for a margin that is exceeded with the chance ``miss``: it uses at most a fiftieth of that.
 
     >>> slack_for(0.05), slack_for(1e-9)
     (3.9, 7.4)
@@ -310,8 +310,8 @@ def slack_for(miss: float) -> float:
     return next((slack for slack in _SLACKS if math.erfc(slack / math.sqrt(2)) * 50 <= miss), _SLACKS[-1])
 
 
-def not_zero(groups: Groups) -> float:
-    """At least P(some G_i is not 0) >= P(|S| > r) for every r >= 0; next to nothing where the noise is."""
+def not_zero(groups: TermGroups) -> float:
+    """An upper bound of P(some G_i is not 0), which is at least P(|S| > r) for every r >= 0."""
     alphas = np.exp(-np.minimum(groups.epsilons, _LARGEST_EPSILON))
     log_zero = groups.counts * np.log1p(-2 * alphas / (1 + alphas)) * (1 + groups.slack * 4 * _UNIT)
     return min(1.0, -math.expm1(float(log_zero.sum()) * (1 + 1e-12)) * (1 + 1e-12))

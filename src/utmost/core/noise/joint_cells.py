@@ -3,11 +3,11 @@ r"""Noise of several cells that one individual changes together: the joint law o
 If one individual changes k cells, each by at most s, and no other cell, independent noise at epsilon/k is more than is
 needed. Two better laws:
 
-**Joint.** P(X = x) proportional to q^(max |x_i|) with q = exp(-epsilon/s). As q^m = (1 - q) sum of q^n over n >= m,
-it is a mixture of cubes: X is uniform on {-N, ..., N}^k, with P(N = n) proportional to (2n + 1)^k q^n.
+**Joint.** P(X = x) proportional to q^(max |x_i|) with q = exp(-epsilon/s). It is a mixture of cubes, since
+q^m = (1 - q) sum of q^n over n >= m: X is uniform on {-N, ..., N}^k, with P(N = n) proportional to (2n + 1)^k q^n.
 
 **Rotated.** Two cells as their sum and difference, |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s, each with geometric
-noise of q = exp(-epsilon/2s); turned back, a cell has (G_1 + G_2)/2, and the two are lossless to relax.
+noise of q = exp(-epsilon/2s); rotated back, a cell has (G_1 + G_2)/2, and the pair is lossless to relax.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,9 +30,9 @@ class JointCells(BallMixture):
     r"""P(X = x) proportional to q^max(|x_1|, ..., |x_k|) on k integers, with q = exp(-epsilon / sensitivity).
 
     Args:
-        epsilon: the level of all cells together, or alpha = exp(-epsilon) instead.
-        cells: k, how many cells one individual changes together, at least 1.
-        sensitivity: how much one individual can change each of them, an integer >= 1.
+        epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
+        cells: Number k of cells that one individual changes together, at least 1.
+        sensitivity: Largest change of each of them by one individual, an integer >= 1.
 
     Raises:
         NotALevel: for no level or two.
@@ -96,8 +96,8 @@ class RotatedPair:
     r"""The noise (G_1 + G_2)/2 of one cell, (G_1 - G_2)/2 of the other: geometric, q = exp(-epsilon / (2 sensitivity)).
 
     Args:
-        epsilon: the level of both cells together, or alpha = exp(-epsilon) instead.
-        sensitivity: how much one individual can change each of the two, an integer >= 1.
+        epsilon: Level of both cells together, or alpha = exp(-epsilon) instead.
+        sensitivity: Largest change of each of the two by one individual, an integer >= 1.
 
     Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained; lossless to relax.
     Source:  proofs/theory/cells-together.md.

@@ -26,12 +26,12 @@ class Laplace(RealLaw):
     r"""f(x) = (rate/2) exp(-rate |x|) on the reals, with rate = epsilon / sensitivity.
 
     Args:
-        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
-        sensitivity: how much one individual can change the query, a positive number.
+        epsilon: Privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: Largest change of the query by one individual, a positive number.
 
     Raises:
         NotALevel: for no level or two.
-        OutOfRange: when the sensitivity is not positive.
+        OutOfRange: the sensitivity is not positive.
 
     Promise: epsilon-DP for real queries of that sensitivity, attained; and the stronger Lipschitz privacy.
     Source:  [koufogiannis2015], Theorem 9; [geng2012] for its cost beside the staircase's.
@@ -57,7 +57,7 @@ class Laplace(RealLaw):
 
     @property
     def theorem(self) -> str:
-        """By which theorem the law is optimal."""
+        """The claim of optimality with its theorem."""
         return (
             "not the least noise for epsilon-DP (a staircase is); least variance under the stronger Lipschitz privacy "
             "[koufogiannis2015, Theorem 9]; lossless to relax"
@@ -73,7 +73,7 @@ class Laplace(RealLaw):
         return LaplaceCurve(self.level, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> Geometric:
-        """The geometric law on a grid of so many steps for the sensitivity."""
+        """The geometric law on a grid of ``steps`` steps for the sensitivity."""
         return Geometric(self.level, steps)
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:

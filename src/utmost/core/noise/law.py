@@ -1,4 +1,4 @@
-"""What every law of additive noise knows, and how its parameters are read."""
+"""The base class of all laws of additive noise, and readers of their parameters."""
 
 import math
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ THEOREM_11 = (
 
 
 def costs_to_name(cost: Cost) -> list[Cost]:
-    """The costs for which a law may be optimal: its own, and the two that everybody asks about."""
+    """The costs for which a law may be optimal: its own, the absolute and the squared error."""
     return [cost, *(named for named in (absolute, squared) if named != cost)]
 
 
@@ -30,26 +30,23 @@ def least_cost(best: list[Cost]) -> str:
     >>> least_cost([absolute, squared])
     'least expected cost (absolute, squared)'
     """
-    return f"least expected cost ({', '.join(_cost_name(cost) for cost in best)})"
+    names = (repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost)) for cost in best)
+    return f"least expected cost ({', '.join(names)})"
 
 
-def _cost_name(cost: Cost) -> str:
-    return repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost))
-
-
-# Below it, and beyond these sensitivities, floats of probabilities underflow and exact searches never end.
+# Outside these bounds probabilities underflow in floats, and exact searches do not end.
 _LEAST_EPSILON, _LARGEST_EPSILON = 1e-50, 1e100
 _LARGEST_RATIO = 10**100
 
 
 def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
-    """The level of a law: not so strict that its probabilities underflow, nor beyond what floats hold."""
-    strictness = level(epsilon, alpha)
-    if strictness.epsilon_float < _LEAST_EPSILON:
-        raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(strictness), where=where)
-    if strictness.epsilon_float > _LARGEST_EPSILON:
+    """Read the level of a law; epsilon must lie between 1e-50 and 1e100."""
+    read = level(epsilon, alpha)
+    if read.epsilon_float < _LEAST_EPSILON:
+        raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(read), where=where)
+    if read.epsilon_float > _LARGEST_EPSILON:
         raise OutOfRange(f"epsilon must be at most {_LARGEST_EPSILON}", came="more", where=where)
-    return strictness
+    return read
 
 
 def positive_integer(value: Number, name: str, where: str) -> int:
@@ -84,9 +81,9 @@ class Periodicity(NamedTuple):
     """Probabilities that repeat themselves: P(X = i + period) = alpha P(X = i) for all i >= start.
 
     Attributes:
-        period: how many integers farther out.
-        level: the level whose alpha is the factor.
-        start: the first integer from which on it holds.
+        period: Number of integers in a period.
+        level: Level whose alpha is the factor.
+        start: First integer for which this holds.
     """
 
     period: int
@@ -98,8 +95,8 @@ class Law(Display, ABC):
     """Noise that is epsilon-differentially private when added to a query of the given sensitivity.
 
     Attributes:
-        level: the privacy level.
-        sensitivity: how much one individual can change the query; an int on the integers, a Fraction on the reals.
+        level: Privacy level.
+        sensitivity: Largest change of the query by one individual; an int on the integers, a Fraction on the reals.
     """
 
     __slots__ = ()
@@ -120,35 +117,35 @@ class Law(Display, ABC):
     @property
     @abstractmethod
     def numbers(self) -> Literal["integers", "reals"]:
-        """Where the noise lives."""
+        """The kind of numbers that the noise takes."""
 
     @property
     def support(self) -> Literal["integers", "reals"]:
-        """Where the noise has mass: all of its numbers."""
+        """The numbers of positive probability: all of the kind."""
         return self.numbers
 
     @property
     def theorem(self) -> str:
-        """One line: by which theorem the law is optimal, and for what; or that it is not claimed to be."""
+        """The claim of optimality with its theorem, in one line; or that none is made."""
         return "not claimed optimal"
 
     @abstractmethod
     def curve(self, distance: Fraction) -> ShiftCurve:
         """The curve of the best tests between X and X + distance, for a distance of at least 0."""
 
-    def kept(self, distance: Fraction) -> Level | None:
-        """The smallest level kept between X and X + d for all d up to the distance; None where they are equal."""
-        return self.curve(distance).kept
+    def worst_level(self, distance: Fraction) -> Level | None:
+        """The privacy level between X and X + d, the worst over all d up to the distance; None for the distance 0."""
+        return self.curve(distance).worst_level
 
     @property
     def periodicity(self) -> Periodicity | None:
-        """How probabilities on the integers repeat themselves; None where they do not."""
+        """The period of the probabilities on the integers; None if they have none."""
         return None
 
     @property
     @abstractmethod
     def lipschitz_level(self) -> Level | None:
-        """The smallest level of one unit at which the law is Lipschitz private; None where there is none."""
+        """The smallest level of one unit at which the law is Lipschitz private; None if there is none."""
 
     @abstractmethod
     def cdf(self, x: Any) -> Any:
@@ -195,10 +192,10 @@ class Law(Display, ABC):
         """The entropy in nats: -E log P(X) on the integers, -E log density on the reals."""
 
     def interval(self, confidence: Number) -> tuple[int | float, int | float]:
-        """The least and the largest of the middle share of the noise: the quantiles of (1 -+ confidence) / 2.
+        """The ends of the middle share of the noise: the quantiles of (1 -+ confidence) / 2.
 
         Args:
-            confidence: strictly between 0 and 1; a float is read as the decimal it prints.
+            confidence: Number strictly between 0 and 1; a float is read as the decimal it prints.
         """
         missed = (1 - read_confidence(confidence)) / 2
         return self.icdf(missed), self.icdf(1 - missed)

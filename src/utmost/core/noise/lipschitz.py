@@ -1,8 +1,9 @@
-"""Lipschitz privacy of noise: whether values at every distance d are hidden from each other at d times one level.
+"""Lipschitz privacy of noise: values at every distance d are d times one level private from each other.
 
-Ordinary privacy bounds what a change by the whole sensitivity shows, and a small change may show as much. A law is
-Lipschitz private at epsilon where log f is Lipschitz with constant epsilon: then a change by d shows d epsilon, for all
-d. That is metric privacy on the line of values.
+Ordinary privacy bounds the loss by a change of the whole sensitivity, and a small change may lose as much. A law is
+Lipschitz private at epsilon if log f is Lipschitz with constant epsilon: a change by d then loses at most d epsilon,
+    for
+all d. That is metric privacy on the line of values.
 """
 
 from collections.abc import Mapping
@@ -15,17 +16,18 @@ from utmost.errors import OutOfRange
 
 
 def lipschitz_level(law: Any) -> Level | None:
-    """The smallest level of one unit at which a law is Lipschitz private; None where there is none.
+    """The smallest level of one unit at which a law is Lipschitz private; None if there is none.
 
-    On the integers a staircase falls by its whole level from one integer to the next, once a period; the geometric law
-    by the level over the sensitivity at each. On the reals log f has the slope of the rate for Laplace noise; a
-    staircase jumps, and has none. A table {integer: probability} has a first and a last value, and none.
+    A staircase on the integers falls by its whole level from one integer to the next, once a period; the geometric law
+    falls by the level over the sensitivity at each integer. The slope of log f is the rate for Laplace noise on the
+    reals; a staircase on the reals jumps, and has no such level. A table {integer: probability} is bounded, and has
+    none.
 
     Args:
-        law: a law of noise on the integers or the reals, or a table.
+        law: Law of noise on the integers or the reals, or a table.
 
     Raises:
-        OutOfRange: for what is no such law.
+        OutOfRange: for anything else.
 
     Source: [koufogiannis2015], definition 2 and section 5.
 
@@ -43,14 +45,14 @@ def lipschitz_level(law: Any) -> Level | None:
 
 
 def is_lipschitz_private(law: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> bool:
-    """Whether values at distance d are hidden from each other at d times the level, for every d.
+    """Whether values at every distance d are d times the level private from each other.
 
     Args:
-        law: as for `lipschitz_level`.
-        epsilon, alpha: the level of one unit, one of them.
+        law: Law of noise, or a table.
+        epsilon, alpha: Level of one unit; one of the two.
 
     Raises:
-        NotALevel, OutOfRange: for what is no level or no law.
+        NotALevel, OutOfRange: for anything else.
 
     >>> from utmost.noise import Geometric
     >>> is_lipschitz_private(Geometric(1, 5), "1/5"), is_lipschitz_private(Geometric(1, 5), "1/6")

@@ -1,11 +1,11 @@
-"""Sums of geometric noises that are nearly one law: one inversion serves many, and what they differ by is bounded.
+"""Sums of geometric noises with nearly the same law: one inversion serves many, and their difference is bounded.
 
-Let S = sum of c_i G_i and T = sum of t_i G_i with the same levels. However the G_i with one level are paired, S has the
+Let S = sum of c_i G_i and T = sum of t_i G_i with the same levels. For any pairing of the G_i with one level, S has the
 law of T + D with D = sum of (c_i - t_i) G_i, so that
 
     P(|S| > r + d) <= P(|T| > r) + P(|D| > d).
 
-For D a bound in closed form is enough. log E exp(s G) = F(s/2) with F(u) = -log(1 - sinh^2 u / sinh^2(e/2)), a series
+A bound in closed form is enough for D. log E exp(s G) = F(s/2) with F(u) = -log(1 - sinh^2 u / sinh^2(e/2)), a series
 in u^2 without negative coefficients; so F(u)/u^2 rises, F(u) <= u^2 F(v)/v^2 for |u| <= v, and with A = sum of the
 squares of the c_i - t_i times F(v_i)/v_i^2
 
@@ -23,18 +23,18 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.noise.combination import Combination
 
-_PART = 32  # of what may be missed, so small a part is left for D
-_ROUNDED = 1e-12  # floats stand for the coefficients: each is within this of what it stands for
+_PART = 32  # the chance of D is 1/_PART of the chance that may be missed
+_ROUNDED = 1e-12  # error of the floats that stand for the coefficients
 _GROWN = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """A bound of a sum of noises with small coefficients, see the module.
+class SpreadBound:
+    """A bound of a sum of noises with small coefficients, in the symbols of the module.
 
     Attributes:
         square: A.
-        steepest: the largest s.
+        steepest: Largest s.
     """
 
     square: float
@@ -48,24 +48,24 @@ class Spread:
         return (slope * self.square / 4 + depth / slope) * _GROWN
 
 
-def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Spread]:
-    """Of each row of coefficients (laws, terms), the bound of its sum.
+def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[SpreadBound]:
+    """The bound of the sum of each row of coefficients.
 
     Args:
-        differences: the coefficients.
-        epsilons: the levels of the terms, (terms,).
-        counts: how many independent terms of each there are, (terms,).
+        differences: Coefficients, shape (laws, terms).
+        epsilons: Levels of the terms, shape (terms,).
+        counts: Numbers of independent copies of each term, shape (terms,).
     """
     edges = np.minimum(epsilons, 600.0) / 4
     heights = -np.log1p(-((np.sinh(edges) / np.sinh(2 * edges)) ** 2)) / edges**2
     sizes = np.abs(differences) + _ROUNDED
     squares = (sizes * sizes) @ (heights * counts) * _GROWN
     steepest = (2 * edges / sizes).min(axis=1) / _GROWN
-    return [Spread(float(a), float(s)) for a, s in zip(squares, steepest, strict=True)]
+    return [SpreadBound(float(a), float(s)) for a, s in zip(squares, steepest, strict=True)]
 
 
 def reaches(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> Floats:
-    """For sums of which only A is known, with these heights F(v)/v^2 at the edges v of `heights_at`: as `Spread.reach`.
+    """`SpreadBound.reach` for sums of which only A is known, with the heights F(v)/v^2 at the edges v of `heights_at`.
 
     No coefficient of a term is larger than sqrt(A/height), so that slopes up to the least 2 v sqrt(height/A) are
     allowed.
@@ -76,27 +76,27 @@ def reaches(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> 
     """
     steepest = float((2 * edges * np.sqrt(heights)).min()) / _GROWN
     least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))  # never 0, by which slopes are divided
-    return np.array([Spread(float(side * side), steepest / float(side)).reach(miss) for side in least])
+    return np.array([SpreadBound(float(side * side), steepest / float(side)).reach(miss) for side in least])
 
 
 def heights_at(epsilons: Floats, part: float) -> tuple[Floats, Floats]:
-    """For noises of these levels, that part of the level as v, below a half of it, and F(v)/v^2."""
+    """The edges v, this part (below a half) of each level, and the heights F(v)/v^2 there."""
     edges = np.minimum(epsilons, 600.0) * part
     ratios = np.sinh(edges) / np.sinh(np.minimum(epsilons, 600.0) / 2)
     return edges, -np.log1p(-(ratios**2)) / edges**2 * _GROWN
 
 
 class NearLaw(Combination):
-    """A law whose bars hold for several sums, each of which has its law up to a spread; see the module.
+    """A law whose margins hold for several sums S, each of which differs from it by a bounded sum.
 
     Args:
         reference: T.
-        spread: of S - T, the largest of all that this stands for.
+        spread: Bound of S - T, the largest of all sums.
     """
 
-    spread: Spread
+    spread: SpreadBound
 
-    def __init__(self, reference: Combination, spread: Spread) -> None:
+    def __init__(self, reference: Combination, spread: SpreadBound) -> None:
         super().__init__(reference.coefficients, reference.levels, reference.counts)
         object.__setattr__(self, "spread", spread)
 
@@ -108,8 +108,8 @@ class NearLaw(Combination):
         return round_up(Fraction(super().margin_missed(chance - part)) + Fraction(reach))
 
     def tail(self, margin: Number) -> float:
-        """At least P(|S| > margin) for each of the sums, for chances above one in a million."""
-        small = 1e-6  # given up to the reach, and added again below
+        """An upper bound of P(|S| > margin) for each of the sums, for chances above one in a million."""
+        small = 1e-6  # the chance of a larger difference, added below
         inner = exact(margin, "margin") - Fraction(self.spread.reach(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
 

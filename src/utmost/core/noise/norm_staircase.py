@@ -2,7 +2,7 @@ r"""Staircases of a norm: the noise of several integers that one individual chan
 
 P(X = x) is proportional to q^j, with j = 0 where |x| < r, 1 on the next s values of |x|, 2 on the next s, and so on;
 q = exp(-epsilon). If one individual changes the cells by d with |d| <= s, then |x + d| <= |x| + s moves j by at most 1:
-epsilon-DP, for every step r = 1, ..., s. As a law that falls with |x| by steps it is a **mixture of balls**: X is
+epsilon-DP, for every step r = 1, ..., s. Any law that falls with |x| by steps is a **mixture of balls**: X is
 uniform on the ball of radius N = r - 1 + j s, with P(j) proportional to q^j times the points of that ball.
 
 - *max*: |x| = max |x_i|, for changes of at most s in each cell, whatever their signs. The ball is a cube.
@@ -37,21 +37,21 @@ from utmost.core.noise.powers import cleared_bits
 from utmost.errors import OutOfRange
 
 Norm = Literal["max", "range"]
-"""Of a change: its largest entry; or from its lowest entry to its highest, 0 among them."""
+"""The size of a change: its largest entry; or the range from its lowest to its highest entry, with 0."""
 
 CellCost = Literal["absolute", "squared"]
-"""What is least: the mean |error| of a cell, or the mean variance."""
+"""The cost that is minimised: the mean |error| of a cell, or the mean variance."""
 
-_SPREAD = 1025  # steps that are compared at once
+_SPREAD = 1025  # steps that are compared at a time
 
 
 class BallMixture(Display, ABC):
     """Noise of k cells that is uniform on a ball whose radius is drawn.
 
     Attributes:
-        level: of all cells together.
-        cells: k.
-        sensitivity: s, how much one individual can change each cell.
+        level: Level of all cells together.
+        cells: Number k of cells.
+        sensitivity: Largest change s of each cell by one individual.
     """
 
     __slots__ = ()
@@ -63,7 +63,7 @@ class BallMixture(Display, ABC):
     @property
     @abstractmethod
     def ball(self) -> Norm:
-        """The norm whose balls they are."""
+        """The norm of the balls."""
 
     @property
     @abstractmethod
@@ -73,7 +73,7 @@ class BallMixture(Display, ABC):
     @property
     @abstractmethod
     def stride(self) -> int:
-        """By how much each radius is above the last."""
+        """The difference of neighbouring radii."""
 
     @property
     @abstractmethod
@@ -81,7 +81,7 @@ class BallMixture(Display, ABC):
         """The level of one stride: its alpha is q."""
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
-        """P(X = x) for k integers: a Fraction where q is rational, else a float."""
+        """P(X = x) for k integers: a Fraction if q is rational, else a float."""
         natural(len(x), "the number of cells of x", least=self.cells, most=self.cells)
         place = self._place(norm_of(self.ball, [exact_integer(number, "x") for number in x]))
         return self._number(lambda q, power: power(place) / ((1 - q) * self._sum(self._size, q)), place)
@@ -110,13 +110,13 @@ class BallMixture(Display, ABC):
         return self._moment(2)
 
     def margin(self, confidence: Number = "0.95") -> int:
-        """The least t with P(|X_1| <= t) >= confidence, of each cell by itself.
+        """The least t with P(|X_1| <= t) >= confidence, for each single cell.
 
-        Exact, ties included, where q is rational; else certified by intervals.
+        It is exact if q is rational, else certified by intervals.
         """
         miss = 1 - read_confidence(confidence)
         above = 1
-        # Doubling, then halving: a margin may be thousands, and each look is a polynomial.
+        # Doubling, then bisection: a margin may be thousands, and each comparison is a polynomial.
         while not self._is_kept(above, miss):
             above *= 2
         return first_integer(-1, above, lambda t: self._is_kept(t, miss))
@@ -124,11 +124,11 @@ class BallMixture(Display, ABC):
     def sizes(self) -> tuple[int, ...]:
         """The h_i of sum over j of |ball(first + j stride)| z^j = (sum over i <= k of h_i z^i) / (1 - z)^(k+1).
 
-        None is negative, so that j is I, with P(I = i) proportional to h_i q^i, plus k + 1 geometric variables.
+        No h_i is negative, so that j is I + k + 1 geometric variables, with P(I = i) proportional to h_i q^i.
         """
         k, size = self.cells, self._size
         balls = [int(size(self.first + j * self.stride)) for j in range(k + 1)]
-        # A polynomial of degree k has its generating function over (1 - z)^(k+1): multiply k + 1 balls back.
+        # The generating function of a polynomial of degree k has the denominator (1 - z)^(k+1): multiply by it.
         signs = [(-1) ** i * math.comb(k + 1, i) for i in range(k + 1)]
         return tuple(sum(signs[i] * balls[j - i] for i in range(j + 1)) for j in range(k + 1))
 
@@ -137,7 +137,7 @@ class BallMixture(Display, ABC):
         return points_of(self.ball, self.cells)
 
     def _place(self, radius: int) -> int:
-        """Which ball is the first of at least this radius."""
+        """The index of the first ball of at least this radius."""
         return max(0, -(-(radius - self.first) // self.stride))
 
     def _moment(self, order: int) -> Fraction | float:
@@ -149,7 +149,7 @@ class BallMixture(Display, ABC):
         return power(place) * self._sum(points_beyond(self.ball, self.cells, t), q, place) / self._sum(self._size, q)
 
     def _sum(self, points: fmpz_poly, q: Any, place: int = 0) -> Any:
-        """The sum over j >= 0 of points(radius of ball place + j) q^j: no coefficient of it is negative."""
+        """The sum over j >= 0 of points(radius of ball place + j) q^j, without negative coefficients."""
         coefficients = points(fmpz_poly([self.first + place * self.stride, self.stride])).coeffs()
         terms = [_at(eulerian(i), q) / (1 - q) ** (i + 1) * int(of) for i, of in enumerate(coefficients)]
         return sum(terms, 0 * q)
@@ -158,7 +158,7 @@ class BallMixture(Display, ABC):
         """Whether P(|X_1| > t) <= miss."""
         if self.ratio.is_rational:
             return bool(self.tail(t) <= miss)
-        for bits in (128, 512, 2048, 8192):  # nearer to a tie than that, the margin is one too large
+        for bits in (128, 512, 2048, 8192):  # an undecided near-tie makes the margin one too large
             around = self._interval(lambda q, power: self._tail(t, q, power), bits, self._place(t + 1))
             if around.upper <= miss or around.lower > miss:
                 return around.upper <= miss
@@ -171,9 +171,9 @@ class BallMixture(Display, ABC):
         return nearest(settled(lambda bits: self._interval(formula, bits, near)))
 
     def _interval(self, formula: "_Formula", bits: int, near: int) -> Interval:
-        """The formula with guard bits for what (1 - q)^(k+3) and points of balls take up."""
+        """The formula, with guard bits for (1 - q)^(k+3) and the points of balls."""
         k, widest = self.cells, self.first + (near + 2) * self.stride + 2
-        # Each of k + 3 divisions by 1 - q loses the zeros in front of it, and the points of a ball their own length.
+        # Each of k + 3 divisions by 1 - q loses its leading zeros, and the points of a ball lose their length.
         guard = 64 + (k + 4) * (2 * cleared_bits(self.ratio) + 2 * widest.bit_length() + k.bit_length())
         inner = bits + guard
 
@@ -189,11 +189,11 @@ class NormStaircase(BallMixture):
     r"""P(X = x) proportional to q^j, j the step of a staircase of |x| with steps of the sensitivity, the first of r.
 
     Args:
-        epsilon: the level of all cells together, or alpha = exp(-epsilon) instead.
-        cells: k, how many cells one individual changes together, at least 1.
-        sensitivity: how much one individual can change each of them, an integer s >= 1.
-        norm: "max", or "range" where one individual lowers no cell.
-        step: r, from 1 to s.
+        epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
+        cells: Number k of cells that one individual changes together, at least 1.
+        sensitivity: Largest change s of each of them by one individual, an integer >= 1.
+        norm: "max", or "range" if one individual lowers no cell.
+        step: First step r, from 1 to s.
 
     Raises:
         NotALevel: for no level or two.
@@ -285,7 +285,7 @@ def norm_of(norm: Norm, x: Sequence[int]) -> int:
 
 @lru_cache(maxsize=256)
 def points_of(norm: Norm, k: int) -> fmpz_poly:
-    """How many integer points of k dimensions the ball of radius N has, a polynomial in N."""
+    """The number of integer points of k dimensions in the ball of radius N, a polynomial in N."""
     return _ODD**k if norm == "max" else _NEXT ** (k + 1) - _N ** (k + 1)
 
 
@@ -300,7 +300,7 @@ def moment_of(norm: Norm, k: int, order: int) -> tuple[fmpz_poly, int]:
 
 @lru_cache(maxsize=256)
 def points_at(norm: Norm, k: int, a: int) -> fmpz_poly:
-    """How many points of the ball of radius N >= |a| have x_1 = a; of the range, boxes less their overlaps."""
+    """The number of points with x_1 = a in the ball of radius N >= |a|; for the range, boxes minus their overlaps."""
     if norm == "max":
         return _ODD ** (k - 1)
     left = _N - a
@@ -309,7 +309,7 @@ def points_at(norm: Norm, k: int, a: int) -> fmpz_poly:
 
 @lru_cache(maxsize=256)
 def points_beyond(norm: Norm, k: int, t: int) -> fmpz_poly:
-    """How many points of the ball of radius N > t have |x_1| > t."""
+    """The number of points with |x_1| > t in the ball of radius N > t."""
     left = _N - t
     if norm == "max":
         return left * 2 * _ODD ** (k - 1)
@@ -344,12 +344,12 @@ def _best_step(level: Level, cells: int, sensitivity: int, norm: Norm, cost: Cel
         best = int(costs.argmin())
         if high - low < _SPREAD:
             return steps[best]
-        # Closer around the best of the grid: all steps up to 1025 are compared, and of more as many again each time.
+        # The next grid is finer, between the neighbours of the best step.
         low, high = steps[max(0, best - 1)], steps[min(count - 1, best + 1)]
 
 
 def _scaled(points: fmpz_poly, u: NDArray[np.float64], level: Level, sensitivity: int) -> Floats:
-    """The sums over j of points(s (u + j)) q^j, times a number that is the same for every u."""
+    """The sums over j of points(s (u + j)) q^j, up to a factor that is the same for every u."""
     degree = points.degree()
     scaled = [float(Fraction(int(of), sensitivity ** (degree - i))) for i, of in enumerate(points.coeffs())]
     epsilon = level.epsilon_float

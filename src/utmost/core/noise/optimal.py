@@ -1,4 +1,4 @@
-"""The least additive noise for a level, a sensitivity and a cost, and what it gains over the usual noise."""
+"""The best additive noise for a level, a sensitivity and a cost, and its gain over the usual noise."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from utmost.core.noise.staircase import Staircase
 from utmost.errors import NotANumber, OutOfRange
 
 Numbers = Literal["integers", "reals"]
-"""Where a query takes its values."""
+"""The kind of numbers that a query returns."""
 
 
 def optimal_noise(
@@ -29,20 +29,20 @@ def optimal_noise(
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Staircase:
-    """The law of least expected cost among all noise that is added to one number, whatever it is, and keeps epsilon.
+    """The law of least expected cost among all additive noise that is epsilon-private for one number.
 
-    On the integers it is the geometric law for sensitivity 1, whatever the cost, else a staircase with its optimal
-    step; on the reals a staircase with its optimal gamma. ``theorem`` of the law says by which theorem. For several
-    numbers that one individual changes together, independent noise of this law need not be the least.
+    An integer query of sensitivity 1 gets the geometric law, for every cost; one of larger sensitivity a staircase with
+    its optimal step; a real query a staircase with its optimal gamma. The law's ``theorem`` names the theorem. Several
+    numbers that one individual changes together may have better noise than independent noise of this law.
 
     Args:
-        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
-        sensitivity: how much one individual can change the query; an integer >= 1 on the integers.
-        cost: L(x), even and nondecreasing in |x|.
-        numbers: where the query takes its values, "integers" or "reals".
+        epsilon: Privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: Largest change of the query by one individual; an integer >= 1 for integers.
+        cost: Cost L(x), even and nondecreasing in |x|.
+        numbers: Kind of numbers that the query returns, "integers" or "reals".
 
     Raises:
-        NotALevel, OutOfRange: for a level, a sensitivity or numbers that is none.
+        NotALevel, OutOfRange: for an invalid level, sensitivity or kind of numbers.
         NotALoss, NotMonotone, Unsupported: for a cost outside the theorems' hypotheses or beyond the floats.
 
     Source: [geng2012], Theorems 3, 11 and 12.
@@ -67,12 +67,13 @@ def relaxable_noise(
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Laplace | Staircase:
-    """The cheapest law here that can be relaxed to a larger epsilon later at no loss, however often.
+    """The cheapest law here that can be relaxed to a larger epsilon later without loss, any number of times.
 
-    These are the geometric law and the staircase of half a step on the integers (with an odd period, so that an even
-    sensitivity is rounded up, which keeps the level), Laplace and the staircase with gamma = 1/2 on the reals.
+    These are the geometric law and the half-step staircase on the integers (its period is odd, so an even sensitivity
+    is rounded up), Laplace and the staircase with gamma = 1/2 on the reals. There may be cheaper laws that can be
+    relaxed.
 
-    Arguments and errors as for `optimal_noise`. That no cheaper law can be relaxed is not claimed.
+    Arguments and errors are those of `optimal_noise`.
 
     >>> relaxable_noise(1), relaxable_noise(1, 5), relaxable_noise("1/10", 5)
     (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=3),
@@ -93,15 +94,15 @@ def relaxable_noise(
 
 
 def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost: Cost | None = None) -> float:
-    """How many times larger the expected cost of another law is: E L(other) / E L(law).
+    """The quotient of expected costs E L(other) / E L(law).
 
     Args:
-        law: the law praised.
-        over: the other law; "laplace" and "geometric" stand for theirs at the same level and sensitivity.
-        cost: L; by default the one that the law was made for, the absolute error where it was made for none.
+        law: Law in the denominator.
+        over: Other law; "laplace" and "geometric" are those of the same level and sensitivity.
+        cost: Cost L; by default the one for which the law is optimal, or the absolute error.
 
     Raises:
-        OutOfRange: when the other law is none, or the expected cost is zero.
+        OutOfRange: the other law is no law, or the expected cost is zero.
         NotANumber: for a geometric law with a sensitivity that is no integer.
 
     Source: [geng2012], Figure 2.
@@ -123,7 +124,7 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
 
 
 def _integral(sensitivity: Number, where: str) -> int:
-    """A sensitivity on the integers; one with a fraction belongs to a query on the reals."""
+    """Read the sensitivity of an integer query; a fraction belongs to a real one."""
     try:
         return positive_integer(sensitivity, "sensitivity", where)
     except NotANumber as error:
@@ -136,7 +137,7 @@ def _other(law: Law, over: Law | str) -> Law:
         return over
     if not isinstance(law, Law):
         raise OutOfRange("gain needs a law of noise", came=law)
-    named = over if isinstance(over, str) else None  # an array equals no name, and each of its cells may
+    named = over if isinstance(over, str) else None  # a comparison with an array would be an array
     if named == "laplace":
         return Laplace(law.level, law.sensitivity)
     if named == "geometric":
@@ -150,8 +151,8 @@ def gain_curve(
     """E L(Laplace) / E L(optimal noise) at each epsilon; 1 at epsilon = 0, to which it tends there.
 
     Args:
-        epsilons: shape (n,), each >= 0.
-        cost, sensitivity, numbers: as for `optimal_noise`.
+        epsilons: Levels, shape (n,), each >= 0.
+        cost, sensitivity, numbers: Arguments of `optimal_noise`.
 
     Source: [geng2012], Figure 2; Corollaries 5 and 7 for the limit.
 

@@ -1,7 +1,7 @@
-"""Costs period by period: series in b = e^-epsilon, compared by logarithms, so that they are at every epsilon.
+"""Costs period by period: series in b = e^-epsilon, compared by logarithms.
 
-Where epsilon is large, few terms of such a series matter, and b itself may be no float. A term is the power of b and
-two logarithms, of what is counted and of what is counted against it; the first power that has a term gives the scale.
+At large epsilon few terms of such a series matter, and b itself may underflow. A term is a power of b and the
+logarithms of a positive and a negative coefficient; the first power that has a term is the scale.
 """
 
 import math
@@ -17,30 +17,30 @@ from utmost.core.noise.powers import FloatPowers
 from utmost.errors import Unsupported
 
 FEW_FROM = 10.0
-"""The epsilon from which on few periods are enough; below, `utmost.core.noise.folded` sums them all."""
+"""The epsilon from which few periods suffice; below, `utmost.core.noise.folded` sums them all."""
 LEAST_EPSILON = 0.1
-"""Below it so many periods would have to be asked that a cost lost to underflow is refused."""
+"""Below it too many periods would count: a cost lost to underflow is refused."""
 NEGLIGIBLE = -40.0
-"""The log of what a remainder may be beside what is known."""
+"""The log of a negligible remainder, relative to the sum."""
 LOST = 800.0
 """e^-800 and less are 0 in floats."""
 
 _FARTHEST = 2.0**60  # in periods
-_WIDEST = 1700.0  # more than the log of the largest float over the least one
+_WIDEST = 1700.0  # above the log of the largest float over the least one
 _UNITS = 2.0**-54, 5e-16  # a quarter of a unit in the last place, and about two
-_ROUGH = 1e-290  # a cost below it has lost digits to underflow
+_ROUGH = 1e-290  # smaller costs have lost digits to underflow
 
 Term = tuple[int, float, float, float]
-"""k, the logarithms of the two coefficients of b^k, and that of what may follow, over b^k."""
+"""k, the logarithms of the positive and the negative coefficient of b^k, and of a bound of later terms over b^k."""
 
 
 def log(x: float) -> float:
-    """The logarithm, of 0 too."""
+    """The logarithm; -infinity for 0."""
     return math.log(x) if x > 0 else -math.inf
 
 
 def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
-    """The log of what is counted over what is counted against it; 0 where they are equal, or there is nothing.
+    """The log of the positive over the negative part of a series; 0 if they are equal, or both empty.
 
     >>> log_ratio([(3, 0.0, -math.inf, math.inf), (4, -math.inf, 5.0, -math.inf)], 7.0)
     2.0
@@ -59,12 +59,12 @@ def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
 
 
 def counted_periods(epsilon: float) -> range:
-    """As many periods as are looked at, not counting those on which the cost is constant: far more than matter."""
+    """The periods that are evaluated, besides those of constant cost: far more than matter."""
     return range(300 + math.ceil(60 / epsilon))
 
 
 def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | None:
-    """The first period from k on whose cost exceeds ``base``; None where none does for 2^60 periods."""
+    """The first period from k on whose cost exceeds ``base``; None if none does for 2^60 periods."""
     stride = 1
     while cost_of(k + stride - 1) <= base:
         stride *= 2
@@ -74,11 +74,9 @@ def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | No
 
 
 def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> tuple[float, ReadCost]:
-    """Epsilon, and the cost read.
+    """Epsilon, and the cost after `read_cost`.
 
-    Raises:
-        NotALoss, NotMonotone: as in `read_cost`.
-        Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
+    An infinite expectation, and a cost that exceeds the floats within four periods, raise `Unsupported`.
     """
     epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)
     sizes = np.arange(max(8, math.ceil(2 * _WIDEST / epsilon)) + 2, dtype=np.float64) * np.float64(period)
@@ -98,11 +96,11 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rests:
-    """What the periods after one may add, by their last and largest costs; each is worked out once.
+    """Bounds of the sums of later periods, by their last and largest costs; each is computed once.
 
     Attributes:
-        epsilon, period, cost: of the series.
-        known: the logarithms found so far.
+        epsilon, period, cost: Parameters of the series.
+        known: Logarithms found so far.
     """
 
     epsilon: float
@@ -111,15 +109,15 @@ class Rests:
     known: dict[tuple[int, float], float]
 
     def after(self, k: int, base: float) -> float:
-        """The log of at least sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base).
+        """The log of an upper bound of the sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base).
 
-        Of a cost that jumps once more, by far, that is more than what the next period adds. Beyond as many periods as
-        take all floats to nothing the sum is taken to fall as it falls there.
+        It covers a cost that jumps far once more. Terms beyond the range of floats are assumed to fall as they fall
+        there.
         """
         if (k, base) not in self.known:
             n = np.arange(math.ceil(_WIDEST / self.epsilon) + 2, dtype=np.float64)
             sizes = (k + 2 + n) * self.period
-            # Just past the point, where a cost that jumps there has jumped.
+            # The float after the point: a jump at the point counts.
             rises = self.cost(sizes if self.cost.integers else np.nextafter(sizes, math.inf)) - base
             rises = rises[np.isfinite(rises)]
             with np.errstate(divide="ignore"):
@@ -129,12 +127,12 @@ class Rests:
 
 
 def is_unit(rise: float, most: float) -> bool:
-    """Whether a rise is what rounding makes of a smooth cost that is a difference of numbers as large as ``most``."""
+    """Whether a rise may be rounding of a smooth cost that is a difference of numbers as large as ``most``."""
     return rise > 0 and _UNITS[0] * most <= rise <= _UNITS[1] * most
 
 
 def check_digits(size: float, least: float, before: float, after: float, *, is_noise: bool) -> None:
-    """Refuse a cost whose floats, not the cost itself, rise at the size where a first step was found to end."""
+    """Refuse a cost of which only the floats, by rounding, rise at the end of the first step."""
     if 0 < after - least < _ROUGH or is_noise:
         raise Unsupported(
             f"the cost of errors near {size} must have digits to tell them apart",

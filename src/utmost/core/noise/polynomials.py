@@ -1,9 +1,7 @@
-"""Polynomials in alpha with rational coefficients: sums of powers, moments, and their sign, decided exactly.
+"""Polynomials in alpha with rational coefficients: sums of powers, moments, and their exact sign.
 
-**The sign of a polynomial in alpha with rational coefficients, decided exactly.**
-
-Intervals of growing precision decide it unless it is zero, and zero is decided by algebra: where alpha is a power of e
-it is transcendental, so only the zero polynomial vanishes there; where alpha = u^t for a rational u that is no perfect
+Intervals of growing precision decide the sign unless it is zero, and algebra decides zero. An alpha that is a power of
+e is transcendental, so only the zero polynomial vanishes there. For alpha = u^t with a rational u that is no perfect
 power, powers u^(t n) whose exponents differ by no integer are linearly independent over the rationals, so each class of
 exponents must vanish by itself.
 """
@@ -54,7 +52,7 @@ def eulerian(order: int) -> tuple[int, ...]:
 
 
 def geometric_moment(order: int, powers: Any) -> Any:
-    r"""E G^order for a geometric variable, P(G = k) = (1 - b) b^k, in the kind of number of ``powers``.
+    r"""E G^order for a geometric variable, P(G = k) = (1 - b) b^k, in the kind of numbers of ``powers``.
 
     >>> from utmost.exact import level
     >>> from utmost.core.noise.powers import ExactPowers
@@ -120,8 +118,8 @@ def sign(level: Level, coefficients: Mapping[int, Fraction | int]) -> int:
     """-1, 0 or 1: the sign of ``sum(c * alpha**n for n, c in coefficients.items())``.
 
     Args:
-        level: gives alpha.
-        coefficients: the exponents, at least 0 and of any size, and their rational coefficients.
+        level: Level of alpha.
+        coefficients: Rational coefficients by exponent, at least 0 and of any size.
 
     >>> from utmost.exact import level
     >>> sign(level(alpha="1/4"), {0: -1, 1: 2, 2: 8}), sign(level(epsilon=1), {0: 19, 1: -51})
@@ -165,7 +163,7 @@ def _value(level: Level, terms: Mapping[int, Fraction], bits: int) -> Interval:
 
 
 def _vanishes(base: Fraction, terms: Mapping[int, Fraction]) -> bool:
-    """Whether sum c base^n is zero: a residue that is not zero decides at once, however large the exponents."""
+    """Whether sum c base^n is zero; a nonzero residue decides quickly for large exponents."""
     least, most = min(terms), max(terms)
     u, v = base.numerator, base.denominator
     scale = 1

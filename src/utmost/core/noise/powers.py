@@ -1,14 +1,11 @@
 """Powers of alpha in three kinds of numbers: rationals, certified intervals, floats.
 
-**Floats of twice the precision: a value as the sum of two floats, high + low, for products and differences.**
+A law has each formula once, in terms of b = alpha, 1 - b and b^k, and takes these three in any kind of numbers. Floats
+get 1 - b from expm1, and b^k from a product in twice the working precision, so that b^k is right to the last bits even
+if it is 1e-300.
 
-The error-free sum and product are Knuth's and Dekker's; NumPy has no fused multiply-add to do it in one step.
-
-**Powers of alpha.**
-
-A law writes each formula once, in terms of b = alpha, 1 - b and b^k, and asks the kind of number for these three.
-Floats get 1 - b from expm1 and b^k from a product kept to twice the working precision, so that b^k is right to the last
-bits even where it is 1e-300.
+`Doubled` is a float of twice the precision, the sum of two floats. Its error-free sum and product are Knuth's and
+Dekker's; NumPy has no fused multiply-add.
 """
 
 import math
@@ -25,7 +22,7 @@ from utmost.core.exact.levels import Level
 from utmost.errors import Unsupported
 
 _SPLIT = 134217729.0  # 2^27 + 1 cuts a 53-bit significand into two halves
-_LARGEST = 2.0**510  # products of two such do not overflow; every use has saturated long before
+_LARGEST = 2.0**510  # products of two such numbers do not overflow; larger ones are cut to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +39,7 @@ class Doubled:
 
     @classmethod
     def of(cls, value: Any) -> "Doubled":
-        """A Fraction, a float (array), or integers of any size, kept to 106 bits."""
+        """A Fraction, a float (array), or integers of any size, to 106 bits."""
         if isinstance(value, Fraction):
             high = nearest(value)
             return cls(np.float64(high), np.float64(nearest(value - Fraction(high))))
@@ -91,12 +88,12 @@ def _renormalised(high: Any, low: Any) -> Doubled:
     return Doubled(total, low - (total - high))
 
 
-# About two megabytes for one number; beyond it nobody means the exact value.
+# Bits of an exact power: two megabytes for one number.
 _LARGEST_EXACT = 1 << 24
 
 
 class Powers(Protocol):
-    """What a formula needs to know of alpha: b, 1 - b and b^k for integers k >= 0."""
+    """The powers of alpha that a formula needs: b, 1 - b and b^k for integers k >= 0."""
 
     @property
     def b(self) -> Any:
@@ -132,7 +129,7 @@ class ExactPowers:
         return 1 - self.b
 
     def power(self, k: int) -> Fraction:
-        """alpha^k; Unsupported where that fraction would take more than 2^24 bits."""
+        """alpha^k; a fraction of more than 2^24 bits raises `Unsupported`."""
         size = k * self.b.denominator.bit_length()
         if size > _LARGEST_EXACT:
             raise Unsupported(
@@ -161,13 +158,13 @@ class IntervalPowers:
         return 1 - self.b
 
     def power(self, k: int) -> Interval:
-        """alpha^k, computed as exp(-k epsilon) whatever the size of k."""
+        """alpha^k, computed as exp(-k epsilon), for k of any size."""
         return self.level.scaled(k).alpha_interval(self.bits) if k else Interval.of(1, self.bits)
 
 
 @dataclass(frozen=True, slots=True)
 class FloatPowers:
-    """Powers of alpha as floats, right to a few units in the last place wherever they do not underflow.
+    """Powers of alpha as floats, right to a few units in the last place unless they underflow.
 
     >>> from utmost.exact import level
     >>> FloatPowers(level(epsilon=1)).power(np.array([0, 700]))
@@ -194,7 +191,7 @@ class FloatPowers:
     def power(self, k: Any) -> NDArray[np.float64]:
         """alpha^k for integers (an array of integers, or of Python ints) or for floats k >= 0."""
         exponent = self.epsilon * Doubled.of(k)
-        high = np.minimum(exponent.high, 2000.0)  # e^-2000 is 0, and inf times 0 would be no number
+        high = np.minimum(exponent.high, 2000.0)  # e^-2000 is 0, and inf times 0 would be NaN
         return np.asarray(np.exp(-high) * (1.0 - np.where(exponent.high < 2000.0, exponent.low, 0.0)))
 
     def exponent(self, k: Any) -> NDArray[np.float64]:
@@ -206,7 +203,7 @@ class FloatPowers:
 
 
 def cleared_bits(level: Level) -> int:
-    """How many bits of 1 - alpha are leading zeros: what a division by it costs in precision."""
+    """The number of leading zeros of 1 - alpha: the bits that a division by it loses."""
     return max(0, 2 - math.frexp(level.epsilon_float)[1])
 
 

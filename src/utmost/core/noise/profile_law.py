@@ -64,18 +64,22 @@ class ProfileLaw(IntegerLaw):
         return self.profile.last_at_least(q)
 
     def expected_cost(self, cost: Cost) -> Fraction | float:
-        """E L(X): in closed form for moments of integer order (a Fraction where alpha of the profile is rational).
+        """E L(X): in closed form for moments of integer order (a Fraction if alpha of the profile is rational).
 
-        Any other cost is summed with adaptive extrapolation, in bounded time and memory whatever the sensitivity. The
-        relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps.
+        Any other cost is summed with adaptive extrapolation, in time and memory that are bounded for every sensitivity.
+        The relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps.
 
         Raises:
-            NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-            Unsupported: when the expectation is infinite, exceeds the floats, or is not settled to one part in 10^6.
+            NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
+            Unsupported: the expectation is infinite, exceeds the floats, or is not known to one part in 10^6.
         """
-        if isinstance(cost, Moment) and cost.is_integer:
-            return self._moment(int(cost.order))
         profile = self.profile
+        if isinstance(cost, Moment) and cost.is_integer:
+            order = int(cost.order)
+            if profile.level.is_rational:
+                return Fraction(profile.moment(ExactPowers(profile.level), order))
+            first = 128 + (order + 1) * cleared_bits(profile.level)
+            return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order), first)
         folded = folded_integers(profile.level, profile.period, cost)
         if isinstance(folded, IntegerPeriods):
             return folded.expectation(profile.step)
@@ -96,10 +100,10 @@ class ProfileLaw(IntegerLaw):
         return (-math.log1p(-rest) if rest < 0.5 else -math.log(most)) + epsilon * steps
 
     def log_mean_exponential(self, s: float) -> float:
-        r"""At least log E exp(s X), in closed form for 0 < s < epsilon/D, else infinity.
+        r"""An upper bound of log E exp(s X), in closed form for 0 < s < epsilon/D, else infinity.
 
         The sum over x >= 0 of p(x) e^(s x) is p(0) times [r] + b e^(s r) [D]/(1 - b e^(s D)), where [m] is the sum of
-        e^(s x) over 0 <= x < m; with s and -s both, zero counts twice.
+        e^(s x) over 0 <= x < m. The sums for s and -s together count zero twice.
         """
         shape = self.profile
         epsilon, D, r = shape.level.epsilon_float, shape.period, shape.step
@@ -114,26 +118,26 @@ class ProfileLaw(IntegerLaw):
 
         normaliser = (2 * r - 1) + b * (2 * (D - r) + 1)
         moment = (half(s) + half(-s) - 1) * -math.expm1(-epsilon) / normaliser
-        return max(0.0, math.log(moment)) * (1 + 1e-9) + 1e-12  # up: a moment must not be below the true one
+        return max(0.0, math.log(moment)) * (1 + 1e-9) + 1e-12  # rounded up, beyond the error of the closed form
 
     def curve(self, distance: Fraction) -> StaircaseCurve:
         """The curve of the best tests between X and X + distance."""
         shape = self.profile
         return StaircaseCurve(shape.level, Fraction(2 * shape.step - 1, 2 * shape.period), distance / shape.period)
 
-    def kept(self, distance: Fraction) -> Level | None:
+    def worst_level(self, distance: Fraction) -> Level | None:
         """ceil(distance / period) times the level of a period; None for the distance 0."""
-        return self.curve(distance).kept
+        return self.curve(distance).worst_level
 
     def worst_place(self, distance: int) -> int:
         """The last place of the first step."""
         return self.profile.step - 1
 
     def check_formulas(self) -> None:
-        """Nothing: the formulas of a profile are derived from each other."""
+        """Do nothing: the formulas of a profile are derived from each other."""
 
     def tail_intervals(self, places: Sequence[int], bits: int) -> list[Interval]:
-        """`tail_interval` at each of several places: one power for a period, and a line within it."""
+        """`tail_interval` at each of several places: one power for each period, and a line within it."""
         shape = self.profile
         inner = bits + shape.period.bit_length()
         powers, shift = IntervalPowers(shape.level, inner), 2 * inner - bits
@@ -153,10 +157,3 @@ class ProfileLaw(IntegerLaw):
 
     def _log_mass(self, i: Any) -> Floats:
         return self.profile.log_mass(i)
-
-    def _moment(self, order: int) -> Fraction | float:
-        profile = self.profile
-        if profile.level.is_rational:
-            return Fraction(profile.moment(ExactPowers(profile.level), order))
-        first = 128 + (order + 1) * cleared_bits(profile.level)
-        return refined(lambda bits: profile.moment(IntervalPowers(profile.level, bits), order), first)

@@ -1,8 +1,6 @@
-"""The staircase on the integers and on the reals, each formula once for every kind of number.
+"""The staircase on the integers and on the reals: each formula once, for fractions, intervals and floats.
 
-**The staircase on the integers, each formula once for fractions, intervals and floats.**
-
-With b = alpha, period D and step r,
+**The staircase on the integers** with b = alpha, period D and step r is
 
     p(i) = a b^floor((|i| + D - r) / D),   a = (1 - b) / N,   N = (2r - 1) + b (2D - 2r + 1),
 
@@ -13,9 +11,7 @@ tail, interpolated linearly between the multiples of the period: for i >= 0, wit
 
 Period 1 is the two-sided geometric law.
 
-**The staircase on the reals, each formula once for intervals and floats.**
-
-With b = alpha, period D and gamma g in [0, 1],
+**The staircase on the reals** with b = alpha, period D and gamma g in [0, 1] is
 
     f(x) = a b^floor(|x|/D + 1 - g),   a = (1 - b) / (2 D (g + b (1 - g))),
 
@@ -63,7 +59,7 @@ class Profile:
     def place(self, i: Any) -> tuple[Any, Any]:
         """(k, j) with i + D - r = k D + j and 0 <= j < D, in integers or arrays of integers."""
         if isinstance(i, np.ndarray) and self.period >= _SAFE:
-            # A sum that wraps round would give a small place to the farthest integer.
+            # A sum that wraps around would put the farthest integer at a small place.
             i = i.astype(object)
         shifted = i + (self.period - self.step)
         return shifted // self.period, shifted % self.period
@@ -99,7 +95,7 @@ class Profile:
         return float((2 * (below + powers.b * above) - powers.complement * at_zero) / self.normaliser(powers))
 
     def log_mass(self, i: Any) -> NDArray[np.float64]:
-        """log p(i) for i >= 0, finite long after p(i) itself has underflowed."""
+        """log p(i) for i >= 0; finite also if p(i) underflows."""
         powers, D, r = FloatPowers(self.level), self.period, self.step
         b = powers.b
         # 1 - b is known better than b near 1, and log1p better than log near 0.
@@ -112,7 +108,7 @@ class Profile:
         D, r = self.period, self.step
         k, j = self.place(i)
         terms: dict[int, Fraction] = {}
-        # T(i) - q times N > 0, by powers of alpha: an integer polynomial whose sign needs no precision.
+        # (T(i) - q) N by powers of alpha: a polynomial whose sign is decided exactly.
         for n, c in ((k, D - j), (k + 1, j), (0, -q * (2 * r - 1)), (1, -q * (2 * (D - r) + 1))):
             terms[n] = terms.get(n, Fraction(0)) + c
         return sign(self.level, terms)
@@ -128,9 +124,9 @@ class Profile:
         return least_near(lambda i: self.compare_tail(i, q) < 0, near) - 1
 
     def _near(self, q: Fraction) -> int:
-        """Where T is about q: solved in intervals fine enough for the last digit, so that the search is short."""
+        """The place where T is about q, solved in intervals."""
         D = self.period
-        # So many that the guess is off by one or two: each exact look costs more than the guess.
+        # Enough bits for a guess within one or two of the place: each exact comparison costs more than the guess.
         bits = 128 + 2 * (D.bit_length() + cleared_bits(self.level) + q.denominator.bit_length())
         powers = IntervalPowers(self.level, bits)
         scaled: Fraction = q * self.normaliser(powers).middle
@@ -142,9 +138,9 @@ class Profile:
 
 
 def least_near(holds: Callable[[int], bool], near: int) -> int:
-    """The least i >= 0 at which a predicate holds that, once true, stays true; looked for around ``near``."""
+    """The least i >= 0 at which a monotone predicate holds; the search begins at ``near``."""
     low, high, stride = near - 1, near, 1  # invariant sought: not holds(low), holds(high)
-    # Strides that double: a guess that is far off costs its logarithm.
+    # Strides double, so that a bad guess costs only the logarithm of its error.
     while not holds(high):
         low, high, stride = high, high + stride, stride * 2
     while low >= 0 and holds(low):
@@ -211,7 +207,7 @@ class RealProfile:
         return powers.b * (1 - self.gamma) + self.gamma
 
     def narrow_bits(self) -> int:
-        """How many bits of g + b (1 - g) are leading zeros: what a division by it costs in precision."""
+        """The number of leading zeros of g + b (1 - g): the bits that a division by it loses."""
         return max(0, 2 - math.frexp(float(self.normaliser(FloatPowers(self.level))))[1])
 
     def density(self, powers: Powers, k: Any) -> Any:
@@ -227,7 +223,7 @@ class RealProfile:
         powers, period, gamma = FloatPowers(self.level), nearest(self.period), nearest(self.gamma)
         normaliser, epsilon = float(self.normaliser(powers)), float(powers.epsilon.high)
         first = (0.5 - q) * (2 * normaliser / powers.complement)
-        # By logarithms: q itself may be 10^-300, where a loop over steps would not end.
+        # By logarithms, since q may be 10^-300, for which a loop over steps would not end.
         k = np.maximum(np.floor(-np.log(2 * normaliser * q) / epsilon), 1.0)
         t = np.clip((1 - 2 * normaliser * q / powers.power(k)) / powers.complement, 0.0, 1.0)
         return np.asarray(period * np.where(2 * normaliser * q >= powers.b, first, (k - 1) + (gamma + t)))

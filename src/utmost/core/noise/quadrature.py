@@ -1,12 +1,12 @@
-"""Sums over integers and integrals over reals of functions given as programs, to many digits in bounded time.
+"""Sums over integers and integrals over reals of functions of the caller, to many digits in bounded time.
 
-Each block is measured and doubted; the most doubtful one is halved until all doubts together are negligible. Long sums
-use Romberg's extrapolation, carried not to step 0, the integral, but to step 1, the sum itself: by Euler and Maclaurin
-the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
+Each block has a value and an estimated error; the block of the largest error is halved until all errors together are
+negligible. Long sums use Romberg's extrapolation to step 1, the sum itself, instead of step 0, the integral: by Euler
+and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
 
-Two values of a block that agree are no proof: where the function has a kink, their errors differ in sign and size from
-one block to the next, and now and then they are equal. So an integral is doubted by the last coefficients of the
-function's Chebyshev series, in absolute value, which nothing cancels, and a sum by three values of it, not by two.
+Two values of a block that agree prove nothing: at a kink of the function they may agree by chance. So the error of an
+integral is estimated by the last coefficients of the function's Chebyshev series, in absolute value, in which nothing
+cancels, and that of a sum by three of its values.
 """
 
 import heapq
@@ -21,18 +21,18 @@ from numpy.typing import NDArray
 from utmost.errors import Unsupported
 
 Function = Callable[[NDArray[Any]], NDArray[np.float64]]
-"""Takes an array of n points, returns an array whose first axis runs over them."""
+"""A function of an array of n points, to an array whose first axis has these points."""
 
 Block = tuple[Any, Any]
-Rule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block, ...]]]
-"""The value of a block, an estimate of its error, and the halves to go on with (none where it is exact)."""
+QuadratureRule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block, ...]]]
+"""A function from a block to its value, an estimate of the error, and its halves (none if the value is exact)."""
 
 _DIRECT = 64  # blocks of integers up to this size are summed term by term
 _LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
-_GAIN = 64  # a smooth block gains more than this from one of Romberg's levels to the next; at a kink it is 4
-_DOUBTED = 8  # so many of the last Chebyshev coefficients; those of a kink or a jump are never all small
-_SETTLED = 1e-6  # what the error must not exceed, relative to the value, when nothing more helps
-_FRUITLESS = 32  # halvings that hardly helped, before the rest is taken for rounding
+_GAIN = 64  # least gain from one of Romberg's levels to the next in a smooth block; at a kink it is 4
+_DOUBTED = 8  # last Chebyshev coefficients of an estimate; at a kink or a jump they are never all small
+_SETTLED = 1e-6  # largest accepted error, relative to the value
+_FRUITLESS = 32  # halvings with little effect after which the error counts as rounding
 _LIMIT = 4000
 
 
@@ -48,13 +48,13 @@ def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e
     """The sum of f over the integers of all blocks [low, high).
 
     Args:
-        f: takes an array of n integers.
-        blocks: ranges of integers, where the function's scale differs.
-        relative: the error aimed at, relative to the value, or to ``scale`` where that is larger.
-        scale: the size of what the value will be added to.
+        f: Function of an array of n integers.
+        blocks: Ranges of integers on which the function has different scales.
+        relative: Desired error, relative to the value, or to ``scale`` if that is larger.
+        scale: Size of the number to which the value will be added.
 
     Raises:
-        Unsupported: when a value is not finite, or the error stays above one part in 10^6.
+        Unsupported: a value is not finite, or the error stays above one part in 10^6.
 
     >>> float(integer_sum(lambda n: 1.0 / n**2.0, [(1, 10**6)]).value)
     1.64493306684772...
@@ -63,7 +63,7 @@ def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e
 
 
 def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1e-13, scale: float = 0.0) -> Enclosed:
-    """The integral of f over all blocks [low, high]; arguments and errors as for `integer_sum`.
+    """The integral of f over all blocks [low, high]; arguments and errors are those of `integer_sum`.
 
     >>> float(integral(np.sqrt, [(0.0, 1.0)]).value)
     0.66666666666...
@@ -72,9 +72,9 @@ def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1
 
 
 class _Adaptive:
-    """Blocks by decreasing doubt, and the sums of their values and doubts."""
+    """The blocks by decreasing error, and the sums of their values and errors."""
 
-    def __init__(self, rule: Rule, scale: float) -> None:
+    def __init__(self, rule: QuadratureRule, scale: float) -> None:
         self.rule, self.scale = rule, scale
         self.total: Any = 0.0
         self.error = 0.0
@@ -120,17 +120,17 @@ def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], 
     cells = 1 << _LEVELS
     h = (high - 1 - low) // cells
     nodes = low + h * np.arange(cells + 1)
-    # Terms that do not fill a cell are added one by one.
+    # The terms beyond the last whole cell are added one by one.
     rest = np.arange(low + h * cells + 1, high)
     values = f(np.concatenate([nodes, rest]))
     ends = (values[0] + values[cells]) / 2
     sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in (2**n for n in range(_LEVELS, -1, -1))]
     steps = [float(h) * 2.0 ** (_LEVELS - i) for i in range(_LEVELS + 1)]
     fine, coarse, coarsest = (_extrapolated(sums[:n], steps[:n]) for n in (_LEVELS + 1, _LEVELS, _LEVELS - 1))
-    # Two orders may agree by chance; three hardly.
+    # Two orders may agree by chance, three hardly.
     doubt = np.maximum(np.abs(fine - coarse), np.abs(coarse - coarsest) / _GAIN)
     middle = (low + high) // 2
-    # A sum has its ends whole, trapezoids half.
+    # A sum counts its ends fully, trapezoids half.
     value = fine + ends + values[cells + 1 :].sum(axis=0)
     return value, float(doubt.sum()), ((low, middle), (middle, high))
 
@@ -146,7 +146,7 @@ def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
 
 
 def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
-    """The ends are nodes, so that a monotone function cannot jump beside them unseen."""
+    """The ends are nodes, so that no jump of a monotone function next to them is missed."""
     low, high = block
     half, middle = (high - low) / 2, (low + high) / 2
     nodes, weights, last = _cosine_rule(32)
@@ -159,7 +159,7 @@ def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[n
 
 @lru_cache(maxsize=1)
 def _cosine_rule(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes cos(pi i/n) ascending, their weights on [-1, 1], and the rows that give the last Chebyshev coefficients."""
+    """Nodes cos(pi i/n) ascending, their weights on [-1, 1], and the matrix of the last Chebyshev coefficients."""
     angles, even = np.pi * np.arange(n + 1) / n, np.arange(2, n + 1, 2)
     factors = np.where(even == n, 1.0, 2.0) / (even**2 - 1.0)
     weights = (2.0 / n) * (1.0 - np.cos(np.outer(angles, even)) @ factors)

@@ -1,4 +1,4 @@
-"""Error bars of ratios U/V of two noisy sums that may share noises: Fieller's set with the exact laws of the noise."""
+"""Intervals for ratios U/V of two noisy sums that may share noises: Fieller's set with the exact laws of the noise."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,32 +15,32 @@ from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination
-from utmost.core.noise.inversion import Chernoff, Groups, Smoothed, not_zero
+from utmost.core.noise.inversion import Chernoff, Smoothed, TermGroups, not_zero
 from utmost.core.noise.law import law_level
 from utmost.errors import OutOfRange
 
-# An end is found to this part of its distance from the estimate.
+# An end is found to 1/_STEPS of its distance from the estimate.
 _STEPS = 1 << 14
 _FARTHEST = 120
-# Digits of an end in print, which are rounded outward like the end itself.
+# Digits of a printed end, rounded outward.
 _SHOWN = 4
 _HARDLY = Fraction(1, 1 << 50)
-# Ends are searched by guesses from so many frequencies and slopes, and proven so many steps farther out.
+# Ends are searched by estimates from _GUESSING frequencies and _SLOPES slopes, and proved _PADS steps farther out.
 _GUESSING, _SLOPES, _PADS = 1 << 10, 24, (0, 16, 64, 256)
-# From so many noises on, a guess is mostly the end itself.
+# From so many noises on, an estimate is mostly the end itself.
 _MANY = 16
 _ALIKE = 2.0**44
 
 
 @dataclass(frozen=True, slots=True)
 class RatioBar:
-    """Between which values a ratio of two sums lies, with the chance ``confidence`` or more; or that nothing is said.
+    """An interval that contains the ratio of two sums with the chance ``confidence`` or more, if it is determined.
 
     Attributes:
-        estimate: the noisy numerator over the noisy denominator; None where that is 0.
-        lower: the lower end, rounded down; -infinity where the ratio is not determined.
-        upper: the upper end, rounded up; infinity where the ratio is not determined.
-        confidence: the chance, before the noise is drawn, that the true ratio lies in between.
+        estimate: Noisy numerator over noisy denominator; None if that is 0.
+        lower: Lower end, rounded down; -infinity if the ratio is not determined.
+        upper: Upper end, rounded up; infinity if the ratio is not determined.
+        confidence: Chance, before the noise is drawn, that the true ratio is in between.
     """
 
     estimate: float | None
@@ -70,29 +70,29 @@ def fieller(
     counts: int | Sequence[int] | Any = 1,
     confidence: Number = "0.95",
 ) -> RatioBar:
-    r"""An interval that holds the true ratio with the chance ``confidence``, or more, whatever the true sums are.
+    r"""An interval that contains the true ratio with the chance ``confidence`` or more, for any true sums.
 
-    The noisy sums are U = U0 + sum u_i G_i and V = V0 + sum v_i G_i. For the true ratio rho = U0/V0 the difference
-    U - rho V is pure noise, sum (u_i - rho v_i) G_i; so {rho: |U - rho V| <= the margin of that noise} holds the true
-    ratio with the chance of the margin. The interval holds this set whole: with eta at least P(|sum v_i G_i| >= |V|), a
-    point b above the estimate with P(|noise of U - b V| > |U - b V|) <= 1 - confidence - eta is proof that *every*
-    point beyond b lies outside of the set, and likewise below. Where eta is above (1 - confidence)/2, that is where
-    the error bar of V of that confidence reaches 0, the ratio is not determined.
+    The noisy sums are U = U0 + sum u_i G_i and V = V0 + sum v_i G_i. The true ratio rho = U0/V0 makes U - rho V pure
+    noise, sum (u_i - rho v_i) G_i; so {rho: |U - rho V| <= the margin of that noise} contains the true ratio with the
+    chance of the margin. The interval contains this whole set: let eta be at least P(|sum v_i G_i| >= |V|); a point b
+    above the estimate with P(|noise of U - b V| > |U - b V|) <= 1 - confidence - eta proves that *every* point beyond b
+    is outside the set, and likewise below. If eta is above (1 - confidence)/2, that is if the interval of V of that
+    confidence reaches 0, the ratio is not determined.
 
     Args:
-        numerator, denominator: the noisy sums U and V.
-        u, v: the coefficients of each noise in U and in V, lists of one length; 0 where a sum does not have it.
-        levels, counts: of the noises, as for `Combination`.
-        confidence: strictly between 0 and 1.
+        numerator, denominator: Noisy sums U and V.
+        u, v: Coefficients of each noise in U and in V, lists of one length; 0 for a noise that a sum has not.
+        levels, counts: Levels and counts of the noises, as for `Combination`.
+        confidence: Number strictly between 0 and 1.
 
     Returns:
-        The interval as it comes: a share may be told to lie between 0 and 1 by whoever knows that it is one.
+        The interval, not cut to [0, 1] even for a share.
 
     Raises:
-        NotANumber, NotALevel, OutOfRange, WrongKind: for what is no such number, and lists of different lengths.
+        NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
 
-    Cost: that of some four sums, 0.05 s. An end is about 1/1 000 of the bar's width farther out than need be, and up
-        to a hundredth of few noises.
+    Cost: that of some four sums, 0.05 s. An end is about 1/1 000 of the interval's width too far out; for few noises up
+        to a hundredth.
     Source: [fieller1954], with the laws of proofs/theory/error-bars.md in place of the normal one.
 
     >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
@@ -106,12 +106,12 @@ def fieller(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FiellerSet:
-    """The ratios that two noisy sums leave possible.
+    """The set of ratios that two noisy sums do not reject.
 
     Attributes:
-        top, bottom: the noisy sums U and V.
-        noises: that they share.
-        miss: the chance, at most, that the true ratio is not in the set.
+        top, bottom: Noisy sums U and V.
+        noises: Noises that they share.
+        miss: Largest chance that the true ratio is not in the set.
     """
 
     top: Fraction
@@ -123,7 +123,7 @@ class FiellerSet:
     def of(
         cls, numerator: Number, denominator: Number, u: Any, v: Any, levels: Any, counts: Any, confidence: Number
     ) -> "FiellerSet":
-        """The set, of what `fieller` takes."""
+        """The set for the arguments of `fieller`."""
         sums = exact(numerator, "numerator"), exact(denominator, "denominator")
         return cls(*sums, _Noises.of(u, v, levels, counts), 1 - read_confidence(confidence))
 
@@ -134,18 +134,18 @@ class FiellerSet:
 
     @cached_property
     def _each(self) -> Fraction | None:
-        """What is left for the noise of U - rho V beside eta; None where the ratio is not determined."""
+        """1 - confidence - eta, the chance for the noise of U - rho V; None if the ratio is not determined."""
         lost = Fraction(self.noises.of_ratio(None).tail(_just_below(abs(self.bottom))))
         return None if self.estimate is None or 2 * lost > self.miss else self.miss - lost
 
     def is_beyond(self, ratio: Fraction) -> bool:
-        """Whether this ratio, and all that are farther from the estimate on its side, are proven to be out of it."""
+        """Whether this ratio, and all farther from the estimate on its side, are proved to be outside the set."""
         return self._each is not None and self.noises.of_ratio(ratio).leaves_out(
             self.top - ratio * self.bottom, self._each
         )
 
     def bar(self) -> RatioBar:
-        """The interval that holds it."""
+        """The interval that contains the set."""
         shown, sure = None if self.estimate is None else _shown(self.estimate), 1 - self.miss
         lower, upper = (self.end(way) for way in (-1, 1))
         if lower is None or upper is None:
@@ -153,22 +153,22 @@ class FiellerSet:
         return RatioBar(shown, round_down(lower), round_up(upper), sure)
 
     def end(self, way: int) -> Fraction | None:
-        """A point below (-1) or above (1) the estimate beyond which no ratio is in the set, near to the least such one.
+        """A point below (-1) or above (1) the estimate beyond which no ratio is in the set, near the least such point.
 
-        It is searched by guesses, and proven at the end: a few steps farther out where the guess itself is in. Where no
-        guess is near enough, each point is tried by a proof.
+        Estimates find it, and a proof confirms it, a few steps farther out if it fails at the estimate. If no estimate
+        is near enough, each point is tried by a proof.
         """
         if self._each is None or self.estimate is None:
             return None
         width, chance = way * self._width, round_down(self._each)
 
         def depth(ratio: Fraction) -> float:
-            """How far a ratio seems to be from the edge: positive inside, about linear where noise is about normal."""
+            """Estimated distance of a ratio from the edge: positive inside, nearly linear for nearly normal noise."""
             guess = self.noises.guess(ratio, float(abs(self.top - ratio * self.bottom)), chance)
-            # A guess that underflowed is as far inside as floats can say.
+            # An estimate that underflows counts as the least float.
             return math.sqrt(-math.log(chance)) - math.sqrt(-math.log(min(1.0, max(guess, 5e-324))))
 
-        single = len(self.noises.u) == 1  # its law is exact, and no dearer than a guess
+        single = len(self.noises.u) == 1  # its exact law takes no longer than an estimate
         before, guessed = (self.estimate, None) if single else _nearest(depth, self.estimate, width)
         if guessed is not None:
             step = guessed - before
@@ -179,10 +179,10 @@ class FiellerSet:
 
     @cached_property
     def _width(self) -> Fraction:
-        """About how far the ends are from the estimate."""
+        """The approximate distance of the ends from the estimate."""
         assert self.estimate is not None, "determined"
         near = self.noises.of_ratio(_dyadic(self.estimate)).reach(self.miss)
-        # Without a width the noise is hardly ever there at all.
+        # A width of 0 means that the noise is nearly always 0.
         return _dyadic(Fraction(near) / abs(self.bottom)) or max(_dyadic(abs(self.estimate)), Fraction(1)) * _HARDLY
 
 
@@ -214,12 +214,12 @@ class _Noises:
 
     @cached_property
     def are_many(self) -> bool:
-        """Whether a guess is mostly the end itself: the law of few noises has jumps."""
+        """Whether an estimate is mostly the end itself; the law of few noises has jumps."""
         return len(self.u) >= _MANY
 
     @cached_property
     def _floats(self) -> tuple[Floats, ...]:
-        """u, v, levels and counts, in an order that brings equal noises together."""
+        """u, v, levels and counts of the groups of equal noises."""
         size = len(self.u)
         levels = self.levels if np.ndim(self.levels) else [self.levels]
         epsilons = [law_level(of, None, "fieller").epsilon_float for of in levels]
@@ -229,17 +229,17 @@ class _Noises:
         return *alike, np.bincount(group, counts)
 
     def guess(self, ratio: Fraction, margin: float, miss: float) -> float:
-        """About P(|noise of U - ratio V| > margin): as for `Combination`, but that a thousand frequencies must do."""
+        """An estimate of P(|noise of U - ratio V| > margin), as in `Combination` with a thousand frequencies."""
         u, v, epsilons, counts = self._floats
         sizes = np.abs(u - float(ratio) * v)
         unit = float(sizes.max(initial=0.0))
         if not unit:
             return 0.0
-        # A sum and its like of the other sign are equal but for rounding; how fine a law is depends on their number.
+        # Sizes that differ by rounding only are one group; the resolution depends on the number of groups.
         alike = np.array([np.rint(sizes / unit * _ALIKE), epsilons])
         (whole, levels), group = np.unique(alike, axis=1, return_inverse=True)
         there, many = whole > 0, np.bincount(group, counts)
-        groups = Groups(whole[there] / _ALIKE, levels[there], many[there], None)
+        groups = TermGroups(whole[there] / _ALIKE, levels[there], many[there], None)
         if (hardly := not_zero(groups)) <= miss:
             return hardly
         return Smoothed.of(groups, Chernoff.of(groups, _SLOPES), _GUESSING).exceeded(margin / unit, miss)
@@ -248,11 +248,11 @@ class _Noises:
 def _nearest(
     depth: Callable[[Fraction], float], estimate: Fraction, width: Fraction
 ) -> tuple[Fraction, Fraction | None]:
-    """A point that is not out, and next to it one that is: by doubling the width, then between 2^14 steps of that.
+    """A point of depth > 0 and a neighbouring one of depth <= 0: by doubling the width, then among 2^14 steps of it.
 
     Args:
-        depth: positive where a ratio is not out, and telling how far it is from the edge, as far as that is known. The
-            next point lies where a line between two ends is 0; an end that stayed twice counts half (Illinois rule).
+        depth: Estimated distance of a ratio from the edge, positive inside. The next point is the zero of a line
+            between two ends; an end that stayed twice counts half (Illinois rule).
     """
     far, inner, outer = 1, 1.0, depth(estimate + width)
     while outer > 0:
@@ -260,7 +260,7 @@ def _nearest(
             return estimate, None
         far, inner = 2 * far, outer
         outer = depth(estimate + far * width)
-    # Where the width was doubled, half of it was not out.
+    # After a doubling, half of the width is inside.
     step, low, high, moved = far * width / _STEPS, 0 if far == 1 else _STEPS // 2, _STEPS, 0
     while high - low > 1:
         middle = low + round((high - low) * inner / (inner - outer))
@@ -274,7 +274,7 @@ def _nearest(
 
 
 def _just_below(x: Fraction) -> Fraction:
-    """A little less than x: P(|S| > it) is at least P(|S| >= x)."""
+    """A number a little below x, so that P(|S| > it) is at least P(|S| >= x)."""
     return x - x / (1 << 60) if x else Fraction(-1)
 
 

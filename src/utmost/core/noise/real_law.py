@@ -1,4 +1,4 @@
-"""Laws of noise on the reals: what follows from a density, a tail and its inverse on one side of zero."""
+"""The base class of noise on the reals: methods that follow from a density, a tail and its inverse."""
 
 import math
 from abc import abstractmethod
@@ -22,8 +22,8 @@ from utmost.errors import OutOfRange
 class RealLaw(Law):
     """A law on the reals, symmetric about zero, with a density.
 
-    Its answers are floats, right to a few units in the last place in both tails; `cdf_interval` encloses the exact
-    value. A number or a list or a numeric array is read; a number is answered with a float, the others with an array.
+    Answers are floats, right to a few units in the last place in both tails; `cdf_interval` encloses the exact value. A
+    number gets a float, a list or numeric array an array.
     """
 
     __slots__ = ()
@@ -42,14 +42,14 @@ class RealLaw(Law):
 
     @abstractmethod
     def on_steps(self, steps: int) -> IntegerLaw:
-        """The law on the integers that is drawn for it, on a grid of so many steps for the sensitivity."""
+        """The law on the integers that is drawn for this one, on a grid of ``steps`` steps for the sensitivity."""
 
     def pdf(self, x: Any) -> Any:
         """The density at x, right-continuous in |x|."""
         return _answered(x, lambda points: self._density(abs(points)))
 
     def logpdf(self, x: Any) -> Any:
-        """The logarithm of the density, finite long after the density itself has underflowed."""
+        """The logarithm of the density; finite also if the density underflows."""
         return _answered(x, lambda points: self._log_density(abs(points)))
 
     def cdf(self, x: Any) -> Any:
@@ -64,12 +64,12 @@ class RealLaw(Law):
         """The x with cdf(x) = p; minus infinity at p = 0, infinity at p = 1.
 
         Args:
-            p: a number in [0, 1] or an array of them; a Fraction, Decimal or text keeps a p next to 1 apart from it.
+            p: Number in [0, 1] or an array of them; a Fraction, Decimal or text distinguishes a p next to 1 from it.
         """
         return -self._upper_quantile(p)
 
     def iccdf(self, q: Any) -> Any:
-        """The x with ccdf(x) = q: quantiles of the upper tail for q too small to write as 1 - p."""
+        """The x with ccdf(x) = q: the quantile of the upper tail, also for q too small to write as 1 - p."""
         return self._upper_quantile(q)
 
     def expected_cost(self, cost: Cost) -> float:
@@ -79,8 +79,8 @@ class RealLaw(Law):
         finitely many kinks and jumps.
 
         Raises:
-            NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-            Unsupported: when the expectation is infinite, exceeds the floats, or is not settled to one part in 10^6.
+            NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
+            Unsupported: the expectation is infinite, exceeds the floats, or is not known to one part in 10^6.
         """
         if isinstance(cost, Moment) and cost.is_integer:
             return refined(lambda bits: self.moment_interval(int(cost.order), bits))
@@ -90,11 +90,11 @@ class RealLaw(Law):
         """The least float t with P(|X| <= t) >= confidence: rounded up, certainly not too small.
 
         Args:
-            confidence: strictly between 0 and 1; a float is read as the decimal it prints.
+            confidence: Number strictly between 0 and 1; a float is read as the decimal it prints.
         """
         value = read_confidence(confidence)
         t = self._near_margin(value)
-        while not self._covers(t, value):  # exactly: a first guess may lie on either side
+        while not self._covers(t, value):  # the guess may be on either side
             t = math.nextafter(t, math.inf)
         while self._covers(below := math.nextafter(t, 0.0), value):
             t = below
@@ -169,7 +169,7 @@ class RealLaw(Law):
 
 
 def _answered(x: Any, formula: Any) -> Any:
-    """The formula at the points, as a float where one number was given."""
+    """The formula at the points; a float for a single number."""
     points, scalar = finite_numbers(x)
     values = formula(points.astype(np.float64))
     return float(values) if scalar else values

@@ -1,4 +1,4 @@
-"""The law of a sum of independent copies of one noise, such as a staircase: error bars of totals of such cells."""
+"""The law of a sum of independent copies of one noise, such as a staircase: margins of totals of such cells."""
 
 import math
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
 from utmost.core.noise.integer_law import IntegerLaw
 
-# Probabilities are rounded down to multiples of 2^-_BITS; sums of more copies than _MOST_COPIES have Chernoff's bound.
+# Probabilities are rounded down to multiples of 2^-_BITS; more copies than _MOST_COPIES have Chernoff's bound only.
 _BITS, _MOST_COPIES = 96, 10_000
-# Wide noise is rounded to so many bins for a standard deviation, and this part of the chance is given up for that.
+# Wide noise is rounded to _BINS bins in a standard deviation, at the price of 1/_GIVEN_UP of the chance.
 _BINS, _GIVEN_UP = 160, 64
-# Mass farther out than these standard deviations, of one copy and of the sum, is given up: it only lengthens the bar.
+# Mass beyond so many standard deviations, of one copy and of the sum, is ignored, which only lengthens the margin.
 _OF_ONE, _OF_ALL = 36, 9
 _SLOPES = 200
 
@@ -28,17 +28,14 @@ _SLOPES = 200
 class RepeatedSum(Display):
     r"""S = X_1 + ... + X_n, the X_i independent with one law on the integers.
 
-    The probabilities of one X are rounded down to multiples of 2^-96 and multiplied as polynomials, exactly, the
-    products rounded down again: what they say of P(|S| <= r) is never too large. Wide noise is first rounded to bins,
-    and the bar has what that may move S by on top, some 1 % of it. Far more copies, and confidences beyond the bins,
-    have Chernoff's bound. One copy is exact.
+    The probabilities of one X are rounded down to multiples of 2^-96 and multiplied exactly as polynomials, and the
+    products rounded down again, so that P(|S| <= r) is never overestimated. Wide noise is first rounded to bins; the
+    margin then includes the largest effect on S, some 1 %. Far more copies, and confidences beyond the bins, have
+    Chernoff's bound. One copy is exact.
 
     Args:
-        law: of one copy.
-        count: how many there are; signs do not matter, since the law is symmetric.
-
-    Raises:
-        WrongKind, OutOfRange: for what is no such law, and a count below 1.
+        law: Law of one copy.
+        count: Number of copies; signs do not matter, since the law is symmetric.
 
     Cost: 10 ms for 10 copies, at most seconds for 10 000.
 
@@ -73,22 +70,22 @@ class RepeatedSum(Display):
         return min(margins)
 
     def _by_bins(self, miss: Fraction) -> list[int]:
-        """The least margin by the sums of the bins; none where so little is missed that the bins do not say it."""
-        moved, given_up = self._moved(miss)
-        wanted = math.ceil((1 - miss + given_up) * (1 << _BITS))
-        if self._kept[-1] < wanted:
+        """The least margin by the sums of the bins; empty if the bins do not reach so small a chance."""
+        shift, given_up = self._rounding_shift(miss)
+        required = math.ceil((1 - miss + given_up) * (1 << _BITS))
+        if self._cumulative[-1] < required:
             return []
-        bins = first_integer(-1, len(self._kept) - 1, lambda bins: bool(self._kept[bins] >= wanted))
-        return [bins * self._bin + moved]
+        bins = first_integer(-1, len(self._cumulative) - 1, lambda bins: bool(self._cumulative[bins] >= required))
+        return [bins * self._bin + shift]
 
-    def _moved(self, miss: Fraction) -> tuple[int, Fraction]:
-        """By how much rounding to bins moves the sum, but for a chance that is given up.
+    def _rounding_shift(self, miss: Fraction) -> tuple[int, Fraction]:
+        """The change of the sum by rounding to bins, and the chance of a larger one.
 
-        What one copy is moved by is symmetric and at most half a bin, so that Hoeffding bounds the sum of the moves.
+        The change of one copy is symmetric and at most half a bin, so that Hoeffding's inequality bounds the sum.
         """
         half, given_up = self._bin // 2, miss / _GIVEN_UP
         log = math.log(2 * given_up.denominator) - math.log(given_up.numerator)
-        # Up: Hoeffding's bound must not be rounded below itself.
+        # Hoeffding's bound is rounded up.
         mostly = math.ceil(half * math.sqrt(2 * self.count * log) * (1 + 1e-9))
         return (mostly, given_up) if mostly < self.count * half else (self.count * half, Fraction(0))
 
@@ -102,7 +99,7 @@ class RepeatedSum(Display):
         return 2 * int(self._deviation / _BINS / 2) + 1
 
     @cached_property
-    def _kept(self) -> list[int]:
+    def _cumulative(self) -> list[int]:
         """At most 2^96 P(|S'| <= k) for the sum S' in bins, k = 0, 1, ..."""
         most = math.ceil((_OF_ONE + _OF_ALL * math.sqrt(self.count)) * self._deviation / self._bin) + 1
         copy_weights = self._one(math.ceil(_OF_ONE * self._deviation / self._bin) + 1)
@@ -117,21 +114,21 @@ class RepeatedSum(Display):
     def _one(self, most: int) -> list[int]:
         """The probabilities of the bins of one copy, from -most to most, rounded down."""
         half = self._bin // 2
-        tails = self._tails([k * self._bin - half for k in range(1, most + 2)])
+        # 2^96 P(X >= first) for the first integer of each bin, rounded down and rounded up.
+        found = [
+            interval.at(_BITS)
+            for interval in self.law.tail_intervals([k * self._bin - half for k in range(1, most + 2)], _BITS + 32)
+        ]
+        tails = [(interval.low, interval.high) for interval in found]
         halves = [(1 << _BITS) - 2 * tails[0][1]]
         halves += [max(0, low - high) for (low, _), (_, high) in pairwise(tails)]
         return halves[:0:-1] + halves
 
-    def _tails(self, firsts: list[int]) -> list[tuple[int, int]]:
-        """2^96 P(X >= first) of each, rounded down and rounded up."""
-        found = [interval.at(_BITS) for interval in self.law.tail_intervals(firsts, _BITS + 32)]
-        return [(interval.low, interval.high) for interval in found]
-
     def _by_chernoff(self, miss: Fraction) -> int:
         """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""
-        # Of a law of this level and sensitivity no tail falls faster, and no exponential moment beyond is finite.
+        # No law of this level and sensitivity has a finite exponential moment beyond.
         steepest = self.law.level.epsilon_float / self.law.sensitivity
-        # Down, by more than both logarithms are off.
+        # Rounded down, by more than the errors of both logarithms.
         log_miss = math.log(miss.numerator) - math.log(miss.denominator) - 1e-9
         least = math.inf
         for k in range(1, _SLOPES):
@@ -142,7 +139,7 @@ class RepeatedSum(Display):
 
 
 def _power(weights: list[int], count: int, most: int) -> list[int]:
-    """The weights of the sum of so many copies, from -most to most at the farthest; never too large."""
+    """The weights of the sum of ``count`` copies, from -most to most; never too large."""
     product: list[int] | None = None
     square = weights
     while True:
@@ -165,7 +162,7 @@ def _times(first: list[int], second: list[int], most: int) -> list[int]:
 
 
 def repeated(law: IntegerLaw, count: int) -> Any:
-    """The law of a sum of copies: a `Combination` where they are geometric, which serves any number of them.
+    """The law of a sum of copies: a `Combination` for geometric noise, a `RepeatedSum` for any other.
 
     >>> from utmost.noise import Combination, Geometric
     >>> isinstance(repeated(Geometric(1), 24), Combination), repeated(Geometric(1), 24).margin("0.95")

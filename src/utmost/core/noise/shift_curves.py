@@ -1,19 +1,15 @@
-"""Telling noise from its shifted copy: the curve of the best tests, for every law of additive noise.
+"""Tests that distinguish noise from its shifted copy: the curve of the best ones, for every law of additive noise.
 
-**Telling a law of staircase shape from its shifted copy.**
+**Staircase shapes.** Every such law has a density that is constant on a first step of half-width gamma and on further
+steps of width 1, each b times as high as the one before: f(x) ~ b^floor(|x| + 1 - gamma), in units of the width. An
+integer law has this shape if each integer has its unit cell: the discrete staircase of step r and sensitivity D has
+gamma = (2r-1)/(2D), the two-sided geometric has width 1 and gamma = 1/2. The likelihood ratio of the copy shifted by s,
+f(x-s)/f(x), is always a power b^-j. Call j the class of the outcome x; it lies between -(n+1) and n+1 for n = floor(s).
 
-Every such law has a density that is constant on a first step of half-width gamma and on further steps of width 1, each
-b times as high as the one before: f(x) ~ b^floor(|x| + 1 - gamma), in units of the width. So has an integer law when
-each integer is given its unit cell: the discrete staircase of step r and sensitivity D has gamma = (2r-1)/(2D), the
-two-sided geometric has width 1 and gamma = 1/2. The likelihood ratio of the copy shifted by s, f(x-s)/f(x), is always
-a power b^-j. Call j the class of the outcome x; it lies between -(n+1) and n+1 for n = floor(s).
-
-**Telling any symmetric law on the integers from its shifted copy.**
-
-Let p never grow with |x|, and s >= 0. Where p(x - s) > e^epsilon p(x), x lies right of s/2: the copy is likelier on the
-right alone. So a larger shift never helps to hide: for the best event S at the shift s, the event S + 1 has at the
-shift s + 1 the same probability under the copy, and no larger one under the law. The sensitivity is the worst of all
-shifts that one individual can cause, whatever the law.
+**Any symmetric law on the integers.** Let p never grow with |x|, and s >= 0. If p(x - s) > e^epsilon p(x), x lies right
+of s/2: the copy is likelier only on the right. So a larger shift is easier to detect: for the best event S at the shift
+s, the event S + 1 has the same probability under the copy at the shift s + 1, and no larger one under the law. The
+sensitivity is therefore the worst of all shifts that one individual can cause, for every law.
 """
 
 import math
@@ -49,7 +45,7 @@ class Curve(Protocol):
         """The least missed-detection probability at an array of probabilities, in floats."""
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The same at one rational, where the curve is rational."""
+        """The same at one rational, if the curve is rational."""
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
         """sup over S of P(X + s in S) - e^epsilon P(X in S) for rational data (None: epsilon 0); None if irrational."""
@@ -62,23 +58,23 @@ class ShiftCurve(Curve, Protocol):
     """The curve of a law and its shifted copy."""
 
     @property
-    def kept(self) -> Level | None:
-        """The level of the largest likelihood ratio; None where the hypotheses are equal."""
+    def worst_level(self) -> Level | None:
+        """The level of the largest likelihood ratio; None if the hypotheses are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaplaceCurve:
     """X against X + shift, for Laplace noise X in units of its sensitivity.
 
-    With a = exp(-epsilon shift), the least missed-detection probability at false alarm p is
+    The least missed-detection probability at false alarm p is, with a = exp(-epsilon shift),
 
         1 - p / a    for p <= a/2,
         a / (4 p)    for a/2 <= p <= 1/2,
         a (1 - p)    for 1/2 <= p.
 
     Attributes:
-        level: the law's level at its sensitivity.
-        shift: distance of the two hypotheses in sensitivities, at least 0.
+        level: Level of the law at its sensitivity.
+        shift: Distance of the two hypotheses in sensitivities, at least 0.
 
     Source: [geng2012], equation (15).
 
@@ -91,58 +87,58 @@ class LaplaceCurve:
     shift: Fraction
 
     @property
-    def kept(self) -> Level | None:
+    def worst_level(self) -> Level | None:
         """The level of the largest likelihood ratio; None where the hypotheses are equal."""
         return self.level.scaled(self.shift) if self.shift else None
 
     @property
     def is_rational(self) -> bool:
         """Whether the curve is rational at rational points."""
-        return self.kept is None or self.kept.is_rational
+        return self.worst_level is None or self.worst_level.is_rational
 
     def missed(self, false_alarm: Floats) -> Floats:
         """The least missed-detection probability at an array of probabilities."""
-        epsilon, p = (self.kept.epsilon_float if self.kept else 0.0), false_alarm
+        epsilon, p = (self.worst_level.epsilon_float if self.worst_level else 0.0), false_alarm
         a = np.exp(-epsilon)
         part = np.divide(p, a, out=np.zeros_like(p), where=(p <= a / 2) & (p > 0))
-        middle = np.exp(-epsilon - np.log(np.where(p > a / 2, 4 * p, 4)))  # a / (4 p), also where a underflows
+        middle = np.exp(-epsilon - np.log(np.where(p > a / 2, 4 * p, 4)))  # a / (4 p), also if a underflows
         return np.select([p <= a / 2, p <= 0.5], [1 - part, middle], a * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
         """The same for one rational probability; a must be rational."""
-        a, p = (self.kept.alpha_fraction() if self.kept else Fraction(1)), false_alarm
+        a, p = (self.worst_level.alpha_fraction() if self.worst_level else Fraction(1)), false_alarm
         if p <= a / 2:
             return 1 - p / a
         return a / (4 * p) if p <= Fraction(1, 2) else a * (1 - p)
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """1 - sqrt(a e^epsilon), or 0 where that is negative; None where it is irrational."""
-        if self._is_kept(level):
+        """1 - sqrt(a e^epsilon), or 0 if that is negative; None if it is irrational."""
+        if self._is_private(level):
             return Fraction(0)
-        assert self.kept is not None
-        if level is not None and level.base != self.kept.base:
+        assert self.worst_level is not None
+        if level is not None and level.base != self.worst_level.base:
             return None
-        root = Level(self.kept.base, (self.kept.power - (level.power if level else 0)) / 2)
+        root = Level(self.worst_level.base, (self.worst_level.power - (level.power if level else 0)) / 2)
         return 1 - root.alpha_fraction() if root.is_rational else None
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
         """The same as an interval, for any level."""
-        if self._is_kept(level):
+        if self._is_private(level):
             return Interval.of(0, bits)
-        assert self.kept is not None
-        slope = -self.kept.epsilon_interval(bits)
+        assert self.worst_level is not None
+        slope = -self.worst_level.epsilon_interval(bits)
         return 1 - exp_interval((slope if level is None else slope + level.epsilon_interval(bits)) / 2, bits)
 
-    def _is_kept(self, level: Level | None) -> bool:
-        return self.kept is None or (level is not None and level >= self.kept)
+    def _is_private(self, level: Level | None) -> bool:
+        return self.worst_level is None or (level is not None and level >= self.worst_level)
 
 
 @dataclass(frozen=True, slots=True)
 class StaircaseCurve:
     """X against X + shift, for X with density proportional to b^floor(|x| + 1 - gamma).
 
-    With n + phi = shift and N + theta = shift + 2(1 - gamma), whole parts first, and B the broken line through the
-    points (k, b^k), everything follows from
+    Let n + phi = shift and N + theta = shift + 2(1 - gamma), whole parts first, and let B be the broken line through
+    the points (k, b^k). The curve follows from
 
         kappa   = ((1-b) min(phi, 2 gamma) + b phi) / (2 B(1-gamma)),
         tail(j) = P(class of X >= j) = 0                                       for j > n + 1,
@@ -156,11 +152,11 @@ class StaircaseCurve:
     the points of j and j - 1.
 
     Attributes:
-        level: the level whose alpha is b.
-        gamma: half-width of the first step, in 0..1.
-        shift: distance of the two hypotheses, at least 0.
+        level: Level whose alpha is b.
+        gamma: Half-width of the first step, in 0..1.
+        shift: Distance of the two hypotheses, at least 0.
 
-    Source: [geng2012] gives the law, its equations (3) to (11) the test; the curve at every shift is derived in
+    Source: [geng2012] has the law, its equations (3) to (11) the test; the curve at every shift is derived in
     proofs/theory/trade-off.md.
 
     >>> curve = StaircaseCurve(Level.of_alpha("1/2"), Fraction(1, 2), Fraction(1))
@@ -178,7 +174,7 @@ class StaircaseCurve:
         return self.level.is_rational
 
     @property
-    def kept(self) -> Level | None:
+    def worst_level(self) -> Level | None:
         """The level of the largest likelihood ratio, b^-ceil(shift); None where the hypotheses are equal."""
         return self.level.scaled(math.ceil(self.shift)) if self.shift else None
 
@@ -231,25 +227,25 @@ class StaircaseCurve:
         return _chord(b, *self._place(j)) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _lifted(self, j: int, b: Powers) -> Any:
-        """b^-j tail(j), for 0 < j: no larger than 1, however small the tail is."""
+        """b^-j tail(j), for 0 < j, at most 1: it does not underflow with the tail."""
         if j == math.floor(self.shift) + 1:
             return self._outer(min(self.shift % 1, 2 * self.gamma), self.shift % 1, b)
         whole, part = self._place(j)
         return _chord(b, whole - j, part) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _outer(self, on_first_step: Fraction, anywhere: Fraction, b: Powers) -> Any:
-        """kappa, and with the lengths of the complement 1 - kappa, as a sum of terms that are not negative."""
+        """kappa, or 1 - kappa from the lengths of the complement, as a sum of nonnegative terms."""
         return (b.complement * on_first_step + b.b * anywhere) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _place(self, j: int) -> tuple[int, Fraction | int]:
-        """The place where class j begins on the broken line: whole part and part."""
+        """The place where class j begins on the broken line: whole and fractional part."""
         whole, theta = divmod(self.shift + 2 * (1 - self.gamma), 1)
         return ((whole + j) // 2, 0) if (whole + j) % 2 == 0 else ((whole + j - 1) // 2, theta)
 
     def _missed_inside(self, p: Floats, b: FloatPowers) -> Floats:
         """The curve between tail(n+1) and tail(1-n): find the class by inverting the broken line, then interpolate.
 
-        A class misjudged by rounding costs no accuracy, for neighbouring pieces meet where they are confused.
+        A class that rounding misjudges costs no accuracy, since neighbouring pieces meet there.
         """
         if self.shift > 1 << 1000:  # no float holds its classes
             remedy = "Pass false_alarm as a Fraction, or a smaller shift."
@@ -270,7 +266,7 @@ class StaircaseCurve:
 
 
 def _chord(b: Powers, k: int, part: Fraction | int) -> Any:
-    """The broken line B at k + part: b^k ((1 - part)(1 - b) + b), a sum of terms that are not negative."""
+    """The broken line B at k + part: b^k ((1 - part)(1 - b) + b), a sum of nonnegative terms."""
     return b.power(k) * ((1 - part) * b.complement + b.b)
 
 
@@ -290,7 +286,7 @@ def _multiples(level: Level | None, unit: Level) -> int:
         bits *= 2
 
 
-_DOUBT = 1e-11  # of a difference of two floats, relative to them, before its sign is decided in intervals
+_DOUBT = 1e-11  # relative difference of two floats below which intervals decide the sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +294,12 @@ class LatticeCurve:
     """X against X + shift, for any law on the integers whose probabilities never grow with |x|.
 
     The least missed-detection probability is in floats, from all outcomes with a probability of at least 1e-280. The
-    divergence is certified: runs of outcomes where its sign is clear in floats are summed by exact tails, the others
-    one by one in intervals, and what lies farther out widens the interval.
+    divergence is certified: exact tails sum runs of outcomes whose sign is clear in floats, intervals the others one by
+    one, and the mass farther out widens the interval.
 
     Attributes:
-        law: the law of X.
-        shift: distance of the two hypotheses, at least 0.
+        law: Law of X.
+        shift: Distance of the two hypotheses, at least 0.
     """
 
     law: "IntegerLaw"
@@ -315,9 +311,9 @@ class LatticeCurve:
         return False
 
     @property
-    def kept(self) -> Level | None:
+    def worst_level(self) -> Level | None:
         """The level of the largest likelihood ratio; None where the hypotheses are equal."""
-        return self.law.kept(Fraction(self.shift))
+        return self.law.worst_level(Fraction(self.shift))
 
     def missed(self, false_alarm: Floats) -> Floats:
         """The least missed-detection probability at an array of probabilities."""
@@ -335,11 +331,11 @@ class LatticeCurve:
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
         """sup over S of P(X + shift in S) - e^epsilon P(X in S), as an interval (None: epsilon 0)."""
-        kept = self.kept
-        if kept is None or (level is not None and level >= kept):
+        worst = self.worst_level
+        if worst is None or (level is not None and level >= worst):
             return Interval.of(0, bits)
         x, p, q = self._outcomes()
-        # Where epsilon is positive or 0 the copy is likelier on the right alone.
+        # For epsilon >= 0 the copy is likelier only on the right.
         right = 2 * x > self.shift
         x, p, q = x[right], p[right], q[right]
         over = q - p * (1.0 if level is None else math.exp(level.epsilon_float))

@@ -5,7 +5,7 @@ cells by d, 0 <= d_j <= s, the joint law keeps exactly
 
     s max over d in {0, 1}^k of sum_i r_i |a_i.d|
 
-of it (the sum is convex in d). Where x_1 moves up, x_2 + x_3 does not move down, so that x_1 - x_2 - x_3 costs little.
+of it (the sum is convex in d). If x_1 moves up, x_2 + x_3 does not move down, so that x_1 - x_2 - x_3 costs little.
 Each sum has noise of its own, and shares are the same at every level: lossless to relax.
 """
 
@@ -29,23 +29,23 @@ from utmost.core.noise.combination import Combination
 from utmost.core.noise.law import law_level, law_text, positive_integer
 from utmost.errors import OutOfRange, SolverFailed
 
-Rows = tuple[tuple[int, ...], ...]
+IntegerRows = tuple[tuple[int, ...], ...]
 """Integer rows over the cells."""
 
 MOST_CELLS, MOST_ROWS, MOST_ENTRY, FINEST = 12, 64, 1 << 20, 1 << 64
-"""Cells whose changes are listed, rows, the size of an entry, and the common denominator of the shares."""
+"""Largest numbers of cells and rows, the largest entry, and the largest common denominator of the shares."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class SignedCells(Display):
-    """Geometric noise on signed sums of cells that one individual changes together, and none of them down.
+    """Geometric noise on signed sums of cells that one individual changes together, without lowering any.
 
     Args:
-        epsilon: the level of all cells together, or alpha = exp(-epsilon) instead.
-        rows: integer rows over the k cells, of rank k.
-        shares: of the level, of each row; positive.
-        sensitivity: how much one individual can change each cell, an integer >= 1.
-        nonnegative: whether one individual lowers no cell; where nobody promises it the same rows cost more.
+        epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
+        rows: Integer rows over the k cells, of rank k.
+        shares: Positive share of the level for each row.
+        sensitivity: Largest change of each cell by one individual, an integer >= 1.
+        nonnegative: Whether one individual lowers no cell; otherwise the same rows cost more.
 
     Raises:
         OutOfRange: for rows that do not determine the cells, more than 12 cells or 64 rows, and shares that spend more
@@ -61,7 +61,7 @@ class SignedCells(Display):
     """
 
     level: Level
-    rows: Rows
+    rows: IntegerRows
     shares: tuple[Fraction, ...]
     sensitivity: int
     nonnegative: bool
@@ -99,17 +99,17 @@ class SignedCells(Display):
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return len(self.rows[0])
 
     @property
     def charge(self) -> Fraction:
-        """How much of the level is spent on the change that costs most."""
+        """The share of the level that the costliest change spends."""
         return charge_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
 
     @property
     def changes(self) -> list[tuple[tuple[int, ...], Fraction]]:
-        """The certificate of the charge: every corner of what one individual may change, and what it spends."""
+        """The certificate of the charge: every corner of the possible changes, and the share of the level it spends."""
         return changes_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
 
     @property
@@ -121,7 +121,7 @@ class SignedCells(Display):
     def estimate(self) -> tuple[Array, int]:
         """B and its denominator: the cells are B y / denominator of the noisy sums y, unbiased exactly; (cells, rows).
 
-        Least squares, with the squares of the shares for weights: at every level the same.
+        It is the least squares estimate with the squares of the shares as weights, the same at every level.
         """
         return _estimate(self.rows, self.shares)
 
@@ -143,7 +143,7 @@ class SignedCells(Display):
         return sum(self.noise_of(cell).mean_size for cell in range(self.cells)) / self.cells
 
     def margins(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
-        """For each cell, the least r that is certified to have P(|noise| <= r) >= confidence."""
+        """The least r that is certified to have P(|noise| <= r) >= confidence, for each cell."""
         return tuple(self.noise_of(cell).margin(confidence) for cell in range(self.cells))
 
     def __repr__(self) -> str:
@@ -151,13 +151,13 @@ class SignedCells(Display):
         return law_text(self, rows=self.rows, shares=shares, nonnegative=self.nonnegative)
 
 
-def charge_of_rows(rows: Rows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:
-    """The largest, over what one individual may change by 1, of the sum of shares times |row . change|.
+def charge_of_rows(rows: IntegerRows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:
+    """The largest sum of shares times |row . change| over the changes by one individual.
 
     Args:
-        rows: over k cells.
-        shares: of each row.
-        nonnegative: whether changes lie in [0, 1]^k, or in [-1, 1]^k; the corners are enough, as the sum is convex.
+        rows: Integer rows over k cells.
+        shares: Share of each row.
+        nonnegative: Whether changes are in [0, 1]^k; otherwise in [-1, 1]^k. The corners suffice, as the sum is convex.
 
     >>> rows, shares = ((1, 0, 0), (1, -1, -1), (0, 1, -1)), [Fraction(267, 500), *[Fraction(233, 500)] * 2]
     >>> [str(charge_of_rows(rows, shares, nonnegative=known)) for known in (True, False)]
@@ -167,9 +167,9 @@ def charge_of_rows(rows: Rows, shares: Sequence[Fraction], *, nonnegative: bool)
 
 
 def changes_of_rows(
-    rows: Rows, shares: Sequence[Fraction], *, nonnegative: bool
+    rows: IntegerRows, shares: Sequence[Fraction], *, nonnegative: bool
 ) -> list[tuple[tuple[int, ...], Fraction]]:
-    """The certificate of a charge: every corner of what one individual may change, and what it spends."""
+    """The certificate of a charge: every corner of the possible changes, and the share of the level it spends."""
     common = lcm(*(share.denominator for share in shares))
     parts = np.array([int(share * common) for share in shares], dtype=object)
     corners = list(product((0, 1) if nonnegative else (-1, 1), repeat=len(rows[0])))[1 if nonnegative else 0 :]
@@ -177,12 +177,8 @@ def changes_of_rows(
     return [(corner, Fraction(spent, common)) for corner, spent in zip(corners, moved.dot(parts), strict=True)]
 
 
-def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> Rows:
-    """Integer rows of one length, at most 64, or ``most``, of at most 12 entries.
-
-    Raises:
-        OutOfRange, NotANumber: for anything else.
-    """
+def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> IntegerRows:
+    """Read integer rows of one length: at most ``most`` rows, of at most 12 entries."""
     if not isinstance(rows, Sequence | np.ndarray):
         raise wrong_kind("rows", "a list of rows of integers", rows)
     if not 1 <= len(rows) <= most or any(isinstance(row, str) or not np.iterable(row) for row in rows):
@@ -197,7 +193,7 @@ def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> Rows:
 
 
 @lru_cache(maxsize=256)
-def _estimate(rows: Rows, shares: tuple[Fraction, ...]) -> tuple[Array, int]:
+def _estimate(rows: IntegerRows, shares: tuple[Fraction, ...]) -> tuple[Array, int]:
     """(A' W A)^-1 A' W over its common denominator, W the squares of the shares."""
     A = objects((Fraction(entry) for row in rows for entry in row), (len(rows), len(rows[0])))
     weighed = A.T * objects(share**2 for share in shares)

@@ -1,6 +1,6 @@
 """The staircase law on the reals, and its optimal gamma.
 
-**The optimal gamma of the staircase on the reals.**
+The staircase with first step g has the expected cost
 
 V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never falls and G is geometric with
 ratio b. Its slope has the sign of M(g) - V(g), so the optimum g* is where M overtakes V, and V(g*) = M(g*) where M is
@@ -34,7 +34,7 @@ from utmost.core.noise.shift_curves import StaircaseCurve
 from utmost.errors import NotALoss, OutOfRange
 
 _LEAST_FLOAT = Fraction(1, 1 << 1074)
-_UNSURE = 1e-11  # relative width of a bracket that integrals decided, which are right to 1e-13
+_UNSURE = 1e-11  # relative width of a bracket found by integrals, which are right to 1e-13
 
 
 def optimal_gamma(
@@ -46,9 +46,9 @@ def optimal_gamma(
 ) -> float:
     """The gamma whose staircase has the least expected cost.
 
-    For the absolute and the squared error it is closed, for moments of integer order the root of a polynomial, found by
-    exact signs; these depend on epsilon alone. For any other cost see `gamma_bracket`; inside that bracket gamma is
-    found by quadrature, until the cost of neighbouring gammas no longer differs by one part in 10^12.
+    The absolute and the squared error have closed forms; moments of integer order need the root of a polynomial, found
+    by exact signs. These depend on epsilon alone. `gamma_bracket` encloses gamma for any other cost, and quadrature
+    finds it inside that bracket, until the costs of neighbouring gammas differ by less than one part in 10^12.
 
     Raises:
         NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
@@ -67,7 +67,15 @@ def optimal_gamma(
         half = level.scaled(Fraction(1, 2))
         return refined(lambda bits: half.alpha_interval(bits) / (1 + half.alpha_interval(bits)))
     if cost == squared:
-        return _squared_gamma(level)
+        # ((b(1+b)/2)^(1/3) - b)/(1-b), or with h = epsilon/2: (cosh(h)^(1/3) - exp(-h))/(2 sinh(h)).
+        powers = FloatPowers(level)
+        h = float(powers.epsilon.high) / 2
+        # Two forms of one number: the differences of the first cancel near 0, and the second overflows for large h.
+        if h > 0.5:
+            b = powers.b
+            return float(math.cbrt(b * (1 + b) / 2) - b) / powers.complement
+        root = math.expm1(math.log1p(2 * math.sinh(h / 2) ** 2) / 3)
+        return (root - math.expm1(-h)) / (2 * math.sinh(h))
     if isinstance(cost, Moment) and cost.is_integer:
         low, high = _moment_bracket(level, int(cost.order))
         return nearest((low + high) / 2)
@@ -119,49 +127,38 @@ def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | No
     return FloatPowers(law_level(epsilon, alpha, "heuristic_gamma")).b / 2
 
 
-def _squared_gamma(level: Level) -> float:
-    """((b(1+b)/2)^(1/3) - b)/(1-b), or with h = epsilon/2: (cosh(h)^(1/3) - exp(-h))/(2 sinh(h))."""
-    powers = FloatPowers(level)
-    half = float(powers.epsilon.high) / 2
-    # Two forms of one number: near 0 the differences of the first cancel, and far out the second overflows.
-    if half > 0.5:
-        b = powers.b
-        return float(math.cbrt(b * (1 + b) / 2) - b) / powers.complement
-    root = math.expm1(math.log1p(2 * math.sinh(half / 2) ** 2) / 3)
-    return (root - math.expm1(-half)) / (2 * math.sinh(half))
-
-
 def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
-    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 where floats do not determine
-    it."""
+    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; it begins at 0 if gamma
+    underflows."""
     low, high = Fraction(0), Fraction(1, 2)
-    # Halved in rationals by the sign of a polynomial in alpha: no rounding decides on which side the optimum is.
+    # Halving in rationals by the sign of a polynomial in alpha: no rounding decides on which side the optimum is.
     while high - low > low / (1 << bits) and high > _LEAST_FLOAT:
         middle = (low + high) / 2 if low else high / 16
-        if _gains_nothing(level, order, middle):
+        # M(g) >= V(g) for |x|^m and g = p/q, multiplied by (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1): an integer
+        # polynomial in b, whose sign is exact for every alpha.
+        p, q = middle.numerator, middle.denominator
+        terms = polynomials.times(
+            polynomials.shifted_moment_cleared(order, q, p), {0: p * (order + 1), 1: (q - p) * (order + 1)}
+        )
+        for i in range(order + 1):
+            first = p ** (order + 1 - i) * q**i
+            part = polynomials.times(
+                polynomials.geometric_moment_cleared(i, order), {0: first, 1: q ** (order + 1) - first}
+            )
+            terms = polynomials.plus(terms, polynomials.scaled(part, -math.comb(order + 1, i)))
+        if sign(level, terms) >= 0:
             high = middle
         else:
             low = middle
     return low, high
 
 
-def _gains_nothing(level: Level, m: int, g: Fraction) -> bool:
-    """Whether M(g) >= V(g) for |x|^m and g = p/q: times (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1), integers in b."""
-    p, q = g.numerator, g.denominator
-    # Cleared of every denominator: a sign of an integer polynomial, which is exact where alpha is any number.
-    terms = polynomials.times(polynomials.shifted_moment_cleared(m, q, p), {0: p * (m + 1), 1: (q - p) * (m + 1)})
-    for i in range(m + 1):
-        first = p ** (m + 1 - i) * q**i
-        part = polynomials.times(polynomials.geometric_moment_cleared(i, m), {0: first, 1: q ** (m + 1) - first})
-        terms = polynomials.plus(terms, polynomials.scaled(part, -math.comb(m + 1, i)))
-    return sign(level, terms) >= 0
-
-
 def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
-    """The cost, all periods together; or one by one, where few matter, or where the first that costs is far away."""
+    """The cost folded over all periods; or period by period, if few matter or the first errors that cost are far
+    away."""
     if level.epsilon_float < FEW_FROM:
         folded = Folded.of(level, nearest(period), cost, integers=False)
-        # A sum of all periods may have lost the digits by which M overtakes V; then they are weighed one by one.
+        # A sum of all periods may have lost the digits by which M overtakes V.
         if not folded.is_lost():
             return folded
     return FewPeriods.of(level, period, cost)
@@ -179,10 +176,10 @@ def _enclosed(folded: Folded) -> Enclosure:
 def _searched(folded: Folded, bracket: Enclosure) -> float:
     """The optimal gamma inside a bracket, by integrals of M that are extended from the bracket's lower end.
 
-    Where M jumps from below V to above it, the optimum is the float before the jump.
+    If M jumps from below V to above it, the optimum is the float before the jump.
     """
     b = folded.powers.b
-    # Where the cost jumps M does, and M - V may pass 0 in the jump: no bracket of a continuous search ends there.
+    # M jumps where the cost does, and M - V may pass 0 in the jump, which a search of a continuous function misses.
     jump = largest_jump(folded, bracket.low, bracket.high)
     cuts = (bracket.low, bracket.high) if jump is None else (bracket.low, *jump, bracket.high)
     parts = [folded.integral(start, end) for start, end in pairwise((0.0, *cuts, 1.0))]
@@ -220,21 +217,21 @@ class Staircase(RealLaw):
     The density is a on |x| < gamma D, b times that up to D, and falls by b from each period to the next.
 
     Args:
-        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
-        sensitivity: D, how much one individual can change the query, a positive number.
-        cost: what the noise is for; gamma is the optimal one for it, unless ``gamma`` is given.
-        gamma: the first step's share of the period, in [0, 1].
+        epsilon: Privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: Largest change D of the query by one individual, a positive number.
+        cost: Cost that chooses gamma, unless ``gamma`` is passed.
+        gamma: Share of the first step in the period, in [0, 1].
 
     Attributes:
-        gamma: as a float.
-        exact_gamma: where it is rational: as it was given, the optimal one for |x| where alpha is the square of a
-            rational, and for a cost that is a function the float that was found. None where it is irrational, or not
+        gamma: The share as a float.
+        exact_gamma: The share as a Fraction, if it is rational: the argument, or the optimal one for |x| if alpha is
+            the square of a rational, or the float found for a cost that is a function. None if it is irrational, or not
             known to be rational.
 
     Raises:
         NotALevel: for no level or two.
-        OutOfRange: when the sensitivity or gamma is outside its range.
-        NotALoss, NotMonotone, Unsupported: when gamma cannot be chosen for the cost; see `optimal_gamma`.
+        OutOfRange: the sensitivity or gamma is outside its range.
+        NotALoss, NotMonotone, Unsupported: gamma cannot be chosen for the cost; see `optimal_gamma`.
 
     Promise: epsilon-DP for real queries of sensitivity D, attained.
     Source:  [geng2012], (25)-(26) and Theorem 3.
@@ -317,7 +314,7 @@ class Staircase(RealLaw):
         return self.cost in (absolute, squared) or self.level.base is None
 
     def gamma_interval(self, bits: int = 128) -> Interval:
-        """An interval around gamma, whatever the floats say, a few units of ``2**-bits`` wide.
+        """An interval around the exact gamma, a few units of ``2**-bits`` wide.
 
         >>> Staircase(1, cost=squared).gamma_interval(30).contains(Fraction("0.41673743493"))
         True
@@ -338,7 +335,7 @@ class Staircase(RealLaw):
 
     @property
     def theorem(self) -> str:
-        """By which theorem the law is optimal."""
+        """The claim of optimality with its theorem."""
         best = [c for c in costs_to_name(self.cost) if optimal_gamma(self.level, self.sensitivity, c) == self.gamma]
         if best:
             return f"{least_cost(best)} among additive noise on the reals [geng2012, Theorem 3]"
@@ -350,9 +347,9 @@ class Staircase(RealLaw):
         return StaircaseCurve(self.level, self.profile.gamma, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> DiscreteStaircase:
-        """The staircase on a grid of so many steps D, with the step nearest to gamma D + 1/2.
+        """The staircase on a grid of ``steps`` steps D, with the step nearest to gamma D + 1/2.
 
-        For gamma = 1/2 an even D is raised by one, which keeps the level, so that it can be relaxed without loss.
+        With gamma = 1/2 an even D is raised by one, which leaves the level, so that it can be relaxed without loss.
         """
         period = steps | 1 if self.gamma == 0.5 else steps
         step = min(period, math.floor(Fraction(self.gamma) * period) + 1)
@@ -414,7 +411,7 @@ def _read_gamma(gamma: Number) -> float:
 
 
 def _rational_gamma(level: Level, cost: Cost, chosen: float) -> Fraction | None:
-    """The gamma that was chosen for a cost, where it is rational; a function's is the float that was found."""
+    """The gamma chosen for a cost as a Fraction, if it is rational; that of a function is the float that was found."""
     if not (isinstance(cost, Moment) and cost.is_integer):
         return Fraction(chosen)
     half = level.scaled(Fraction(1, 2))

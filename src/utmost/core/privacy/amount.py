@@ -1,4 +1,4 @@
-"""Amounts: numbers that are counted in whole steps, such as euros in cents; and numbers of distinct values."""
+"""Amounts that are counted in whole steps, such as euros in cents; and numbers of distinct values."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,22 +23,22 @@ _LEFT_OUT = "left out of the sums"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Amount(PickledByFields):
-    """What is summed: a column of amounts, and the step of which all of them are whole multiples.
+    """A column of amounts that is summed, and the step of which all amounts are whole multiples.
 
-    Sums are counted, noised and kept in steps, as integers; they are shown in the amount's own unit.
+    Sums are counted, noised and stored in steps, as integers, and shown in the amount's own unit.
 
     Args:
-        name: of the column, by which sums are named.
-        step: > 0, a decimal such as "0.01", of at most 30 digits on either side of the point.
-        between: the ends of each event's amount, where sums and counts are noised together: along an axis of this name
-            stand what the amounts have above the low end, and what they have below the high one.
-        distinct: nothing is summed: how many of so many declared values occur in a cell, which does not add over cells.
-        missing: whether events without an amount are left out of the sums. With ``between`` such events are counted, in
+        name: Name of the column, and of its sums.
+        step: Positive decimal such as "0.01", of at most 30 digits on either side of the point.
+        between: Ends of each event's amount, if sums and counts are noised together: an axis of this name then has the
+            sums of the parts above the low end, and below the high one.
+        distinct: Number of declared values, if a cell holds how many of them occur in it instead of a sum.
+        missing: Whether events without an amount are left out of the sums. With ``between`` such events are counted, in
             a third place along the axis.
 
     Raises:
-        OutOfRange: for a step that is none, a column without a name, ends that are no multiples of the step, and a
-            step, ends or missing amounts of distinct values.
+        OutOfRange: for a step that is no positive decimal, an empty name, ends that are no multiples of the step, and a
+            step, ends or missing amounts together with ``distinct``.
 
     >>> euros = Amount("spent", "0.05")
     >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)
@@ -89,25 +89,21 @@ class Amount(PickledByFields):
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The ends of each event's amount in steps, where sums and counts are noised together."""
-        assert self.between is not None, "asked for shared sums alone"
+        """The ends of each event's amount in steps, if sums and counts are noised together."""
+        assert self.between is not None, "only shared sums have ends"
         low, high = (int(end / self.step) for end in self.between)
         return low, high
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of the axis along which sums and counts are noised together."""
-        assert self.between is not None, "asked for shared sums alone"
+        """The labels of the axis of sums and counts that are noised together."""
+        assert self.between is not None, "only shared sums have labels"
         low, high = map(decimal_text, self.between)
         return (f"above {low}", f"below {high}", *(("missing",) if self.missing else ()))
 
     @classmethod
     def of(cls, value: Any) -> "Amount":
-        """An amount, or the one that `facts` wrote.
-
-        Raises:
-            WrongKind, OutOfRange: for what is none.
-        """
+        """An amount as it is, or the one from the fields that `facts` wrote."""
         if isinstance(value, cls):
             return value
         others = {"between", "distinct", "missing"}
@@ -119,11 +115,7 @@ class Amount(PickledByFields):
         return cls(value["name"], value["step"], value.get("between"), value.get("distinct"), is_open)
 
     def steps(self, value: Number, where: str = "value") -> int:
-        """How many steps an amount is.
-
-        Raises:
-            OutOfRange: for one that is no multiple of the step.
-        """
+        """The number of steps in an amount; one that is no multiple of the step raises `OutOfRange`."""
         number = written_number(value, text(where, "where")) / self.step
         if number.denominator != 1:
             remedy = "Round it, or choose a finer step."
@@ -131,36 +123,36 @@ class Amount(PickledByFields):
         return number.numerator
 
     def text(self, steps: int | Fraction) -> str:
-        """So many steps as a decimal; as a fraction where that does not end."""
+        """A number of steps as a decimal; as a fraction if the decimal does not end."""
         return decimal_text(steps * self.step)
 
     def number(self, steps: int | Fraction) -> int | float:
-        """So many steps as a number: an int where whole steps of a whole width are meant, else the nearest float."""
+        """A number of steps as a number: an int for whole steps of whole width, else the nearest float."""
         value = steps * self.step
         return int(value) if self.step.denominator == 1 and isinstance(steps, int) else float(value)
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
-        """Whole steps as an array of numbers: integers for a whole step, else the float nearest to each."""
+        """Whole steps as an array of numbers: integers if the step is whole, else the nearest floats."""
         over, under = self.step.numerator, self.step.denominator
         largest = largest_size(steps)
         fits = largest * over < _FITS
         scaled = (steps.astype(np.int64 if fits else object)) * over
         if under == 1:
             return scaled
-        # Both are floats exactly: their quotient is rounded once.
+        # Both numbers are floats exactly: the quotient is rounded once.
         if fits and largest * over < 1 << 53 and under < 1 << 53:
             return np.asarray(scaled / under, dtype=np.float64)
         flat = [float(Fraction(int(whole), under)) for whole in scaled.ravel().tolist()]
         return np.array(flat, dtype=np.float64).reshape(steps.shape)
 
     def margin(self, steps: int | float) -> int | float:
-        """An error bar of so many steps, in the amount's own unit: exact for whole steps, else rounded up."""
+        """A margin in steps, converted to the amount's own unit: exact for whole steps, else rounded up."""
         if isinstance(steps, int):
             return self.number(steps)
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
 
     def facts(self) -> dict[str, Any]:
-        """Name, step, ends, how many values may be distinct, and what becomes of missing ones, as JSON values."""
+        """Name, step, ends, number of distinct values and the rule for missing ones, as JSON values."""
         ends = {} if self.between is None else {"between": list(map(decimal_text, self.between))}
         distinct = {} if self.distinct is None else {"distinct": self.distinct}
         missing = {"missing": _LEFT_OUT} if self.missing else {}

@@ -1,4 +1,4 @@
-"""The unit of privacy: whom a release protects, and how much of the table that individual can change."""
+"""The unit of privacy: how much of a table one individual can change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ from utmost.core.privacy.amount import Amount
 from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 
 Neighbours = Literal["add-remove", "change-one"]
-"""Which two data sets are neighbours: one individual is added or removed, or one individual's record is replaced."""
+"""The neighbouring relation: one individual is added or removed, or one individual's record is replaced."""
 
 # Replacing a record is removing it and then adding another: two steps, each of which must be paid for.
-_LARGEST = 10**100  # the laws take no larger sensitivity either: no query has one, and each digit costs time
-_STATED = {"sensitivity", "cells", "neighbours"}
+_LARGEST = 10**100  # no query has a larger sensitivity, and each digit costs time
+_REQUIRED = {"sensitivity", "cells", "neighbours"}
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
 _HIDDEN = {
     "add-remove": "whether a person is in the data (add-remove)",
@@ -33,29 +33,29 @@ _HIDDEN = {
 class Unit(PickledByFields):
     """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
 
-    Both numbers describe the *presence* of one individual, whichever relation is named: what adding that individual's
-    record to the data changes. Under ``change-one`` a record is replaced, which is removing it and adding another, so a
-    release that is epsilon/2-private for add-remove is epsilon-private for change-one, and the level is divided by
-    twice the cells. Nothing is halved in silence and nobody has to double by hand.
+    Both numbers describe the *presence* of one individual under either relation: the change of the table when that
+    individual's record is added. ``change-one`` replaces a record, which removes it and adds another, so a release that
+    is epsilon/2-private for add-remove is epsilon-private for change-one, and the level is divided by twice the cells.
+    The library does this; a caller never doubles or halves.
 
     Args:
-        sensitivity: the most by which one individual's presence changes one cell, > 0; of amounts, in steps.
-        cells: how many of the released cells one individual's presence changes, >= 1, over all released columns.
+        sensitivity: Largest change of one cell by one individual's presence, > 0; for amounts, in steps.
+        cells: Number of released cells that one individual's presence changes, >= 1, over all released columns.
         neighbours: "add-remove" or "change-one".
-        amount: of sums what is summed, and in which steps, or whose distinct values are counted; None for counts, and
-            for numbers that have no name.
-        nonnegative: a promise that one individual's presence **lowers no cell**: counts, and sums of what is between 0
-            and the sensitivity. Then a replaced record takes from some cells what it adds to others, the total stays,
-            and a strategy for sums of cells may spend more under "change-one". False where nobody promises it.
-        in_all: the most by which all cells together are changed, at least the sensitivity; None, and where it says no
-            more than the others do, for cells times sensitivity. A strategy has more of the level for each cell then.
-        exactly: a promise that **every** individual is counted with all of this, in ``cells`` cells the sensitivity
-            each (or ``in_all``), and nobody with less: in exactly one cell, say. Then replacing a record leaves the
-            total as it is, and it is public; who is not counted at all would be seen in it. Of "change-one" and
-            ``nonnegative`` alone. False where nobody promises it.
+        amount: Amount that is summed, with its step, or whose distinct values are counted; None for counts, and for
+            numbers without a name.
+        nonnegative: Promise that one individual's presence **lowers no cell**, as for counts, and sums of amounts
+            between 0 and the sensitivity. A replaced record then takes from some cells what it adds to others, the
+            total stays, and a plan of sums may spend more under "change-one". False for no promise.
+        in_all: Largest change of all cells together, at least the sensitivity; None for cells times sensitivity. A plan
+            has a larger share of the level for each cell if this is smaller.
+        exactly: Promise that **every** individual counts with all of this: the sensitivity in each of ``cells`` cells
+            (or ``in_all`` together), and nobody with less; for example in exactly one cell. Replacing a record then
+            leaves the total, which is public; an individual who is not counted would show in it. It needs "change-one"
+            and ``nonnegative``. False for no promise.
 
     Raises:
-        OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
+        OutOfRange, NotANumber: for numbers outside these ranges, and an unknown relation.
     >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
     (2, 4)
     >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most_of
@@ -84,7 +84,19 @@ class Unit(PickledByFields):
         in_all: Number | None = None,
         exactly: bool = False,
     ) -> None:
-        object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
+        number = written_number(sensitivity, "sensitivity")
+        above, below = number.numerator, number.denominator
+        if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
+            raise OutOfRange(
+                "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
+            )
+        if number <= 0:
+            raise OutOfRange(
+                "sensitivity must be positive",
+                came=sensitivity,
+                remedy="Give the most by which one individual changes one cell: 1 for a count.",
+            )
+        object.__setattr__(self, "sensitivity", number)
         object.__setattr__(self, "cells", _cells(cells))
         object.__setattr__(self, "neighbours", _neighbours(neighbours))
         object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
@@ -99,7 +111,7 @@ class Unit(PickledByFields):
             raise OutOfRange(required, came=str(self.reach), where="in_all", remedy="Count in smaller steps.")
 
     def __repr__(self) -> str:
-        """What can be typed to have it again: whole numbers as they are, others as text, and nothing that is usual."""
+        """The call that makes this unit, without the arguments that are at their defaults."""
         more = [f"cells={self.cells}"]
         more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
         more += [] if self.amount is None else [f"amount={self.amount!r}"]
@@ -110,22 +122,22 @@ class Unit(PickledByFields):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
-        """The unit that `facts` wrote, alone or among other values.
+        """The unit from the fields that `facts` wrote; other fields are ignored.
 
         Raises:
-            OutOfRange, NotANumber, WrongKind: for what describes none.
+            OutOfRange, NotANumber, WrongKind: for fields that describe no unit.
         >>> unit = Unit(100, 2, amount=Amount("spent", "0.05"))
         >>> Unit.of_facts(unit.facts()) == unit
         True
         """
-        if not isinstance(facts, Mapping) or not set(facts) >= _STATED:
-            raise wrong_kind("facts", f"a mapping with {', '.join(sorted(_STATED))}", facts)
+        if not isinstance(facts, Mapping) or not set(facts) >= _REQUIRED:
+            raise wrong_kind("facts", f"a mapping with {', '.join(sorted(_REQUIRED))}", facts)
         numbers = facts["sensitivity"], facts["cells"], facts["neighbours"], facts.get("amount")
         promised = {name: facts.get(name, False) for name in ("nonnegative", "exactly")}
         return cls(*numbers, in_all=facts.get("in_all"), **promised)
 
     def facts(self) -> dict[str, Any]:
-        """The unit as JSON values; the amount of sums alone, and a promise that nobody makes is left out."""
+        """The unit as JSON values, without an amount that is None and promises that are False."""
         amount: dict[str, Any] = {} if self.amount is None else {"amount": self.amount.facts()}
         amount |= {"nonnegative": True} if self.nonnegative else {}
         amount |= {} if self.in_all is None else {"in_all": str(self.in_all)}
@@ -134,27 +146,27 @@ class Unit(PickledByFields):
 
     @property
     def step(self) -> Fraction:
-        """The step in which the sensitivity is counted; 1 where nothing else was said."""
+        """The step in which the sensitivity is counted; 1 without an amount."""
         return Fraction(1) if self.amount is None else self.amount.step
 
     @property
     def is_shared(self) -> bool:
-        """Whether the two cells along the amount's axis change by no more than the sensitivity in all."""
+        """Whether the two cells along the amount's axis together change by no more than the sensitivity."""
         return self.amount is not None and self.amount.between is not None
 
     @property
     def is_distinct(self) -> bool:
-        """Whether a cell holds how many distinct values occur in it, which does not add over cells."""
+        """Whether a cell holds a number of distinct values, which does not add up over cells."""
         return self.amount is not None and self.amount.distinct is not None
 
     @property
     def needs_sizes(self) -> bool:
-        """Whether it is the sizes of all changes together that are bounded, which pays under geometric noise alone."""
+        """Whether the sum of all changes is bounded, which needs geometric noise."""
         return self.is_shared or self.in_all is not None
 
     @property
     def leaves_totals(self) -> bool:
-        """Whether a replacement is known to take from one sum what it adds to another: only if nothing is negative."""
+        """Whether a replacement is known to take from one sum what it adds to another."""
         return self.neighbours == "change-one" and self.nonnegative
 
     @property
@@ -164,17 +176,17 @@ class Unit(PickledByFields):
 
     @property
     def whole_cells(self) -> int:
-        """How many cells one individual's presence can change by all of the sensitivity."""
+        """The number of cells that one individual's presence can change by all of the sensitivity."""
         return int(self.reach // self.sensitivity)
 
     @property
     def most(self) -> str:
-        """The sensitivity in words, in the amount's own unit, and what bounds all cells together."""
+        """The sensitivity in words, in the amount's own unit, and the bound of all cells together."""
         return self._most("")
 
     @property
     def most_of(self) -> str:
-        """The same, with the name of what is summed: "5000 of paid"."""
+        """The same with the name of the amount: "5000 of paid"."""
         return self._most(
             "" if self.amount is None or self.is_distinct or self.is_shared else f" of {self.amount.name}"
         )
@@ -184,7 +196,7 @@ class Unit(PickledByFields):
         return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}{of}"
 
     def many(self, cell: str) -> str:
-        """How many cells one individual changes, in words.
+        """The number of cells that one individual changes, in words.
         >>> Unit(1, 2).many("cell")
         '2 cells'
         """
@@ -194,26 +206,18 @@ class Unit(PickledByFields):
         return f"{self.cells} pair{'s' * (self.cells != 1)} of {cell}s along {self.amount.name!r}"
 
     def text(self, steps: int | Fraction) -> str:
-        """So many steps in words, in the amount's own unit."""
+        """A number of steps in words, in the amount's own unit."""
         return number_words(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
 
     def check_plain(self) -> None:
-        """Check that values come as they are noised, and not in steps.
-
-        Raises:
-            Unsupported: for amounts in steps of another width than 1, and sums and counts that are noised together.
-        """
+        """Check that values are noised as they are: steps of 1, and no bound over all cells together."""
         self.check_each_cell("their unit")
         if self.step != 1:
             remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
             raise Unsupported("amounts in steps come in a counted table", came=f"steps of {self.step}", remedy=remedy)
 
     def check_each_cell(self, came: str) -> None:
-        """Check that cells may be noised one by one, whatever the law: by what one individual changes in each.
-
-        Raises:
-            Unsupported: for sums and counts that are noised together, and where all cells together are bounded.
-        """
+        """Check that each cell may have noise of its own, of any law: no bound over all cells together."""
         if self.needs_sizes:
             what = "sums and counts that are noised together" if self.is_shared else "cells that are bounded in all"
             remedy = (
@@ -223,13 +227,10 @@ class Unit(PickledByFields):
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_part(self, part: object) -> None:
-        """Check that a table which is a part of others is not charged by what a replacement leaves as it is.
+        """Check that a table which is a part of another makes no promise about its total.
 
-        A replaced record may move from one part to another: it leaves one table and enters the other, and the two
-        releases pay for half a replacement each. So neither may spend its whole level on one record more or less.
-
-        Raises:
-            OutOfRange: for a promise that nothing is negative beside a part, where a record may be replaced.
+        A replaced record may leave one part and enter another, and the two releases each pay for half a replacement. So
+        neither may spend its whole level on one record more or less.
         """
         if part is not None and self.leaves_totals:
             raise OutOfRange(
@@ -239,14 +240,14 @@ class Unit(PickledByFields):
             )
 
     def check_adds(self, *, is_one_cell: bool, came: str) -> None:
-        """Check that numbers of several cells may be added up, where they are to be.
+        """Check that cells may be added up. Distinct counts may not: two cells may have values in common.
 
         Args:
-            is_one_cell: whether each answer is of one cell alone, and nothing is added.
-            came: what was asked for, for the message.
+            is_one_cell: Whether each answer is one cell, and nothing is added.
+            came: Request, for the message.
 
         Raises:
-            NotDetermined: for distinct counts: two cells may hold the same value, and how many do no cell says.
+            NotDetermined: for distinct counts of several cells.
         >>> Unit(1, 2).check_adds(is_one_cell=False, came="a total")
         """
         if self.is_distinct and not is_one_cell:
@@ -261,22 +262,21 @@ class Unit(PickledByFields):
         return steps if self.amount is None else self.amount.numbers(steps)
 
     def margin(self, steps: int | float) -> int | float:
-        """An error bar of so many steps, in the amount's own unit."""
+        """A margin in steps, converted to the amount's own unit."""
         return steps if self.amount is None else self.amount.margin(steps)
 
     @property
     def charged(self) -> int | Fraction:
-        """Into how many equal parts the level is divided: the cells, doubled where a record is replaced.
+        """The number of equal parts into which the level is divided: the cells, doubled under "change-one".
 
-        Where all cells together are bounded, only as many cells as can be changed by the whole sensitivity, and the
-        part of one that is left over: a fraction.
+        A bound over all cells together counts as that many whole sensitivities, which may be a fraction.
         """
         cells = self.cells if self.in_all is None else self.in_all / self.sensitivity
         return cells * _STEPS[self.neighbours]
 
     @property
     def per_cell_words(self) -> str:
-        """The part of the level that each cell's own noise would have.
+        """The share of the level that each cell's own noise has.
         >>> Unit(1, 4).per_cell_words
         '1/4'
         """
@@ -309,16 +309,15 @@ def read_unit(
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
-    """The unit of privacy, given whole or by its numbers.
+    """The unit of privacy from an argument ``unit=``, or from its four numbers.
 
     Args:
-        unit: the unit; or None, and the other four say it.
-        sensitivity, cells, neighbours, amount: as for `Unit`; where left out 1, 1, "add-remove" and none.
-        needs: which of these must not be left out where no unit is given.
+        unit: Unit, or None with the other four.
+        sensitivity, cells, neighbours, amount: Arguments of `Unit`; the defaults are 1, 1, "add-remove" and None.
+        needs: Names of those that must not be left out if ``unit`` is None.
 
     Raises:
-        OutOfRange: for a unit beside any of the four, and for neither.
-        WrongKind: for a unit that is none.
+        OutOfRange: for a unit together with any of the four, and for neither.
     >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
     True
     """
@@ -332,7 +331,7 @@ def read_unit(
             raise OutOfRange(
                 "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
-        # What is promised beside the numbers is of use to the strategies of sums alone.
+        # The two promises serve plans of sums only.
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, unit.amount, in_all=unit.in_all)
     missing = [f"{name}=" for name in needs if numbers[name] is None]
     if missing:
@@ -349,24 +348,8 @@ def read_unit(
 
 
 def _typed(number: Fraction) -> str:
-    """A number as it can be typed: 3, or '3/2'."""
+    """A number as an argument: 3, or '3/2'."""
     return str(number) if number.denominator == 1 else repr(str(number))
-
-
-def _sensitivity(value: Number) -> Fraction:
-    number = written_number(value, "sensitivity")
-    above, below = number.numerator, number.denominator
-    if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
-        raise OutOfRange(
-            "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
-        )
-    if number <= 0:
-        raise OutOfRange(
-            "sensitivity must be positive",
-            came=value,
-            remedy="Give the most by which one individual changes one cell: 1 for a count.",
-        )
-    return number
 
 
 def _cells(value: Number) -> int:

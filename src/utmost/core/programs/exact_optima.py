@@ -1,11 +1,11 @@
-"""Exact optima of rational linear programs, from the basis that the solver ends with; or proofs that there is none.
+"""Exact optima of rational linear programs, from the last basis of the float solver; or proofs that there is none.
 
-The basis that HiGHS ends with is nearly always exactly optimal. Where it is not, the solver is asked again for the
-difference to its own answer, magnified until the error can be seen (iterative refinement); and where that does not end,
-the simplex method goes on in rationals, by Bland's rule.
+The last basis of HiGHS is nearly always exactly optimal. Otherwise the solver solves the program of the difference to
+its own solution, magnified until the error is visible (iterative refinement); if that does not end, the simplex method
+continues in rationals, by Bland's rule.
 
-Rows become variables r = A x, so that a basis is a choice of as many of the variables (x, r) as there are rows, and
-``[A, -I] (x, r) = 0`` gives their values once the others stand at bounds.
+Rows become variables r = A x, so that a basis has as many of the variables (x, r) as there are rows, and
+``[A, -I] (x, r) = 0`` gives their values once the others are at bounds.
 """
 
 import math
@@ -46,13 +46,13 @@ class StandardForm:
 
     @classmethod
     def of(cls, program: LinearProgram) -> "StandardForm":
-        """The form of a program; floats are read as the rationals that they are."""
+        """The form of a program; a float counts as the rational it is."""
         m, n = program.shape
         columns: list[dict[int, Fraction]] = [{} for _ in range(n)]
         for i in range(m):
             for j, value in zip(*(part.tolist() for part in program.row(i)), strict=True):
                 columns[j][i] = columns[j].get(i, Fraction(0)) + Fraction(value)
-        # The row's own variable r_i, with the row's bounds: a basis then always has as many variables as rows.
+        # Each row has a variable r_i with the row's bounds: a basis then always has as many variables as rows.
         columns += [{i: Fraction(-1)} for i in range(m)]
         lower = [*program.column_lower.tolist(), *program.lower.tolist()]
         upper = [*program.column_upper.tolist(), *program.upper.tolist()]
@@ -69,14 +69,17 @@ class BasicSolution:
         self.basic = [j for j, place in enumerate(self.places) if place == BASIC]
         if len(self.basic) != form.rows:
             raise SolverFailed(f"a basis of {form.rows} rows must have as many basic variables", came=len(self.basic))
-        self.values = [Fraction(0) if place == BASIC else self._bound(j) for j, place in enumerate(self.places)]
-        # What the nonbasic variables contribute goes to the right-hand side; most stand at 0 and cost nothing.
-        moved = [Fraction(0)] * form.rows
+        bounds = {AT_LOWER: form.lower, AT_UPPER: form.upper, BASIC: form.cost, FREE: form.cost}
+        self.values = [
+            Fraction(0) if place in (BASIC, FREE) else bounds[place][j] for j, place in enumerate(self.places)
+        ]
+        # The contribution of the nonbasic variables goes to the right-hand side; most are 0.
+        right = [Fraction(0)] * form.rows
         for j, value in enumerate(self.values):
             if value:
                 for i, a in form.columns[j].items():
-                    moved[i] -= a * value
-        for j, value in zip(self.basic, self.forward(moved), strict=True):
+                    right[i] -= a * value
+        for j, value in zip(self.basic, self.forward(right), strict=True):
             self.values[j] = value
         self.duals = self.backward([cost[j] for j in self.basic])
         self.reduced = [c - _dot(column, self.duals) for c, column in zip(cost, form.columns, strict=True)]
@@ -94,8 +97,8 @@ class BasicSolution:
         return solve_sparse([self.form.columns[j] for j in self.basic], right)
 
     def is_wrong(self, j: int, reduced: Fraction) -> bool:
-        """Whether the sign of a reduced cost says that nonbasic variable j should move."""
-        # A fixed variable cannot move, so that no reduced cost of it is wrong.
+        """Whether a move of nonbasic variable j lowers the cost, by the sign of its reduced cost."""
+        # A fixed variable cannot move.
         if self.places[j] == BASIC or self.form.lower[j] == self.form.upper[j]:
             return False
         return {AT_LOWER: reduced < 0, AT_UPPER: reduced > 0, FREE: reduced != 0}[self.places[j]]
@@ -110,7 +113,7 @@ class BasicSolution:
         return next((j for j, d in enumerate(self.reduced) if self.is_wrong(j, d)), None)
 
     def primal_error(self) -> Fraction:
-        """By how much a basic variable breaks its bound, at most."""
+        """The largest distance of a basic variable beyond its bound."""
         lower, upper = self.form.lower, self.form.upper
         return max(
             (max(lower[j] - self.values[j], self.values[j] - upper[j], 0) for j in self.basic), default=Fraction(0)
@@ -121,7 +124,7 @@ class BasicSolution:
         return max((abs(d) for j, d in enumerate(self.reduced) if self.is_wrong(j, d)), default=Fraction(0))
 
     def basis(self, program: LinearProgram) -> Basis:
-        """The places of variables and rows."""
+        """The status of variables and rows."""
         n = program.shape[1]
         return Basis(np.array(self.places[:n]), np.array(self.places[n:]))
 
@@ -134,7 +137,7 @@ class BasicSolution:
         return BasicSolution(self.form, places, self.cost)
 
     def solution(self, program: LinearProgram) -> LinearSolution:
-        """The state as a solution."""
+        """The solution at this basis."""
         _, n = program.shape
         value = sum((c * x for c, x in zip(self.cost, self.values, strict=True)), Fraction(0))
         return LinearSolution(
@@ -142,7 +145,7 @@ class BasicSolution:
         )
 
     def _settled(self, j: int, place: int) -> int:
-        """A nonbasic place at a bound that exists."""
+        """The status, with a nonbasic variable at a bound that exists."""
         if place == BASIC:
             return BASIC
         finite = [math.isfinite(self.form.lower[j]), math.isfinite(self.form.upper[j])]
@@ -150,13 +153,10 @@ class BasicSolution:
             return AT_UPPER
         return AT_LOWER if finite[0] else AT_UPPER if finite[1] else FREE
 
-    def _bound(self, j: int) -> Any:
-        return {AT_LOWER: self.form.lower[j], AT_UPPER: self.form.upper[j], FREE: Fraction(0)}[self.places[j]]
 
-
-def carried_on(state: BasicSolution) -> BasicSolution:
-    """Pivots until neither primal nor dual is at fault; needs one of them without fault, and keeps it so."""
-    # Bland's rule, the first at fault, ends without a cycle; the bound is for programs that would take days.
+def optimised(state: BasicSolution) -> BasicSolution:
+    """The optimal basis, by pivots from one that is primal or dual feasible."""
+    # Bland's rule, the first variable at fault, cannot cycle; the limit is for programs that would take days.
     for _ in range(_MOST_PIVOTS):
         leaving, entering = state.primal_fault(), state.dual_fault()
         if leaving is not None:
@@ -169,7 +169,7 @@ def carried_on(state: BasicSolution) -> BasicSolution:
 
 
 def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
-    """The leaving variable goes to the bound that it breaks; the entering one has the least ratio of reduced costs."""
+    """The basis after ``leaving`` goes to the bound that it breaks; the least ratio of reduced costs enters."""
     form = state.form
     falls = state.values[leaving] > form.upper[leaving]
     unit = [Fraction(int(j == leaving)) for j in state.basic]
@@ -181,25 +181,25 @@ def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
         slope = _dot(form.columns[j], ray) * (1 if falls else -1)
         if (slope > 0 and place in (AT_LOWER, FREE)) or (slope < 0 and place in (AT_UPPER, FREE)):
             ratio = abs(state.reduced[j] / slope)
-            # Ties by the lowest number: Bland's rule again.
+            # Ties go to the lowest index: Bland's rule again.
             best = min(best, (ratio, j)) if best else (ratio, j)
     if best is None:
         error = InfeasibleProgram("the program must have a feasible point")
         sign = 1 if falls else -1
-        # No variable can help this row: its multipliers are the proof, which `farkas_gap` checks.
+        # No variable can repair this row: its multipliers are the proof, which `farkas_gap` checks.
         error.ray = objects([sign * y for y in ray])
         raise error
     return state.exchanged(best[1], leaving, AT_UPPER if falls else AT_LOWER)
 
 
 def _primal_pivot(state: BasicSolution, entering: int) -> BasicSolution:
-    """The entering variable moves until the first basic variable, or itself, reaches a bound."""
+    """The basis after ``entering`` moves until the first basic variable, or itself, reaches a bound."""
     form = state.form
     up = state.reduced[entering] < 0
     column = [form.columns[entering].get(i, Fraction(0)) for i in range(form.rows)]
     rates = [(-z if up else z) for z in state.forward(column)]
     own = form.upper[entering] - form.lower[entering]
-    # It may reach its own other bound first: then nothing leaves the basis.
+    # If it reaches its own other bound first, nothing leaves the basis.
     best = (own, entering, AT_UPPER if up else AT_LOWER) if math.isfinite(own) else None
     for j, rate in zip(state.basic, rates, strict=True):
         bound = form.upper[j] if rate > 0 else form.lower[j]
@@ -220,7 +220,7 @@ def _rational(bound: Any) -> Any:
 
 
 _ROUNDS = 12
-# Of a program whose residuals are magnified: what it finds is a basis only, and is made exact afterwards.
+# For a magnified program, of which only the basis is used.
 _MAGNIFIED_TOLERANCE = 1e-7
 _FAR = Fraction(10**9)
 
@@ -228,11 +228,11 @@ _FAR = Fraction(10**9)
 def solve_exactly(program: LinearProgram) -> LinearSolution:
     """An optimal vertex of a rational program, with exact value, primal and dual.
 
-    A float program is read as the rationals that its floats are.
+    A float counts as the rational it is.
 
     Raises:
-        InfeasibleProgram: when there is no feasible point, which is proved in rationals; see `farkas_ray`.
-        SolverFailed: when the program is unbounded.
+        InfeasibleProgram: there is no feasible point, which is proved in rationals; see `farkas_ray`.
+        SolverFailed: the program is unbounded.
 
     >>> from utmost.exact import as_array
     >>> c, a, b = as_array([1, 1]), as_array([3, 1]), as_array([1])
@@ -243,45 +243,39 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     """
     try:
         return exact_vertex(program, solve(program).basis)
-    except (InfeasibleProgram, SolverFailed):  # floats that see no optimum, or a singular basis, prove nothing
-        return _settled(program)
-
-
-def _settled(program: LinearProgram) -> LinearSolution:
-    """The exact optimum, or the proof that there is none: a feasible basis first, whatever it costs."""
-    form, free = StandardForm.of(program), [Fraction(0)] * sum(program.shape)
-    # Without a cost every basis is dual feasible, so that the dual method ends in a feasible one, or with the proof.
-    first = carried_on(_somewhere(program, form, free))
-    return carried_on(BasicSolution(form, first.places, form.cost)).solution(program)
-
-
-def _somewhere(program: LinearProgram, form: StandardForm, cost: list[Fraction]) -> BasicSolution:
-    """The basis where floats stop; that of the rows where they keep none, or a singular one."""
-    basis = last_basis(program)
-    if basis is not None:
-        with suppress(SolverFailed):
-            return BasicSolution(form, [*basis.columns.tolist(), *basis.rows.tolist()], cost)
-    return BasicSolution(form, [AT_LOWER] * program.shape[1] + [BASIC] * program.shape[0], cost)
+    except (InfeasibleProgram, SolverFailed):
+        # Floats that find no optimum, or a singular basis, prove nothing: the simplex method decides in rationals.
+        # Without a cost every basis is dual feasible, so that the dual method ends at a feasible one, or with the
+        # proof.
+        form, free = StandardForm.of(program), [Fraction(0)] * sum(program.shape)
+        start = BasicSolution(form, [AT_LOWER] * program.shape[1] + [BASIC] * program.shape[0], free)
+        basis = last_basis(program)
+        if basis is not None:
+            with suppress(SolverFailed):  # a singular basis
+                start = BasicSolution(form, [*basis.columns.tolist(), *basis.rows.tolist()], free)
+        feasible = optimised(start)
+        return optimised(BasicSolution(form, feasible.places, form.cost)).solution(program)
 
 
 def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
-    """The exact optimal vertex reached from a basis, which is usually the one that the basis describes.
+    """The exact optimal vertex reached from a basis, usually the vertex of that basis.
 
-    Cost: two sparse rational solves for the basis, and as many for each round of refinement that it takes.
+    Cost: two sparse rational solves for the basis, and two for each round of refinement.
     """
     form = StandardForm.of(program)
     places = [*basis.columns.tolist(), *basis.rows.tolist()]
     state = _refined(program, form, BasicSolution(form, places, form.cost))
     if state.primal_fault() is not None and state.dual_fault() is not None:
         numbered = enumerate(zip(state.cost, state.reduced, strict=True))
-        # Costs moved so that no reduced cost is wrong: feasible first, then the true costs from there.
+        # With costs shifted so that no reduced cost is wrong, a feasible basis is found; the true costs follow from
+        # there.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
-        state = BasicSolution(form, carried_on(BasicSolution(form, state.places, shifted)).places, form.cost)
-    return carried_on(state).solution(program)
+        state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted)).places, form.cost)
+    return optimised(state).solution(program)
 
 
 def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -> BasicSolution:
-    """The state at a basis of the magnified difference program, round by round, until its basis is exactly optimal."""
+    """The basis after rounds of refinement, each by the magnified program of the difference."""
     for _ in range(_ROUNDS):
         if state.primal_fault() is None and state.dual_fault() is None:
             break
@@ -294,11 +288,11 @@ def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -
 
 
 def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
-    """The program for a multiple of x less the state's x: bounds moved and magnified, reduced costs as costs."""
-    # Both errors become about 1, which the solver sees; the basis is all that is taken from it.
-    n, by, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
+    """The program for a multiple of x minus the state's x: shifted and magnified bounds, reduced costs as costs."""
+    # Both errors become about 1, which the solver sees; only its basis is used.
+    n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
     low, high = (
-        objects(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+        objects(_near(wider * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
         for side in (state.form.lower, state.form.upper)
     )
     cost = objects(_near(dearer * d) for d in state.reduced[:n])
@@ -306,20 +300,20 @@ def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
 
 
 def _near(number: Fraction) -> Fraction:
-    """A bound or cost drawn in to where the solver can still see it: what lies beyond is left for a later round."""
+    """A bound or cost cut to the range of the solver; later rounds see the rest."""
     return max(-_FAR, min(_FAR, number))
 
 
 def _power_above(error: Any) -> Fraction:
-    """A power of two near 1/error, 1 where there is none."""
+    """A power of two near 1/error; 1 for no error."""
     places = error.denominator.bit_length() - error.numerator.bit_length() if error else 0
     return Fraction(2) ** max(0, places)
 
 
 def farkas_ray(program: LinearProgram) -> Vector | None:
-    """Exact multipliers (rows,) that prove a program infeasible, or None when it is feasible.
+    """Exact multipliers (rows,) that prove a program infeasible, or None if it is feasible.
 
-    They are the duals of the program that pays for every violated row. `farkas_gap` checks them.
+    They are the duals of the program that minimises the violation of the rows. `farkas_gap` checks them.
     """
     m, n = program.shape
     exact = StandardForm.of(program)
@@ -331,7 +325,7 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     cost = [Fraction(0)] * n + [Fraction(1)] * (2 * m)
     below = [*exact.lower[:n], *[Fraction(0)] * (2 * m)]
     above = [*exact.upper[:n], *[math.inf] * (2 * m)]
-    paid = LinearProgram.of_triplets(
+    relaxed = LinearProgram.of_triplets(
         objects(cost),
         rows,
         columns,
@@ -341,15 +335,15 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
         column_lower=objects(below),
         column_upper=objects(above),
     )
-    solution = solve_exactly(paid)
+    solution = solve_exactly(relaxed)
     return solution.duals if solution.value > 0 else None
 
 
 def farkas_gap(program: LinearProgram, ray: Vector) -> Any:
     """A number that is positive only if the ray proves the program infeasible.
 
-    For every x, ``ray . (A x)`` is at least the least that the rows allow and at most the most that the variables'
-    bounds allow; the gap is the first less the second.
+    For every x, ``ray . (A x)`` is at least the minimum over the bounds of the rows and at most the maximum over the
+    bounds of the variables; the gap is the minimum minus the maximum.
     """
     form = StandardForm.of(program)
     n = program.shape[1]

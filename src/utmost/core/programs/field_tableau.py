@@ -1,7 +1,7 @@
 """Small linear programs over any ordered field: minimise c x where A x = b, x >= 0, exactly, with the dual.
 
-The numbers may be whatever adds, multiplies, divides and compares exactly: Fractions, or the irrational numbers of a
-privacy type on a Euclidean grid. Integers are solved faster by `IntegerTableau`, which takes the same arguments.
+The numbers may be of any type with exact arithmetic and comparisons: Fractions, or the irrational numbers of a privacy
+type on a Euclidean grid. `IntegerTableau` takes the same arguments, and is faster for integers.
 """
 
 from dataclasses import dataclass, replace
@@ -17,13 +17,13 @@ from utmost.errors import Infeasible
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldTableau(Tableau):
-    """A feasible basis of {x >= 0: A x = b}, and everything in terms of it.
+    """A feasible basis of {x >= 0: A x = b}, and the equations in terms of it.
 
     Attributes:
-        rows: (k, m + k + 1) numbers: A, the artificial columns and b, in terms of the basis.
-        basis: (k,) the basic column of each row.
-        first: the same in terms of the artificial columns, from which rows are made anew: numbers that come from many
-            pivots carry all of them along.
+        rows: Numbers, shape (k, m + k + 1): A, the artificial columns and b, in terms of the basis.
+        basis: Basic column of each row, shape (k,).
+        first: The same in terms of the artificial columns. Rows are computed anew from it, since irrational numbers
+            grow with every pivot.
     """
 
     rows: Array
@@ -35,10 +35,11 @@ class FieldTableau(Tableau):
         """A first basis, by minimising the sum of artificial variables.
 
         Args:
-            matrix: (k, m). right: (k,).
+            matrix: A, shape (k, m).
+            right: b, shape (k,).
 
         Raises:
-            Infeasible: where no x >= 0 satisfies the equations.
+            Infeasible: no x >= 0 satisfies the equations.
 
         >>> from fractions import Fraction
         >>> start = FieldTableau.feasible(np.array([[Fraction(1), Fraction(2)]]), np.array([Fraction(1)]))
@@ -60,10 +61,10 @@ class FieldTableau(Tableau):
         return replace(best, first=first)._without_artificial(m)._renewed()
 
     def minimise(self, cost: Array) -> "tuple[Solution, FieldTableau]":
-        """The least cost, and the basis that attains it: a good start for a similar cost.
+        """The least cost, and its basis, which is a good start for a similar cost.
 
         Raises:
-            SolverFailed: where the cost has no lower bound.
+            SolverFailed: the cost has no lower bound.
         """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
@@ -101,7 +102,7 @@ class FieldTableau(Tableau):
         return FieldTableau(rows, basis, self.first)
 
     def _renewed(self) -> "FieldTableau":
-        """The same basis, its rows made from the first ones."""
+        """The same basis, with rows computed from the first ones."""
         at, free = replace(self, rows=self.first, basis=(-1,) * len(self.basis)), set(range(len(self.basis)))
         for j in self.basis:
             row = next(i for i in sorted(free) if at.rows[i, j] != 0)
@@ -115,5 +116,5 @@ def _quotient(x: Any, y: Any) -> Any:
 
 
 def _number(x: Any) -> Any:
-    """Integers as Fractions: two of them divided are no float then."""
+    # A quotient of two Python integers would be a float.
     return Fraction(x) if isinstance(x, int) else x

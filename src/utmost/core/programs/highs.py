@@ -1,7 +1,7 @@
-"""The one way to the solver: HiGHS' simplex method, through the package ``highspy``.
+"""HiGHS' solvers, through the package ``highspy``, which this file alone imports.
 
-`solve` gives a vertex in floats; `utmost.programs.solve_exactly` carries a rational program on to its
-exact optimum. It is loaded when the first program is solved: a release solves none.
+`solve` returns a vertex in floats; `utmost.programs.solve_exactly` continues to the exact optimum. The package is
+loaded when the first program is solved: a release solves none.
 """
 
 import os
@@ -24,7 +24,7 @@ from utmost.core.programs.linear_program import (
     LinearProgram,
     LinearSolution,
     Vector,
-    some_of,
+    selected,
 )
 from utmost.errors import Infeasible, SolverFailed
 
@@ -32,24 +32,26 @@ __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "sol
 
 TOLERANCE = 1e-10
 _UNIT = 2.0**16
-_WORTH = 1e-9  # of a variable: by less it is tied, for all that floats can say
-_LONG = 2_000  # rows or variables from which a solution may take seconds, and Ctrl-C is heard within it
-_TURN = 0.1  # seconds after which Windows hears Ctrl-C; elsewhere it is heard at once
+_WORTH = 1e-9  # least gain of a variable that is added: smaller ones are rounding errors
+_LONG = 2_000  # rows or variables from which a solution may take seconds, and can be interrupted by Ctrl-C
+_TURN = 0.1  # seconds until Ctrl-C takes effect on Windows; elsewhere it does at once
 _STDOUT = 1
 _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
 
 
-_pointing = Lock()
-"""Held while file descriptor 1 points elsewhere: there is one for all threads."""
-if hasattr(os, "register_at_fork"):  # a process that is forked meanwhile would never have its output back
-    os.register_at_fork(before=_pointing.acquire, after_in_parent=_pointing.release, after_in_child=_pointing.release)
+_redirection = Lock()
+"""Held while file descriptor 1, one for all threads, is redirected."""
+if hasattr(os, "register_at_fork"):  # a child forked meanwhile would never have its output back
+    os.register_at_fork(
+        before=_redirection.acquire, after_in_parent=_redirection.release, after_in_child=_redirection.release
+    )
 
 
 class InfeasibleProgram(Infeasible):
     """A linear program without a feasible point.
 
     Attributes:
-        ray: (rows,) multipliers of a Farkas certificate, floats, or None where the solver gave none;
+        ray: Float multipliers of a Farkas certificate, shape (rows,), or None if the solver has none;
             `utmost.core.programs.exact_optima.farkas_ray` computes an exact one.
     """
 
@@ -59,17 +61,17 @@ class InfeasibleProgram(Infeasible):
 def solve(program: LinearProgram, start: Basis | None = None, tolerance: float = TOLERANCE) -> LinearSolution:
     """An optimal vertex in float64, by HiGHS' simplex method at tolerance 1e-10 and without presolve.
 
-    A rational program is rounded to nearest first. The answer is as good as floats are: it is evidence of nothing until
-    it has been repaired or carried on exactly.
+    A rational program is rounded to floats first. The solution is approximate: it proves nothing until it has been
+    repaired or continued exactly.
 
     Args:
-        program: the program.
-        start: a basis to start from, of this program or of one with the same matrix.
-        tolerance: how far the solver may break a bound, at least 1e-10; at HiGHS' default of 1e-7 values come out below
-            the true optimum.
+        program: Linear program.
+        start: Basis to start from, of this program or of one with the same matrix.
+        tolerance: Largest violation of a bound, at least 1e-10; at HiGHS' default of 1e-7 values come out below the
+            true optimum.
 
     Raises:
-        InfeasibleProgram: when there is no feasible point.
+        InfeasibleProgram: there is no feasible point.
         SolverFailed: for every other status than optimal (unbounded included).
 
     >>> found = solve(LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf]))
@@ -79,7 +81,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     import highspy
 
     statuses = []
-    # Where one way is numerically stuck another seldom is: dual first, then primal, then primal without scaling.
+    # If one strategy is numerically stuck, another seldom is: dual, then primal, then primal without scaling.
     for strategy in _STRATEGIES:
         highs = _loaded(program, strategy, tolerance)
         if start is not None:
@@ -88,7 +90,14 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
         _run(highs)
         status = highs.getModelStatus()
         if status == highspy.HighsModelStatus.kOptimal and highs.getBasis().valid:
-            return _solution(highs)
+            solution, basis = highs.getSolution(), highs.getBasis()
+            return LinearSolution(
+                value=float(highs.getInfo().objective_function_value),
+                primal=np.array(solution.col_value, dtype=np.float64),
+                duals=np.array(solution.row_dual, dtype=np.float64),
+                reduced_costs=np.array(solution.col_dual, dtype=np.float64),
+                basis=Basis(_codes(basis.col_status), _codes(basis.row_status)),
+            )
         if status == highspy.HighsModelStatus.kInfeasible:
             raise _infeasible(highs, program)
         statuses.append(highs.modelStatusToString(status))
@@ -96,16 +105,16 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
 
 
 def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
-    """`solve`, from some rows on: those that the optimum breaks are added until it breaks none.
+    """`solve` by row generation: rows that the optimum breaks are added until it breaks none.
 
-    For programs of many more rows than variables, nearly all of which are slack. What is solved is the dual, whose
-    basis has the size of the variables, by the primal simplex method, for which a new row is only one more column.
-    Bounds and costs are magnified by 2^16, so that what the solver leaves of them is some 1e-15. Programs with ranges,
-    or variables of other bounds than 0 below, are left to `solve`.
+    It serves programs of many more rows than variables, nearly all slack. The dual, whose basis has the size of the
+    variables, is solved by the primal simplex method, for which a new row is one more column. Bounds and costs are
+    magnified by 2^16, so that the solver's tolerance becomes some 1e-15. Programs with ranges, or with other bounds of
+    variables than 0 below, go to `solve`.
 
     Args:
-        program: in floats.
-        first: which rows to begin with.
+        program: Program in floats.
+        first: Rows to begin with.
 
     >>> program = LinearProgram.of_triplets([1.0], [0, 1], [0, 0], [1.0, 1.0], lower=[1, 2], upper=[np.inf, np.inf])
     >>> solution = solve_by_rows(program, np.array([0]))
@@ -114,7 +123,10 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     """
     import highspy
 
-    if not _has_plain_dual(program):
+    # Only programs whose variables have the bounds 0 and infinity, and whose rows have one bound or are equations.
+    free = np.isneginf(program.lower) | np.isposinf(program.upper)
+    is_plain = bool((free | (program.lower == program.upper)).all())
+    if not (is_plain and not program.column_lower.any() and bool(np.isposinf(program.column_upper).all())):
         return solve(program)
     (m, n), rows = program.shape, first
     highs, is_in = _solver({"simplex_strategy": 4}, TOLERANCE), np.zeros(m, dtype=bool)
@@ -125,13 +137,13 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
         is_in[added] = True
         highs.addCols(added.size, *_columns_of_dual(program, added))
         _run(highs)
-        # Part of the rows may be unbounded where all are not: the whole program then decides.
+        # Some of the rows may leave the program unbounded, and all of them not: the whole program decides.
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
             return solve(program)
         solution = highs.getSolution()
         primal = np.array(solution.row_dual) / -_UNIT
         sums = program.product(primal)
-        # The dual was scaled, and with it what the solver grants.
+        # The dual was scaled, and its tolerance with it.
         broken = (sums < program.lower - TOLERANCE / _UNIT) | (sums > program.upper + TOLERANCE / _UNIT)
         added = np.flatnonzero(broken & ~is_in)
         if added.size == 0:
@@ -139,8 +151,8 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
         rows = np.concatenate([rows, added])
     duals, places, basic = np.zeros(m), np.full(m, BASIC, dtype=np.int8), np.full(n, BASIC, dtype=np.int8)
     duals[rows] = np.array(solution.col_value) / _UNIT
-    # A variable is basic where its row of the dual is tight, and a row where its multiplier is not: those of the dual
-    # come by number, its columns from 0 on and its rows from -1 down.
+    # A variable is basic if its row of the dual is tight, and a row if its multiplier is not. The solver numbers the
+    # columns of the dual 0, 1, ... and its rows -1, -2, ...
     _, own = highs.getBasicVariables()
     own = np.array(own)
     tight = rows[own[own >= 0]]
@@ -154,20 +166,20 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
 def solve_by_columns(
     program: LinearProgram, start: Vector, first: NDArray[np.intp], most_steps: int
 ) -> tuple[Vector, Vector]:
-    """An optimal vertex and its duals, from a point of which every variable is at a bound, over some variables first.
+    """An optimal vertex and its duals by column generation, from a point at which every variable is at a bound.
 
-    The others stay at their bounds; those that the duals say would better it are added until there are none. For
-    programs of many more variables than rows, of which ``start`` is nearly optimal: the primal simplex method begins
-    there.
+    The primal simplex method begins at ``start`` with some variables; the others stay at their bounds until the duals
+    show that a move of them lowers the cost. It serves programs of many more variables than rows, with a nearly optimal
+    start.
 
     Args:
-        program: in floats.
-        start: (n,) a feasible point.
-        first: which variables to begin with.
-        most_steps: of the simplex method, each time.
+        program: Program in floats.
+        start: Feasible point, shape (n,).
+        first: Variables to begin with.
+        most_steps: Limit of simplex steps in each round.
 
     Raises:
-        SolverFailed: for every other status than optimal, the limit of steps among them.
+        SolverFailed: for every other status than optimal, such as the limit of steps.
 
     >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
     >>> program = LinearProgram.of_triplets([2.0, 1.0], [0, 0], [0, 1], [1, 1], lower=[1], upper=[1], **boxed)
@@ -187,7 +199,7 @@ def solve_by_columns(
         columns = np.concatenate([columns, added])
         outside = program.product(np.where(is_in, 0.0, primal))
         highs.changeRowsBounds(m, rows, program.lower - outside, program.upper - outside)
-        starts, entries, values = some_of(matrix, added)
+        starts, entries, values = selected(matrix, added)
         ends = program.column_lower[added], program.column_upper[added]
         sparse = starts[:-1].astype(np.int32), entries.astype(np.int32), values
         highs.addCols(added.size, program.cost[added], *ends, entries.size, *sparse)
@@ -208,20 +220,21 @@ def solve_by_columns(
         added = np.flatnonzero(~is_in & (gain > _WORTH))
         if added.size == 0:
             break
-        # A basis has one variable a row: more of them at once are rarely needed.
+        # A basis has one variable for each row: more at once are rarely needed.
         if added.size > m:
             added = np.sort(added[np.argsort(-gain[added], kind="stable")[:m]])
     ends = program.column_lower[columns], program.column_upper[columns]
-    primal[columns] = np.clip(highs.getSolution().col_value, *ends) + 0.0  # no zero with a sign
+    primal[columns] = np.clip(highs.getSolution().col_value, *ends) + 0.0  # turns -0.0 into 0.0
     return primal, duals
 
 
 def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
-    """An optimal point and its duals in float64, by HiGHS' interior point method: a vertex only where it is alone.
+    """An optimal point and its duals in float64, by HiGHS' interior point method; a vertex only if it is the only
+    optimum.
 
-    For programs of many more variables than rows with ties everywhere, in which simplex methods stall. Its primal is
-    moved between the bounds of the variables; how much it breaks those of the rows, and how far it is from the least,
-    the caller reads off (`LinearProgram.least_by`).
+    It serves programs of many more variables than rows with many ties, in which simplex methods stall. The point is cut
+    to the bounds of the variables; the caller measures its violation of the rows, and its distance from the optimum by
+    `LinearProgram.least_by`.
 
     Raises:
         SolverFailed: for every other status than optimal.
@@ -235,7 +248,7 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
 
     highs = _loaded(program, {}, TOLERANCE)
     highs.setOptionValue("solver", "ipm")
-    # A vertex is not wanted, and to find one from an interior point takes longer than the point.
+    # No vertex is needed, and finding one from an interior point takes longer than the point itself.
     highs.setOptionValue("run_crossover", "off")
     _run(highs)
     status, solution = highs.getModelStatus(), highs.getSolution()
@@ -248,11 +261,11 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
 
 
 def solve_whole(program: LinearProgram) -> Vector:
-    """A point of whole numbers, the least if 10 000 nodes of HiGHS' branch and bound find it, else a good one.
+    """A point of whole numbers: the optimum if 10 000 nodes of HiGHS' branch and bound find it, else a good one.
 
     Raises:
-        InfeasibleProgram: when there is no feasible point of whole numbers.
-        SolverFailed: where none was found.
+        InfeasibleProgram: there is no feasible point of whole numbers.
+        SolverFailed: none was found.
 
     >>> solve_whole(LinearProgram.of_triplets([2, 2.5], [0, 0], [0, 1], [2, 3], lower=[7], upper=[np.inf])).tolist()
     [2.0, 1.0]
@@ -263,7 +276,7 @@ def solve_whole(program: LinearProgram) -> Vector:
     highs.setOptionValue("mip_max_nodes", 10_000)
     variables = np.arange(program.shape[1], dtype=np.int32)
     highs.changeColsIntegrality(variables.size, variables, np.ones(variables.size, dtype=np.uint8))
-    _run(highs, is_long=True)  # of few variables too
+    _run(highs, is_long=True)  # even few variables may take long
     status = highs.getModelStatus()
     if status == highspy.HighsModelStatus.kInfeasible:
         raise _infeasible(highs, program)
@@ -274,7 +287,7 @@ def solve_whole(program: LinearProgram) -> Vector:
 
 
 def last_basis(program: LinearProgram) -> Basis | None:
-    """Where the solver stops, whatever it says of the program; None where it keeps no basis."""
+    """The basis at which the solver stops, with any status; None if it has none."""
     try:
         highs = _loaded(program, _STRATEGIES[0], TOLERANCE)
     except SolverFailed:
@@ -307,9 +320,9 @@ def _solver(strategy: Mapping[str, int | str], tolerance: float) -> Any:
     """A silent solver without a program."""
     import highspy
 
-    with _silent_stdout():  # from 1.16 on a new solver prints its name, before it can be told not to
+    with _silent_stdout():  # from 1.16 on a new solver prints its name before options can be set
         highs = highspy.Highs()
-    # One thread and no presolve: the same vertex on every machine, and its duals are those of the program as it is.
+    # One thread and no presolve: the same vertex on every machine, with duals of the program itself.
     options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
     tolerances = {
         "primal_feasibility_tolerance": tolerance,
@@ -323,14 +336,14 @@ def _solver(strategy: Mapping[str, int | str], tolerance: float) -> Any:
 
 @contextmanager
 def _silent_stdout() -> Iterator[None]:
-    """Point file descriptor 1 nowhere, also for libraries that know nothing of Python's `sys.stdout`.
+    """Redirect file descriptor 1 to nowhere, also for libraries in C.
 
-    All threads of the process have one such descriptor, so this is for moments alone: what another thread writes to it
-    meanwhile is lost. Where it is closed nobody can print, and it stays closed.
+    All threads share the descriptor, so this must be short: output of other threads meanwhile is lost. A closed
+    descriptor stays closed.
     """
-    with _pointing:
+    with _redirection:
         flush = _flush_of_c()
-        flush()  # what others printed before goes where they meant it to
+        flush()  # earlier output goes to its own destination
         try:
             before = os.dup(_STDOUT)
         except OSError:
@@ -351,7 +364,7 @@ def _silent_stdout() -> Iterator[None]:
 
 @cache
 def _flush_of_c() -> Callable[[], object]:
-    """Function that flushes C's own buffer of standard output; it does nothing where that buffer is out of reach."""
+    """A function that flushes C's buffer of standard output, or does nothing if that cannot be reached."""
     try:
         import ctypes
 
@@ -363,10 +376,10 @@ def _flush_of_c() -> Callable[[], object]:
 
 
 def _run(highs: Any, *, is_long: bool = False) -> None:
-    """Run a solver; in the main thread a long solution is left when Ctrl-C or another signal raises an error.
+    """Run a solver; in the main thread Ctrl-C or another signal interrupts a long solution.
 
-    A signal is heard between two steps of Python, and what it raises in a callback of HiGHS is lost from 1.16 on. So
-    the main thread waits, where it hears, while another one solves, and asks the solver to stop at its next step.
+    Python handles signals between two of its own steps, and an error in a callback of HiGHS is lost from 1.16 on. So
+    another thread solves while the main thread waits, handles the signal, and asks the solver to stop at its next step.
     """
     is_long = is_long or max(highs.getNumRow(), highs.getNumCol()) > _LONG
     if not is_long or current_thread() is not main_thread():
@@ -394,19 +407,12 @@ def _run(highs: Any, *, is_long: bool = False) -> None:
         except BaseException:
             is_left.set()
             raise
-    for steps in callbacks:  # of a solver that was left they stay: it may not have heard yet
+    for steps in callbacks:  # an interrupted solver keeps them: it may not have stopped yet
         steps.unsubscribe(leave)
 
 
-def _has_plain_dual(program: LinearProgram) -> bool:
-    """Whether variables are bounded by 0 below, and no row from both sides but by one number."""
-    free = np.isneginf(program.lower) | np.isposinf(program.upper)
-    is_plain = bool((free | (program.lower == program.upper)).all())
-    return is_plain and not program.column_lower.any() and bool(np.isposinf(program.column_upper).all())
-
-
 def _columns_of_dual(program: LinearProgram, rows: NDArray[np.intp]) -> tuple[Any, ...]:
-    """Rows as columns of the dual, least -b y where A' y <= c: costs, bounds, how many entries, and these."""
+    """Rows as columns of the dual, minimise -b y subject to A' y <= c: costs, bounds, number of entries, entries."""
     low, high = program.lower[rows], program.upper[rows]
     has_low, has_high = np.isfinite(low), np.isfinite(high)
     costs = -_UNIT * np.where(has_low, low, np.where(has_high, high, 0.0))
@@ -423,17 +429,6 @@ def _basis(start: Basis) -> Any:
     basis.row_status = [highspy.HighsBasisStatus(int(code)) for code in start.rows]
     basis.valid = True
     return basis
-
-
-def _solution(highs: Any) -> LinearSolution:
-    solution, basis = highs.getSolution(), highs.getBasis()
-    return LinearSolution(
-        value=float(highs.getInfo().objective_function_value),
-        primal=np.array(solution.col_value, dtype=np.float64),
-        duals=np.array(solution.row_dual, dtype=np.float64),
-        reduced_costs=np.array(solution.col_dual, dtype=np.float64),
-        basis=Basis(_codes(basis.col_status), _codes(basis.row_status)),
-    )
 
 
 def _infeasible(highs: Any, program: LinearProgram) -> InfeasibleProgram:

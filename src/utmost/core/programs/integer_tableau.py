@@ -15,9 +15,9 @@ class IntegerTableau(Tableau):
     """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator.
 
     Attributes:
-        rows: (k, m + k + 1) Python integers: A, the artificial columns and b, in terms of the basis.
-        basis: (k,) the basic column of each row.
-        denominator: what all entries are to be divided by.
+        rows: Python integers, shape (k, m + k + 1): A, the artificial columns and b, in terms of the basis.
+        basis: Basic column of each row, shape (k,).
+        denominator: Common denominator of all entries.
     """
 
     rows: Array
@@ -29,10 +29,11 @@ class IntegerTableau(Tableau):
         """A first basis, by minimising the sum of artificial variables.
 
         Args:
-            matrix: (k, m) integers. right: (k,) integers.
+            matrix: Integers A, shape (k, m).
+            right: Integers b, shape (k,).
 
         Raises:
-            Infeasible: where no x >= 0 satisfies the equations.
+            Infeasible: no x >= 0 satisfies the equations.
         """
         k, m = matrix.shape
         signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)
@@ -48,13 +49,10 @@ class IntegerTableau(Tableau):
         return best._without_artificial(m)
 
     def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
-        """The least cost, and the basis that attains it: a good start for a similar cost.
-
-        Args:
-            cost: (m,) integers.
+        """The least cost, and its basis, which is a good start for a similar cost.
 
         Raises:
-            SolverFailed: where the cost has no lower bound.
+            SolverFailed: the cost has no lower bound.
         """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])

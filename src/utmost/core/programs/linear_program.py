@@ -1,7 +1,7 @@
 """Linear programs and their vertex solutions, as plain data.
 
-A program is ``minimise c.x subject to lower <= A x <= upper and column_lower <= x <= column_upper``, in one number
-number_kind: float64 arrays, or object arrays of Fraction (infinite bounds are ``math.inf`` in both).
+A program is ``minimise c.x subject to lower <= A x <= upper and column_lower <= x <= column_upper``, in one kind of
+numbers: float64 arrays, or object arrays of Fraction (infinite bounds are ``math.inf`` in both).
 """
 
 import math
@@ -24,11 +24,11 @@ class LinearProgram(PickledByFields):
     """minimise c.x subject to lower <= A x <= upper, column_lower <= x <= column_upper.
 
     Attributes:
-        cost: (n,) the vector c.
-        starts, columns, values: the matrix A by rows (CSR): row i holds ``values[starts[i]:starts[i+1]]`` in the
-            columns ``columns[starts[i]:starts[i+1]]``.
-        lower, upper: (m,) bounds of the rows; ``-inf`` and ``inf`` where there is none.
-        column_lower, column_upper: (n,) bounds of the variables.
+        cost: Vector c, shape (n,).
+        starts, columns, values: Matrix A by rows (CSR): row i holds ``values[starts[i]:starts[i+1]]`` in the columns
+            ``columns[starts[i]:starts[i+1]]``.
+        lower, upper: Bounds of the rows, shape (m,); ``-inf`` and ``inf`` for none.
+        column_lower, column_upper: Bounds of the variables, shape (n,).
 
     Raises:
         OutOfRange: for wrong lengths, or a lower bound above its upper bound.
@@ -51,7 +51,23 @@ class LinearProgram(PickledByFields):
         for name in ("cost", "values", "lower", "upper", "column_lower", "column_upper"):
             bound = name not in ("cost", "values")
             object.__setattr__(self, name, frozen(_numbers(getattr(self, name), name, exact, bound)))
-        self._check()
+        m, n = self.shape
+        for name, length in {"starts": m + 1, "upper": m, "column_lower": n, "column_upper": n}.items():
+            if len(getattr(self, name)) != length:
+                raise OutOfRange(
+                    f"{name} must have length {length}", came=len(getattr(self, name)), where="LinearProgram"
+                )
+        if (
+            len(self.columns) != len(self.values)
+            or self.starts[-1] != len(self.values)
+            or (np.diff(self.starts) < 0).any()
+        ):
+            raise OutOfRange("starts, columns and values must describe one matrix by rows", where="LinearProgram")
+        if self.columns.size and not (self.columns.min() >= 0 and self.columns.max() < n):
+            raise OutOfRange(f"a column index must lie in 0..{n - 1}", where="LinearProgram")
+        for low, high in ((self.lower, self.upper), (self.column_lower, self.column_upper)):
+            if (low > high).any():
+                raise OutOfRange("a lower bound must not exceed its upper bound", where="LinearProgram")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,7 +86,7 @@ class LinearProgram(PickledByFields):
 
     def entries(self, rows: NDArray[np.intp]) -> "Compressed":
         """The matrix of some of the rows, in this order: starts, columns, values."""
-        return some_of((self.starts, self.columns, self.values), rows)
+        return selected((self.starts, self.columns, self.values), rows)
 
     def by_columns(self) -> "Compressed":
         """The matrix by columns: starts, rows, values."""
@@ -87,7 +103,7 @@ class LinearProgram(PickledByFields):
         return self._summed(self.values * np.asarray(y)[self._row_of_entry()], self.columns, self.shape[1])
 
     def least_by(self, duals: Vector) -> Any:
-        """What no feasible point's value is below, by weak duality: any multipliers of the rows prove a bound.
+        """A lower bound of the value of every feasible point, by weak duality, from any multipliers of the rows.
 
         >>> LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[2]).least_by(np.array([1.0]))
         np.float64(1.0)
@@ -141,29 +157,10 @@ class LinearProgram(PickledByFields):
         np.add.at(total, where, terms)
         return total
 
-    def _check(self) -> None:
-        m, n = self.shape
-        for name, length in {"starts": m + 1, "upper": m, "column_lower": n, "column_upper": n}.items():
-            if len(getattr(self, name)) != length:
-                raise OutOfRange(
-                    f"{name} must have length {length}", came=len(getattr(self, name)), where="LinearProgram"
-                )
-        if (
-            len(self.columns) != len(self.values)
-            or self.starts[-1] != len(self.values)
-            or (np.diff(self.starts) < 0).any()
-        ):
-            raise OutOfRange("starts, columns and values must describe one matrix by rows", where="LinearProgram")
-        if self.columns.size and not (self.columns.min() >= 0 and self.columns.max() < n):
-            raise OutOfRange(f"a column index must lie in 0..{n - 1}", where="LinearProgram")
-        for low, high in ((self.lower, self.upper), (self.column_lower, self.column_upper)):
-            if (low > high).any():
-                raise OutOfRange("a lower bound must not exceed its upper bound", where="LinearProgram")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis(PickledByFields):
-    """Which variables and rows are basic, and where the others stand: AT_LOWER, BASIC, AT_UPPER or FREE (at zero)."""
+    """The status of each variable and row: AT_LOWER, BASIC, AT_UPPER or FREE (at zero)."""
 
     columns: NDArray[np.int8]
     rows: NDArray[np.int8]
@@ -179,10 +176,10 @@ class LinearSolution(PickledByFields):
 
     Attributes:
         value: c.x at the vertex.
-        primal: (n,) the vertex.
-        duals: (m,) the multipliers of the rows.
-        reduced_costs: (n,) the multipliers of the variables' bounds.
-        basis: the optimal basis.
+        primal: Vertex, shape (n,).
+        duals: Multipliers of the rows, shape (m,).
+        reduced_costs: Multipliers of the variables' bounds, shape (n,).
+        basis: Optimal basis.
     """
 
     value: Any
@@ -200,8 +197,8 @@ Compressed = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
 """A sparse matrix by rows, or by columns: starts, the other index of each entry, values."""
 
 
-def some_of(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
-    """Some rows of a matrix by rows, or some columns of one by columns, in this order."""
+def selected(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
+    """These rows of a matrix by rows, or columns of one by columns, in this order."""
     starts, others, values = matrix
     lengths = np.diff(starts)[lines]
     ends = np.concatenate([[0], np.cumsum(lengths)])
@@ -210,11 +207,10 @@ def some_of(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
 
 
 def _as_array(numbers: Any) -> Vector:
-    return numbers if isinstance(numbers, np.ndarray) else _listed(list(numbers))
-
-
-def _listed(numbers: list[Any]) -> Vector:
-    return np.array(numbers, dtype=object if any(isinstance(x, Fraction) for x in numbers) else np.float64)
+    if isinstance(numbers, np.ndarray):
+        return numbers
+    listed = list(numbers)
+    return np.array(listed, dtype=object if any(isinstance(x, Fraction) for x in listed) else np.float64)
 
 
 def _numbers(numbers: Vector, name: str, exact: bool, is_bound: bool) -> Vector:

@@ -1,8 +1,8 @@
-"""Programs of few rows and many dense columns that sum to one in every row, near their optimum and near its centre.
+"""An interior point method for linear programs of few rows and many dense columns: the master of column generation.
 
-min c x over x >= 0 with A x = 1, for A of (n, N) with N many times n: the master of a column generation. Its prices are
-what the next columns are found by, and prices from the middle of the set of optimal ones are better for that than those
-of a vertex, so that an interior point is what is wanted, and to no more than some digits.
+min c x over x >= 0 with A x = 1, for A of shape (n, N) with N many times n. The next columns are found by the prices of
+the rows. Prices from the middle of the set of optimal ones are better for that than those of a vertex, and some digits
+of them suffice.
 """
 
 from dataclasses import dataclass
@@ -12,32 +12,32 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 
 _MOST_STEPS = 60
-_RIDGE = 1e-13  # beside a unit diagonal
+_RIDGE = 1e-13  # added to a unit diagonal
 _REFINEMENTS = 8
 _HALVED = 64  # rows from which a triangular matrix is inverted by halves
-_SHORT_OF = 0.95  # of the way to the boundary
-_INSIDE = 1e-2  # of the mean: how far from zero the first point is
-_MOVED, _LEAST_MOVED = 3.0, 1e-12  # times what a new column is worth: how far inside the next point is
-_STALLED, _STALLED_FAR = 4, 16  # steps without progress: where sums are nearly right rounding ends it, else little room
+_SHORT_OF = 0.95  # share of the way to the boundary that a step takes
+_INSIDE = 1e-2  # distance of the first point from zero, in means of its entries
+_MOVED, _LEAST_MOVED = 3.0, 1e-12  # distance inside of a warm start, in gains of the best new column
+_STALLED, _STALLED_FAR = 4, 16  # steps without progress before it ends: with row sums nearly right, or not
 _NEARLY = 1e-3
-_LOST = 10.0  # times what is wanted: a start that leads no nearer is given up
+_LOST = 10.0  # a warm start whose best merit is larger is given up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shares:
-    """Nearly optimal shares x of the columns, prices of the rows, and what each column costs beyond its price.
+class CentralShares:
+    """Nearly optimal shares x of the columns, prices of the rows, and reduced costs.
 
     Attributes:
-        shares: (N,) positive.
-        prices: (n,) multipliers of the rows.
-        excess: (N,) positive: c - A' prices.
-        off: how far from 1 the sum of a row is at most.
+        shares: Positive shares, shape (N,).
+        prices: Multipliers of the rows, shape (n,).
+        excess: Positive reduced costs c - A' prices, shape (N,).
+        error: Largest distance of a row's sum from 1.
     """
 
     shares: Floats
     prices: Floats
     excess: Floats
-    off: float
+    error: float
 
 
 def central_shares(
@@ -47,19 +47,21 @@ def central_shares(
     gap: float,
     exactness: float = 1e-9,
     near: tuple[Floats, Floats] | None = None,
-) -> Shares:
-    """The shares of columns that sum to 1 in each row at least cost, to a gap.
+) -> CentralShares:
+    """The shares of columns that sum to 1 in each row at least cost, up to a gap.
 
     Args:
-        columns: (n, N), N >= n, not negative, every row with a positive entry.
-        costs: (N,).
-        weights: (n,) positive, of sum 1, and <weights, column> = 1 for each column: the equations are then written in
-            what the columns differ from the constant one by, however little that is.
-        gap: how far above the optimum the cost may be.
-        exactness: how far from 1 a row's sum may be.
-        near: shares (N,), 0 for new columns, and prices (n,) that were best before there were these: half of the steps.
+        columns: Matrix of shape (n, N), N >= n, not negative, every row with a positive entry.
+        costs: Costs, shape (N,).
+        weights: Positive weights of sum 1, shape (n,), with <weights, column> = 1 for each column. The equations are
+            written in the differences of the columns from the constant one, which may be small.
+        gap: Allowed excess of the cost over the optimum.
+        exactness: Allowed distance of a row's sum from 1.
+        near: CentralShares (N,), 0 for new columns, and prices (n,) of the optimum before these columns came; a warm
+            start takes half of the steps.
 
-    Returns: the best point that was reached, which is as wanted unless rounding comes before.
+    Returns:
+        The best point reached, which has the gap and the exactness unless rounding prevents it.
 
     Cost: 10 to 25 steps of O(n^2 N).
 
@@ -74,17 +76,17 @@ def central_shares(
     program = rows.of_columns(columns), costs, rows.sums
     best, merit = None, np.inf
     if near is not None:
-        best, merit = _Point.near(*program, near[0], rows.multipliers(near[1])).followed(gap, exactness)
-    # A start on the boundary may lead nowhere; kept, its prices would be those of the next rounds, too, for ever.
+        best, merit = _InteriorPoint.near(*program, near[0], rows.multipliers(near[1])).followed(gap, exactness)
+    # A warm start on the boundary may make no progress, and its prices would spoil all later rounds: then start afresh.
     if best is None or not merit <= _LOST:
-        again, its_merit = _Point.first(*program).followed(gap, exactness)
+        again, its_merit = _InteriorPoint.first(*program).followed(gap, exactness)
         best = again if best is None or its_merit < merit else best
-    return Shares(best.x, rows.prices(best.y), best.s, float(abs(1 - columns @ best.x).max()))
+    return CentralShares(best.x, rows.prices(best.y), best.s, float(abs(1 - columns @ best.x).max()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Differences:
-    """The same equations: the weighted one first, and how much each row but one differs from it, in its own unit."""
+    """The equations as a weighted mean of the rows, and the difference of each row but one from it, in its own unit."""
 
     weights: Floats
     units: Floats
@@ -92,7 +94,7 @@ class _Differences:
 
     @classmethod
     def of(cls, columns: Floats, weights: Floats) -> "_Differences":
-        # A row without differences is divided by next to nothing, and stays 0.
+        # A row without differences stays 0.
         return cls(weights, np.maximum(abs(columns - 1).max(axis=1), 1e-300), int(weights.argmax()))
 
     @property
@@ -112,7 +114,7 @@ class _Differences:
         return np.asarray(own + (y[self.left_out] - own.sum()) * self.weights)
 
     def multipliers(self, prices: Floats) -> Floats:
-        """What has these `prices`."""
+        """The multipliers of these equations with these `prices`: the inverse of `prices`."""
         common = prices[self.left_out] / self.weights[self.left_out]
         own = prices - common * self.weights
         own[self.left_out] = 0.0
@@ -122,7 +124,7 @@ class _Differences:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Point:
+class _InteriorPoint:
     A: Floats
     c: Floats
     b: Floats
@@ -131,7 +133,7 @@ class _Point:
     s: Floats
 
     @classmethod
-    def first(cls, A: Floats, c: Floats, b: Floats) -> "_Point":
+    def first(cls, A: Floats, c: Floats, b: Floats) -> "_InteriorPoint":
         """Mehrotra's start: the least squares solutions, moved inside."""
         solve = _Normal(A, np.ones(len(c))).solve
         x = A.T @ solve(b)
@@ -143,8 +145,8 @@ class _Point:
         return cls(A, c, b, x + 0.5 * product / s.sum(), y, s + 0.5 * product / x.sum())
 
     @classmethod
-    def near(cls, A: Floats, c: Floats, b: Floats, x: Floats, y: Floats) -> "_Point":
-        """From the optimum of fewer columns, moved inside by as much as the best new one is worth."""
+    def near(cls, A: Floats, c: Floats, b: Floats, x: Floats, y: Floats) -> "_InteriorPoint":
+        """A warm start: the optimum of fewer columns, moved inside by the gain of the best new one."""
         excess = c - A.T @ y
         worth = max(-float(excess.min()), 0.0)
         s = np.maximum(excess, 0.0) + max(_MOVED * worth, _LEAST_MOVED)
@@ -153,31 +155,31 @@ class _Point:
         return cls(A, c, b, x, y, np.maximum(s, 0.1 * product / x))
 
     def merit(self, gap: float, exactness: float) -> float:
-        """At most 1 where everything is as wanted."""
+        """The largest of gap, error and dual error relative to the allowed ones: at most 1 at a solution."""
         dual = float(abs(self.c - self.A.T @ self.y - self.s) @ self.x)
-        return max(float(self.x @ self.s) / gap, self.off / exactness, dual / gap)
+        return max(float(self.x @ self.s) / gap, self.error / exactness, dual / gap)
 
-    def followed(self, gap: float, exactness: float) -> "tuple[_Point, float]":
+    def followed(self, gap: float, exactness: float) -> "tuple[_InteriorPoint, float]":
         """The best point on the way to the optimum, and its merit."""
         at, best, best_merit, stalled = self, self, np.inf, 0
         for steps in range(_MOST_STEPS + 1):
             merit = at.merit(gap, exactness)
-            # The best point is kept: beyond its digits the method wanders, and the last point may be worse.
+            # Rounding makes later points worse than the best one.
             best, stalled = (at, 0) if merit < 0.9 * best_merit else (best, stalled + 1)
             best_merit = min(merit, best_merit)
-            patience = _STALLED if best.off < _NEARLY else _STALLED_FAR
+            patience = _STALLED if best.error < _NEARLY else _STALLED_FAR
             if merit <= 1.0 or stalled > patience or steps == _MOST_STEPS:
                 break
             at = at.next()
         return best, best_merit
 
     @property
-    def off(self) -> float:
-        """How far from 1 the sum of a row is at most."""
+    def error(self) -> float:
+        """The largest distance of a row's sum from 1."""
         return float(abs(self.b - self.A @ self.x).max())
 
-    def next(self) -> "_Point":
-        """One step: towards the optimum first, then its second order and the centre."""
+    def next(self) -> "_InteriorPoint":
+        """One step of predictor and corrector."""
         A, x, s = self.A, self.x, self.s
         primal, dual = self.b - A @ x, self.c - A.T @ self.y - s
         ratio = x / s
@@ -192,15 +194,15 @@ class _Point:
         p, d = _longest(x, dx), _longest(s, ds)
         mean = float(x @ s) / len(x)
         ahead = float((x + p * dx) @ (s + d * ds)) / len(x)
-        # The second-order term of a step that could not be taken is no correction: as much of it as was taken.
+        # The second-order term is scaled by the length of the step that could be taken.
         second = dx * ds * min(1.0, p * d + 0.1)
         dx, dy, ds = newton((ahead / mean) ** 3 * mean - x * s - second)
         p, d = (min(1.0, _SHORT_OF * _longest(*pair)) for pair in ((x, dx), (s, ds)))
-        return _Point(A, self.c, self.b, x + p * dx, self.y + d * dy, s + d * ds)
+        return _InteriorPoint(A, self.c, self.b, x + p * dx, self.y + d * dy, s + d * ds)
 
 
 def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
-    """Shares nearby whose sums are 1 to rounding: those that are large change, by what the rows are off."""
+    """CentralShares nearby whose sums are 1 up to rounding; mostly the large ones change."""
     rows = _Differences.of(columns, weights)
     A, d = rows.of_columns(columns), shares * shares
     normal = _Normal(A, d)
@@ -213,7 +215,7 @@ def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 class _Normal:
-    """A D A' of positive D, by a root of its inverse, with refinement by conjugate gradients."""
+    """Systems with the matrix A D A', D positive, by a root of its inverse and refinement by conjugate gradients."""
 
     def __init__(self, A: Floats, d: Floats) -> None:
         self.A, self.d = A, d
@@ -222,11 +224,11 @@ class _Normal:
         self.scale = 1 / np.sqrt(np.diag(M))
         M *= self.scale[:, None]
         M *= self.scale
-        # Rows that depend on each other make M singular at the optimum; refinement takes the ridge back out.
+        # Dependent rows make M singular at the optimum; refinement removes the effect of the ridge.
         M.flat[:: len(M) + 1] += _RIDGE
         try:
             self.root = _lower_inverse(np.asarray(np.linalg.cholesky(M), dtype=np.float64))
-        except np.linalg.LinAlgError:  # rounding has taken an eigenvalue below zero: it is raised to the ridge
+        except np.linalg.LinAlgError:  # rounding made an eigenvalue negative: it is raised to the ridge
             values, vectors = np.linalg.eigh(M)
             self.root = vectors.T / np.sqrt(np.maximum(values, _RIDGE))[:, None]
 
@@ -234,14 +236,14 @@ class _Normal:
         return np.asarray(self.scale * (self.root.T @ (self.root @ (self.scale * right))))
 
     def solve(self, right: Floats) -> Floats:
-        """The least residual on the way: where rows depend on each other, further steps lead astray."""
+        """The iterate with the least residual; with dependent rows later ones are worse."""
         solution = self._roughly(right)
         left = right - self.A @ (self.d * (self.A.T @ solution))
         best, least = solution, float(np.linalg.norm(left * self.scale))
-        goal = 1e-13 * float(np.linalg.norm(right * self.scale))  # beyond it steps only move rounding about
+        goal = 1e-13 * float(np.linalg.norm(right * self.scale))  # a smaller residual is rounding
         z = self._roughly(left)
         along, size = z, float(left @ z)
-        # Conjugate gradients of the matrix itself, behind the factor of the ridged one.
+        # Conjugate gradients of the matrix, preconditioned by the factor of the ridged one.
         for _ in range(_REFINEMENTS):
             image = self.A @ (self.d * (self.A.T @ along))
             bend = float(along @ image)
@@ -249,9 +251,9 @@ class _Normal:
                 break
             solution = solution + size / bend * along
             left = left - size / bend * image
-            off = float(np.linalg.norm(left * self.scale))
-            if off < least:
-                best, least = solution, off
+            residual = float(np.linalg.norm(left * self.scale))
+            if residual < least:
+                best, least = solution, residual
             z = self._roughly(left)
             size, before = float(left @ z), size
             along = z + (size / before) * along
@@ -259,7 +261,7 @@ class _Normal:
 
 
 def _lower_inverse(L: Floats) -> Floats:
-    """The inverse of a lower triangular matrix, by halves: as products, a fifth of the time of a general inverse."""
+    """The inverse of a lower triangular matrix, by halves: a fifth of the time of a general inverse."""
     if len(L) <= _HALVED:
         return np.asarray(np.linalg.inv(L), dtype=np.float64)
     half, inverse = len(L) // 2, np.zeros_like(L)

@@ -1,4 +1,4 @@
-"""The simplex method on any exact tableau: which column enters, which row leaves, and what an optimum proves."""
+"""The simplex method on any exact tableau: the entering column, the leaving row, and the proof of an optimum."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ class Solution:
     """An optimum and the proof of it: ``dual @ A <= cost`` and ``dual @ b == value``.
 
     Attributes:
-        value: the least cost.
-        x: where it is attained, Fractions.
-        dual: one multiplier for each row, Fractions.
+        value: Least cost.
+        x: Point of least cost, Fractions.
+        dual: Multiplier of each row, Fractions.
     """
 
     value: Fraction
@@ -25,11 +25,11 @@ class Solution:
 
 
 class Tableau(ABC):
-    """A feasible basis of {x >= 0: A x = b}, and everything in terms of it.
+    """A feasible basis of {x >= 0: A x = b}, and the equations in terms of it.
 
     Attributes:
-        rows: (k, m + k + 1) exact numbers: A, the artificial columns and b, in terms of the basis.
-        basis: (k,) the basic column of each row.
+        rows: Exact numbers, shape (k, m + k + 1): A, the artificial columns and b, in terms of the basis.
+        basis: Basic column of each row, shape (k,).
     """
 
     __slots__ = ()
@@ -43,16 +43,16 @@ class Tableau(ABC):
 
     @abstractmethod
     def _ratio(self, row: int, column: int) -> Any:
-        """How far a column can enter before the basic variable of a row is 0."""
+        """The value of an entering column at which the basic variable of a row is 0."""
 
     @abstractmethod
     def _pivot(self, row: int, column: int) -> Self:
-        """The basis in which a column has taken a row."""
+        """The neighbouring basis, with a column in place of the basic one of a row."""
 
     def _descend(self, cost: Array, allowed: int) -> Self:
-        """Pivots until no column below ``allowed`` lowers the cost.
+        """The basis at which no column below ``allowed`` lowers the cost.
 
-        The steepest column enters while the cost falls; where it stalls, Bland's rule, which cannot cycle.
+        The steepest column enters while the cost falls; when it stalls, Bland's rule chooses, which cannot cycle.
         """
         at, stalled = self, False
         while True:
@@ -61,19 +61,16 @@ class Tableau(ABC):
             if not falling:
                 return at
             column = falling[0] if stalled else min(falling, key=lambda j: reduced[j])
-            row = at._leaving(column)
-            if row is None:
+            # The row that bounds the column first; of several, the one with the lowest basic variable.
+            ratios = [(at._ratio(i, column), j, i) for i, j in enumerate(at.basis) if at.rows[i, column] > 0]
+            if not ratios:
                 raise SolverFailed("the cost must have a lower bound", came=f"column {column} lowers it without end")
+            row = min(ratios)[2]
             stalled = at.rows[row, -1] == 0
             at = at._pivot(row, column)
 
-    def _leaving(self, column: int) -> int | None:
-        """The row that bounds the column first; of several, the one with the lowest basic variable."""
-        ratios = [(self._ratio(i, column), j, i) for i, j in enumerate(self.basis) if self.rows[i, column] > 0]
-        return min(ratios)[2] if ratios else None
-
     def _without_artificial(self, m: int) -> Self:
-        """Artificial variables, all zero by now, leave the basis wherever another column can take their row."""
+        """The basis without artificial variables, all zero here, wherever another column can replace them."""
         at = self
         for row, j in enumerate(self.basis):
             others = [c for c in range(m) if at.rows[row, c] != 0] if j >= m else []

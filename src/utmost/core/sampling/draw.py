@@ -1,4 +1,4 @@
-"""From a law to exact draws of it: which sampler serves which law, at which size; and the draws of staircases."""
+"""Exact draws of a law: the choice of the sampler for the law and the number of draws; the sampler of staircases."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -19,7 +19,14 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.core.noise.profiles import Profile
 from utmost.core.noise.real_law import RealLaw
-from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyMarked, ManyTwoSided, Real
+from utmost.core.sampling.geometric_draws import (
+    CONSTANT,
+    TABLE,
+    MarkedGeometricSampler,
+    Real,
+    SamplingPlan,
+    TwoSidedGeometricSampler,
+)
 from utmost.core.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, joined, one_below, uniform_below
 from utmost.core.sampling.random_bits import SYSTEM, Randomness, source
@@ -37,10 +44,11 @@ class Segments:
         plain   0..r-1, weight r          r..D-1, weight b (D-r)
         turned  0..r-2, weight r-1        r-1..D-1, weight b (D-r+1)
 
-    in parts of their sum N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 carry a N = 1 - b in all, and k shifts them out.
+    with probability weight/N, N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 have the mass a N = 1 - b, and k shifts
+    them.
 
     Attributes:
-        starts, lengths: of the four segments; a segment of weight zero has length zero and is never met.
+        starts, lengths: First places and numbers of places of the four segments; a segment of weight 0 has length 0.
 
     Source: [geng2012], (79)-(80); the segments are derived here.
     """
@@ -53,7 +61,7 @@ class Segments:
         self.lengths = (step, period - step, step - 1, period - step + 1)
 
     def probabilities(self) -> tuple[Real, ...]:
-        """Of each segment: its weight over the sum of the four."""
+        """The probability of each segment: its weight over the sum of the four."""
         return tuple(self._probability(segment) for segment in range(4))
 
     def _probability(self, segment: int) -> Real:
@@ -69,7 +77,7 @@ class Segments:
         return probability
 
 
-class ManyStaircase:
+class StaircaseSampler:
     """Arrays of discrete staircase draws.
 
     Cost: at epsilon = 1 about 12 ns a draw by table and 16 ns constant-time, for any period up to 2^32.
@@ -77,63 +85,63 @@ class ManyStaircase:
 
     __slots__ = ("_lengths", "_marked", "_period", "_starts")
 
-    def __init__(self, ratio: Real, period: int, step: int, plan: ArrayDraws) -> None:
+    def __init__(self, ratio: Real, period: int, step: int, plan: SamplingPlan) -> None:
         segments = Segments(ratio, period, step)
         self._period = period
-        self._marked = ManyMarked(ratio, segments.probabilities(), plan)
+        self._marked = MarkedGeometricSampler(ratio, segments.probabilities(), plan)
         self._starts = np.array(segments.starts, np.int64 if period <= _LARGEST else object)
         self._lengths = np.array(segments.lengths, np.uint64 if period <= _LARGEST else object)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
         """``count`` independent draws."""
         k, segment = self._marked.draw(count, randomness)
-        place = self._places(segment, randomness)
+        lengths = self._lengths.take(segment)
+        place: Integers
+        if lengths.dtype == np.uint64:
+            place = uniform_below(lengths, randomness).view(np.int64)
+        else:
+            place = objects(one_below(n, randomness.word) for n in lengths)
+        place += self._starts.take(segment)
         wide = (int(k.max(initial=0)) + 1) * self._period > _LARGEST
         y: Integers = k.astype(object if wide else np.int64)
         y *= self._period
         y += place
+        # The turned segments are the last two: -1 - y is ~y, without a branch.
         y ^= np.negative(segment >> 1).view(np.int8).astype(y.dtype)
         return y
 
-    def _places(self, segment: Integers, randomness: Randomness) -> Integers:
-        lengths = self._lengths.take(segment)
-        places: Integers
-        if lengths.dtype == np.uint64:
-            places = uniform_below(lengths, randomness).view(np.int64)
-        else:
-            places = objects(one_below(n, randomness.word) for n in lengths)
-        places += self._starts.take(segment)
-        return places
-
 
 Method = Literal["constant", "table"]
-"""How arrays are drawn: in a time that does not depend on the values, or as fast as can be."""
+"""The way to draw arrays: in a time that does not depend on the values, or as fast as possible."""
 
 Shape = int | tuple[int, ...] | None
 
 CONSTANT_UP_TO = 1_000_000
-"""Up to so many draws the default is the constant-time method."""
+"""The default method is constant-time up to so many draws."""
 
-# So many draws at once stay in the second-level cache, and bound the memory beside the result.
+# Draws at a time: they stay in the second-level cache, and bound the memory needed besides the result.
 CHUNK = 1 << 16
 _KEPT = 64
 _MOST = 10**11
-# A single draw is made together with so many others, and so are arrays of at most so many: for these NumPy's calls are
-# all that takes time. Where a source is given, an array is drawn for itself: what it drew, it draws for ever.
+# A single draw is made together with _AHEAD others, and so are arrays of up to _FEW, since NumPy's calls take all their
+# time. An array from a source of the caller is drawn alone, so that a seed gives the same array in every release.
 _AHEAD, _FEW = 1024, 128
 _SHOWN = 1 << 25
-"""Of more draws it is told how far they are: they take a second and a half, or more."""
+"""More draws have a progress bar: they take over a second."""
 
 
 class Mechanism(Protocol):
-    """What answers a secret: a channel, the geometric mechanism on counts, a design."""
+    """A mechanism that answers a secret: a channel, the geometric mechanism on counts, a design."""
 
     def draw(self, secrets: Any, shape: Any = (), *, randomness: Any = None, method: Method | None = None) -> Any:
-        """Independent outcomes, one for each secret that is asked about."""
+        """Independent outcomes, one for each secret."""
 
 
-class _Many(Protocol):
-    def draw(self, count: int, randomness: Randomness) -> Integers: ...
+class Sampler(Protocol):
+    """A sampler of arrays of integers."""
+
+    def draw(self, count: int, randomness: Randomness) -> Integers:
+        """``count`` independent draws."""
 
 
 @overload
@@ -159,24 +167,23 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
 ) -> Any:
     """Independent draws of a law, or of a mechanism: ``sample(law, shape)``, ``sample(channel, secret, shape)``.
 
-    Exact for random bits: no float stands between them and what is drawn. For mechanisms see `Channel.draw`.
+    The draws are exact for random bits: no float stands between the bits and the values. `Channel.draw` describes those
+    of mechanisms.
 
     Args:
-        secret: of a mechanism, and of no law: the secret that is asked about, or an array of them.
-        law: any law on the integers, drawn as integers; or one on the reals, such as `Laplace` or `Staircase`, drawn as
-            floats that are multiples of a power of two, with exactly the law on them that `on_grid` gives; or a
-            `Channel`.
-        shape: of the result; () or None for a single draw.
-        randomness: where the bits come from; the operating system, if left out.
-        method: "constant" or "table"; if left out, constant up to a million draws. See the theory page on exact draws
-            for what is constant and what is not.
+        law: Any law on the integers, drawn as integers; or one on the reals, such as `Laplace` or `Staircase`, drawn as
+            floats that are multiples of a power of two, with exactly the law of `on_grid`; or a `Channel`.
+        secret: Secret, or array of secrets, that a mechanism answers; a law takes none.
+        shape: Shape of the result; () or None for a single draw.
+        randomness: Source of the bits; the operating system if left out.
+        method: "constant" or "table"; if left out, constant up to a million draws. The theory page on exact draws says
+            which times are constant.
 
     Returns:
-        An int or a float for a single draw; else an array of int64 or float64, or of Python ints in the event that one
-        of them exceeds int64.
+        An int or a float for a single draw; else an array of int64 or float64, or of Python ints if one exceeds int64.
 
     Raises:
-        Unsupported: for a law that has no sampler, a channel of floats, and more draws than the memory holds.
+        Unsupported: for a law without a sampler, a channel of floats, and more draws than fit the memory.
         OutOfRange: for a bad shape or method.
 
     Cost: for an integer law at epsilon = 1, under 1 us for a single draw, 5 ns each constant-time, 2 ns each by table.
@@ -190,13 +197,14 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     np.int64(2)
     """
     if not isinstance(law, Law):
-        return _of_mechanism(law, secret, shape, randomness, method)
+        if not callable(getattr(type(law), "draw", None)):
+            raise _no_sampler(law)
+        return law.draw(secret, shape, randomness=randomness, method=method)
     shape = _only_shape(secret, shape)
     bits = SYSTEM if randomness is None else source(randomness)
     if shape is None or (isinstance(shape, tuple) and not shape):
         if method is not None:
-            # A method that is none is refused here too.
-            plan_for(method, 1)
+            plan_for(method, 1)  # refuses an unknown method
         return _one(law, bits)
     size = (shape,) if not isinstance(shape, tuple) else shape
     if not all(is_integer(n) and n >= 0 for n in size):
@@ -216,15 +224,8 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     return whole.reshape(size)
 
 
-def _of_mechanism(mechanism: Any, secret: Any, shape: Shape, randomness: Randomness | None, method: Any) -> Any:
-    """Outcomes of a mechanism, which knows how to draw them."""
-    if not callable(getattr(type(mechanism), "draw", None)):
-        raise _no_sampler(mechanism)
-    return mechanism.draw(secret, shape, randomness=randomness, method=method)
-
-
 def _only_shape(first: Shape, second: Shape) -> Shape:
-    """The shape of the draws of a law, which takes no secret."""
+    """The shape, which a caller may pass in either place, since a law takes no secret."""
     if isinstance(second, tuple) and not second:
         return first
     if isinstance(first, tuple) and not first:
@@ -233,11 +234,11 @@ def _only_shape(first: Shape, second: Shape) -> Shape:
 
 
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
-    """``count`` independent draws of a law on the integers, in arrays of a bounded size, of whatever integer type."""
+    """``count`` independent draws of a law on the integers, in arrays of at most `CHUNK`, of any integer type."""
     return _drawn(_sampler_of(law, plan_for(method, count))[0], count, randomness)
 
 
-def _drawn(sampler: _Many, count: int, randomness: Randomness) -> Iterator[Integers]:
+def _drawn(sampler: Sampler, count: int, randomness: Randomness) -> Iterator[Integers]:
     for start in range(0, count, CHUNK):
         yield sampler.draw(min(CHUNK, count - start), randomness)
         if count > _SHOWN:
@@ -245,13 +246,13 @@ def _drawn(sampler: _Many, count: int, randomness: Randomness) -> Iterator[Integ
 
 
 def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | None]:
-    """The law on the integers that stands for a law, and the exponent k of the grid 2^-k where the law is on the reals.
+    """The law on the integers that is drawn for a law, and for a law on the reals the exponent k of its grid 2^-k.
 
     On a grid of width g it is the law's own `on_steps` for D = ceil(Delta / g): the Laplace law becomes the geometric
     law of sensitivity D, and the staircase the discrete one with the step nearest to gamma D + 1/2.
 
     Args:
-        grid: the declared width, a power of two; only for laws on the reals. Chosen by `chosen_exponent` if left out.
+        grid: Declared width, a power of two, for laws on the reals; `chosen_exponent` chooses it if left out.
 
     >>> from utmost.noise import Laplace
     >>> on_grid(Laplace(epsilon=1, sensitivity=2), grid="1/4")
@@ -268,8 +269,8 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     return law.on_steps(steps(width, exponent)), exponent
 
 
-def plan_for(method: Method | None, count: int) -> ArrayDraws:
-    """The plan by the name of the method, or by the number of draws."""
+def plan_for(method: Method | None, count: int) -> SamplingPlan:
+    """The plan for a method, or for the number of draws."""
     if method is None:
         return CONSTANT if count <= CONSTANT_UP_TO else TABLE
     plans = {"constant": CONSTANT, "table": TABLE}
@@ -290,15 +291,12 @@ def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.
     return whole
 
 
-_samplers: dict[tuple[int, ArrayDraws], tuple[Law, _Many, int | None]] = {}
+_samplers: dict[tuple[int, SamplingPlan], tuple[Law, Sampler, int | None]] = {}
 
 
-def _sampler_of(law: Law, plan: ArrayDraws) -> tuple[_Many, int | None]:
-    """What draws the law by the array, and the exponent of its grid; nothing random is kept.
-
-    Found by the identity of the law, since its lattice and a hash take longer than a hundred draws; the entry keeps
-    the law alive, so that no other one is given that identity.
-    """
+def _sampler_of(law: Law, plan: SamplingPlan) -> tuple[Sampler, int | None]:
+    # Cached by the identity of the law, since its lattice and a hash take longer than a hundred draws; the entry keeps
+    # the law alive, so that no other law gets that identity. Nothing random is stored.
     key = id(law), plan
     entry = _samplers.get(key)
     if entry is None:
@@ -310,18 +308,18 @@ def _sampler_of(law: Law, plan: ArrayDraws) -> tuple[_Many, int | None]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _many(law: Profile | IntegerLaw, plan: ArrayDraws) -> _Many:
+def _many(law: Profile | IntegerLaw, plan: SamplingPlan) -> Sampler:
     if isinstance(law, Profile):
         ratio, period = law.level.alpha_interval, law.period
-        return ManyTwoSided(ratio, plan) if period == 1 else ManyStaircase(ratio, period, law.step, plan)
-    # No law of the library is drawn by its tails: commands do without the file.
-    from utmost.core.sampling.by_tails import ManyByTail
+        return TwoSidedGeometricSampler(ratio, plan) if period == 1 else StaircaseSampler(ratio, period, law.step, plan)
+    # No law of the library needs this sampler: it is imported for a user's own.
+    from utmost.core.sampling.tail_sampler import TailSampler
 
-    return ManyByTail(law, plan)
+    return TailSampler(law, plan)
 
 
 def _one(law: Law, randomness: Randomness) -> int | float:
-    """A single draw, taken from some hundreds that were drawn at once, in the same time whatever its value."""
+    """A single draw, taken from hundreds that were drawn at once: its time does not depend on its value."""
     exponent, pending = _waiting(law, randomness)
     while True:
         try:
@@ -333,13 +331,14 @@ def _one(law: Law, randomness: Randomness) -> int | float:
 
 
 def _few(law: Law, count: int, randomness: Randomness) -> NDArray[Any]:
-    """A few draws, taken from those that wait for `_one`: each in one step, so that nothing between takes it again."""
+    """A few draws, taken from those that wait for `_one`; each pop is one step, so that no thread gets the same
+    draw."""
     exponent, pending = _waiting(law, randomness)
     drawn: list[int] = []
     while len(drawn) < count:
         try:
             drawn.extend([pending.pop() for _ in range(count - len(drawn))])
-        except IndexError:  # what this took of the last ones is left out
+        except IndexError:  # draws popped by the interrupted list are lost, not used twice
             _draw_ahead(law, pending, randomness)
     try:
         whole: Integers = np.array(drawn, np.int64)
@@ -349,11 +348,8 @@ def _few(law: Law, count: int, randomness: Randomness) -> NDArray[Any]:
 
 
 def _waiting(law: Law, randomness: Randomness) -> tuple[int | None, list[int]]:
-    """The exponent of the law's grid, and the draws of it that wait with the stream they came from.
-
-    Hashing a law takes longer than the rest, so they are also found by its identity; the entry keeps the law alive, so
-    that no other one is given that identity.
-    """
+    """The exponent of the law's grid, and its draws ahead, stored with the stream that they came from."""
+    # Cached by the identity of the law as in `_sampler_of`.
     ahead = randomness.ahead
     entry = ahead.get(id(law))
     if entry is None:

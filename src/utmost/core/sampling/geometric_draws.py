@@ -1,10 +1,8 @@
-"""Exact draws of geometric variables: taken apart into digits, with their marks, one-sided and two-sided.
+"""Exact draws of geometric variables, from independent groups of binary digits; one-sided and two-sided.
 
-**A geometric variable taken apart: independent digits, and a top part whose tail is a fresh copy of itself.**
-
-For K ~ Geom(a), P(K = k) = (1-a) a^k, and any m, K = Q 2^m + D with Q ~ Geom(a^(2^m)) independent of D in 0..2^m-1; the
-groups of binary digits of D are again independent, the group that starts at bit s having P(d) proportional to
-a^(d 2^s). And Q given Q >= v is v + Geom(a^(2^m)): no tail is ever cut off.
+K ~ Geom(a) has P(K = k) = (1-a) a^k. For any m, K = Q 2^m + D with Q ~ Geom(a^(2^m)) independent of D in 0..2^m-1; the
+groups of binary digits of D are again independent, and the group that starts at bit s has P(d) proportional to
+a^(d 2^s). And Q given Q >= v is v + Geom(a^(2^m)): no tail is cut off.
 
 A mark, independent of K, is drawn together with the top part: the sign of two-sided noise, the segment of a staircase.
 """
@@ -22,17 +20,17 @@ from utmost.core.sampling.integers import Integers, smallest_type
 from utmost.core.sampling.random_bits import Randomness, Word
 
 Real = Callable[[int], Interval]
-"""A real number known to any precision: asked for b bits, an interval that shrinks to it as b grows."""
+"""A real number known to any precision: a function from b to an interval that shrinks to it as b grows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parts:
+class GeometricParts:
     """The laws of the independent parts of a marked geometric variable.
 
     Attributes:
-        top: the law `marked` of Q and the mark.
-        groups: the groups of digits below, from the most significant: how many bits, and their law.
-        shift: the number m of bits below the top, the sum of those of the groups.
+        top: Law of Q and the mark, see `marked`.
+        groups: Numbers of bits and laws of the groups of digits, from the most significant.
+        shift: Number m of bits below the top, the sum of those of the groups.
     """
 
     top: Cuts
@@ -40,37 +38,45 @@ class Parts:
     shift: int
 
 
-def take_apart(ratio: Real, marks: Sequence[Real], *, values: int, group_bits: int, tail_bits: int) -> Parts:
+def geometric_parts(
+    ratio: Real, marks: Sequence[Real], *, values: int, group_bits: int, tail_bits: int
+) -> GeometricParts:
     """The parts of Geom(ratio) with an independent mark.
 
     Args:
         ratio: a with 0 < a < 1.
-        marks: the probabilities of the marks.
-        values: how many values of the top part have an index.
-        group_bits: the most bits in a group of digits.
-        tail_bits: the top part starts as low as P(Q >= values) <= 2^-tail_bits allows.
+        marks: Probabilities of the marks.
+        values: Number of values of the top part with an index of their own.
+        group_bits: Largest number of bits in a group.
+        tail_bits: Bound of the tail: m is the least one with P(Q >= values) <= 2^-tail_bits.
     """
-    shift = _doublings_until_rare(ratio, values, tail_bits)
+    # The least m for which a^(2^m values) <= 2^-tail_bits is certain.
+    bits = 64 + tail_bits
+    # A level near 0 has an alpha that few bits cannot tell from 1, and powers of 1 never fall.
+    while ratio(bits).high >> bits:  # until a is certainly below 1
+        bits *= 2
+    shift, a = 0, ratio(2 * bits)
+    while (a**values).high > 1 << (2 * bits - tail_bits):
+        shift, a = shift + 1, a * a
     number = -(-shift // group_bits)
-    # As even as can be: a table for each group, and the largest decides the memory.
+    # Groups as even as possible: each has a table, and the largest decides the memory.
     sizes = [shift // number + (i < shift % number) for i in range(number)]
     starts = [shift - end for end in accumulate(sizes)]
     groups = tuple((size, digits(squared_often(ratio, start), size)) for size, start in zip(sizes, starts, strict=True))
-    return Parts(marked(squared_often(ratio, shift), marks, values), groups, shift)
+    return GeometricParts(marked(squared_often(ratio, shift), marks, values), groups, shift)
 
 
 def digits(ratio: Real, bits_of_digit: int) -> Cuts:
     """The law P(d) proportional to a^d on 0..2^bits_of_digit - 1.
 
-    Written as quotients of sums of positive terms, it loses no precision where a is near 1.
+    The quotients of sums of positive terms lose no precision for a near 1.
     """
 
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 2 * bits_of_digit + 8
         terms = _powers(ratio(inner), 1 << bits_of_digit)
         sums = list(accumulate(terms))
-        # Divided once by the sum: its interval is as wide as one term's, and the guard bits above cover 2^bits_of_digit
-        # of them.
+        # One division by the sum: its interval is as wide as that of 2^bits_of_digit terms, which the guard bits cover.
         share = 1 / sums[-1]
         return [partial * share for partial in sums[:-1]]
 
@@ -78,7 +84,7 @@ def digits(ratio: Real, bits_of_digit: int) -> Cuts:
 
 
 def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
-    """The law of the index len(marks) q + mark: q ~ Geom(ratio), everything from ``values`` on counted as ``values``.
+    """The law of the index len(marks) q + mark, where q ~ Geom(ratio) is cut to ``values``.
 
     P(q, mark) = (1-a) a^q w_mark for q < values, and a^values w_mark for q = values.
     """
@@ -88,7 +94,7 @@ def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
         a = ratio(inner)
         below = [Interval.of(0, inner), *accumulate(mark(inner) for mark in marks[:-1])]
         powers = _powers(a, values + 1)
-        # The last value stands for its whole tail, which is a^values.
+        # The last value stands for the whole tail, of mass a^values.
         masses = [power * (1 - a) if q < values else power for q, power in enumerate(powers)]
         thresholds = [1 - power + mass * share for power, mass in zip(powers, masses, strict=True) for share in below]
         return thresholds[1:]
@@ -97,7 +103,7 @@ def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
 
 
 def squared_often(ratio: Real, doublings: int) -> Real:
-    """ratio^(2^doublings), by squaring."""
+    """ratio^(2^doublings)."""
 
     def powered(bits: int) -> Interval:
         # Each squaring doubles the relative error: one bit more for each, and some for rounding.
@@ -114,28 +120,16 @@ def _powers(a: Interval, count: int) -> list[Interval]:
     return list(accumulate([a] * (count - 1), lambda x, y: x * y, initial=Interval.of(1, a.bits)))
 
 
-def _doublings_until_rare(ratio: Real, values: int, tail_bits: int) -> int:
-    """The least m for which a^(2^m values) <= 2^-tail_bits is certain."""
-    bits = 64 + tail_bits
-    # A level near 0 has an alpha that few bits cannot tell from 1, and powers of 1 never fall.
-    while ratio(bits).high >> bits:  # until a is certainly below 1
-        bits *= 2
-    doublings, a = 0, ratio(2 * bits)
-    while (a**values).high > 1 << (2 * bits - tail_bits):
-        doublings, a = doublings + 1, a * a
-    return doublings
-
-
 @dataclass(frozen=True, slots=True)
-class ArrayDraws:
-    """How draws by the array are made.
+class SamplingPlan:
+    """The sizes of a sampler of arrays.
 
     Attributes:
-        word_bits: the random bits of a first look: one draw in 2^word_bits, or a few of them, need a second.
-        lookup: read tables, or compare with every bound.
-        indices: about how many indices the top part may have.
-        group_bits: the most bits in a group of digits.
-        tail_bits: the top part starts as low as a tail of at most 2^-tail_bits allows.
+        word_bits: Bits of a first word; some draws in 2^word_bits need more.
+        lookup: Whether to read tables; otherwise each word is compared with every bound.
+        indices: Approximate number of indices of the top part.
+        group_bits: Largest number of bits in a group of digits.
+        tail_bits: Bound of the tail beyond the indices, 2^-tail_bits.
     """
 
     word_bits: int
@@ -145,30 +139,30 @@ class ArrayDraws:
     tail_bits: int
 
 
-CONSTANT = ArrayDraws(word_bits=32, lookup=False, indices=8, group_bits=3, tail_bits=32)
-"""Few comparisons, each made for every draw. A second look happens about once in 10^8 draws."""
+CONSTANT = SamplingPlan(word_bits=32, lookup=False, indices=8, group_bits=3, tail_bits=32)
+"""Few comparisons, the same for every draw. About one draw in 10^8 needs more bits."""
 
-TABLE = ArrayDraws(word_bits=16, lookup=True, indices=128, group_bits=8, tail_bits=16)
-"""One table lookup for each eight binary digits. A second look happens once in 80 to 6000 draws."""
+TABLE = SamplingPlan(word_bits=16, lookup=True, indices=128, group_bits=8, tail_bits=16)
+"""One table lookup for each eight binary digits. One draw in 80 to 6000 needs more bits."""
 
 _ONE_INDICES, _ONE_GROUP_BITS = 64, 8
 
 
-class ManyMarked:
+class MarkedGeometricSampler:
     """Arrays of independent (K, mark): K ~ Geom(ratio), and an independent mark.
 
     Args:
         ratio: a with 0 < a < 1.
-        marks: the probabilities of the marks; how many there are is a power of two.
+        marks: Probabilities of the marks, whose number is a power of two.
         plan: `CONSTANT` or `TABLE`.
     """
 
     __slots__ = ("_groups", "_mark_bits", "_shift", "_top", "_values")
 
-    def __init__(self, ratio: Real, marks: Sequence[Real], plan: ArrayDraws) -> None:
+    def __init__(self, ratio: Real, marks: Sequence[Real], plan: SamplingPlan) -> None:
         self._values = plan.indices // len(marks)
         self._mark_bits = len(marks).bit_length() - 1
-        parts = take_apart(ratio, marks, values=self._values, group_bits=plan.group_bits, tail_bits=plan.tail_bits)
+        parts = geometric_parts(ratio, marks, values=self._values, group_bits=plan.group_bits, tail_bits=plan.tail_bits)
         self._shift = parts.shift
         self._top = Categorical(parts.top, word_bits=plan.word_bits, lookup=plan.lookup)
         self._groups = [
@@ -186,25 +180,25 @@ class ManyMarked:
 
     def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, Indices]:
         """Q and the marks, Q in a type that holds Q << shift as well."""
-        # Mark and top part share one word: a word less for each draw.
+        # Mark and top part share one word, which saves a word for each draw.
         index = self._top.draw(count, randomness)
         mark = index & ((1 << self._mark_bits) - 1)
         q: Integers = index >> self._mark_bits
         tail = (q == self._values).nonzero()[0]
         if not tail.size:
             return q.astype(smallest_type((self._values - 1).bit_length() + self._shift)), mark
-        # Memoryless: beyond the last value the top part starts afresh. The mark stays; the fresh one is not used.
+        # The law has no memory: beyond the last value the top part starts afresh. The fresh mark is not used.
         fresh, _ = self._tops(tail.size, randomness)
         q = q.astype(np.int64)
         q[tail] += fresh.astype(np.int64)
         return q.astype(smallest_type(int(q.max()).bit_length() + self._shift)), mark
 
 
-class OneMarked:
+class SingleGeometricSampler:
     """Single (K, mark), each part from one word of 64 bits, by bisection.
 
-    For variables whose law changes from draw to draw, as a `ManyMarked` pays only for many draws. The time of a
-    bisection reveals a little of its outcome: it is not for noise that must not be revealed by time.
+    It serves variables whose law changes from draw to draw. The time of a bisection depends on its outcome: it must not
+    draw noise whose time others can measure.
     """
 
     __slots__ = ("_groups", "_mark_bits", "_mask", "_top", "_values")
@@ -213,7 +207,7 @@ class OneMarked:
         self._values = _ONE_INDICES // len(marks) - 1
         self._mark_bits = len(marks).bit_length() - 1
         self._mask = len(marks) - 1
-        parts = take_apart(ratio, marks, values=self._values, group_bits=_ONE_GROUP_BITS, tail_bits=32)
+        parts = geometric_parts(ratio, marks, values=self._values, group_bits=_ONE_GROUP_BITS, tail_bits=32)
         self._top = chooser(parts.top)
         self._groups = [(size, chooser(law)) for size, law in parts.groups]
 
@@ -222,7 +216,7 @@ class OneMarked:
         index = self._top(word)
         mark, q = index & self._mask, index >> self._mark_bits
         k = q
-        # Memoryless: what passes the last value goes on from there with a fresh part.
+        # The law has no memory: beyond the last value a fresh part is added.
         while q == self._values:
             q = self._top(word) >> self._mark_bits
             k += q
@@ -254,7 +248,7 @@ def signs(ratio: Real) -> tuple[Real, Real]:
     return plain, lambda bits: 1 - plain(bits)
 
 
-class ManyTwoSided:
+class TwoSidedGeometricSampler:
     """Arrays of X with P(X = x) = (1-a)/(1+a) a^|x|.
 
     X = K if S = 0, else -1-K, where K ~ Geom(a) and S ~ Bernoulli(a/(1+a)) are independent; in bits, K xor -S.
@@ -262,12 +256,12 @@ class ManyTwoSided:
 
     __slots__ = ("_marked",)
 
-    def __init__(self, ratio: Real, plan: ArrayDraws) -> None:
-        self._marked = ManyMarked(ratio, signs(ratio), plan)
+    def __init__(self, ratio: Real, plan: SamplingPlan) -> None:
+        self._marked = MarkedGeometricSampler(ratio, signs(ratio), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
         """``count`` independent draws."""
         k, sign = self._marked.draw(count, randomness)
-        # -1 - k is ~k: a turn of the bits, without a branch that would tell the sign by its time.
+        # -1 - k is ~k: no branch, whose time would reveal the sign.
         k ^= np.negative(sign).view(np.int8).astype(k.dtype, copy=False)
         return k

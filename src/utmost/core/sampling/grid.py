@@ -1,15 +1,15 @@
-"""The power-of-two grid on which real data are noised as integers.
+"""The power-of-two grid on which real data get integer noise.
 
 A real x becomes the nearest integer n = floor(x / g + 1/2), g = 2^-k, ties upwards, and an integer n becomes the float
-n g again. For reals at most Delta apart the integers are at most D = ceil(Delta / g) apart: say x <= x' <= x + Delta;
-then x'/g + 1/2 <= x/g + 1/2 + D, and floor is monotone and commutes with adding the integer D, so n' <= n + D. No
-smaller D will do. (Ties to even would not keep it: 1/2 and 3/2 are 1 apart and go to 0 and 2.) Integer noise for
-sensitivity D therefore keeps the privacy of the reals exactly, and floats enter only before the snapping and after the
-noise. What is left of the snapping is an error of at most g/2 in each value, which no noise hides and no average over
-releases of the same value removes; over values that are spread over many steps it averages out.
+n g again. Reals at most Delta apart have integers at most D = ceil(Delta / g) apart: let x <= x' <= x + Delta; then
+x'/g + 1/2 <= x/g + 1/2 + D, and floor is monotone and commutes with adding the integer D, so n' <= n + D. No smaller D
+suffices. (Rounding ties to even would break this: 1/2 and 3/2 are 1 apart and go to 0 and 2.) Integer noise for
+sensitivity D therefore has exactly the privacy of the reals, and floats enter only before the snapping and after the
+noise. Snapping adds an error of at most g/2 to each value, which no average over releases of the same value removes;
+over values that are spread over many steps it averages out.
 
-The bound speaks of the numbers that the floats are, not of the decimals they print: 0.1 and 1.1 are a little more than
-1 apart. A sum of floats likewise carries its own rounding; money is better counted in cents.
+The bound holds for the binary numbers, not for the decimals that floats print: 0.1 and 1.1 are a little more than 1
+apart. A sum of floats likewise has its own rounding errors; money is better counted in cents.
 """
 
 import math
@@ -26,18 +26,18 @@ from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
 
 FARTHEST = Fraction(1, 2)
-"""Largest number of grid steps by which snapping moves a value."""
+"""The largest change of a value by snapping, in grid steps."""
 
 FINEST, COARSEST = 1074, -1023
 """The exponents k of the finest grid, whose width is the smallest float, and of the coarsest."""
 
 _EXACT = 2.0**62
-_ENOUGH = 400  # beyond this epsilon the noise is zero but for one draw in 10^86, on any grid
+_ENOUGH = 400  # at a larger epsilon the noise is zero except for one draw in 10^86, on any grid
 _LARGEST_FLOAT = math.nextafter(math.inf, 0)
 
 
 def chosen_exponent(sensitivity: Fraction, level: Level) -> int:
-    """The k of the grid that is chosen where none is declared: the least k >= 20 + epsilon log2(e)/2 - log2(Delta).
+    """The k of the default grid: the least k >= 20 + epsilon log2(e)/2 - log2(Delta).
 
     It depends on the sensitivity and the level alone, never on the data. Noise on so fine a grid costs less than a
     millionth more than the best noise on the reals.
@@ -46,15 +46,12 @@ def chosen_exponent(sensitivity: Fraction, level: Level) -> int:
     21
     """
     log2 = math.log2(sensitivity.numerator) - math.log2(sensitivity.denominator)
-    wanted = 20 + min(level.epsilon_float, _ENOUGH) * math.log2(math.e) / 2 - log2
-    return max(COARSEST, min(FINEST, math.ceil(wanted)))
+    least = 20 + min(level.epsilon_float, _ENOUGH) * math.log2(math.e) / 2 - log2
+    return max(COARSEST, min(FINEST, math.ceil(least)))
 
 
 def declared_exponent(grid: Number) -> int:
-    """The k of a declared width 2^-k.
-
-    Raises:
-        OutOfRange: when the width is no power of two that a float can hold.
+    """The k of a declared width 2^-k; any other width raises `OutOfRange`.
 
     >>> declared_exponent("1/1024"), declared_exponent(0.25), declared_exponent(8)
     (10, 2, -3)
@@ -71,7 +68,7 @@ def declared_exponent(grid: Number) -> int:
 
 
 def steps(length: Fraction, exponent: int) -> int:
-    """ceil(length / 2^-exponent): how many grid steps a change by ``length`` can amount to.
+    """ceil(length / 2^-exponent): the most grid steps in a change by ``length``.
 
     >>> steps(Fraction(1, 10), 4)
     2
@@ -90,11 +87,11 @@ def snapped(x: NDArray[Any], exponent: int) -> Integers:
 
 
 def _floors(x: NDArray[Any], exponent: int) -> Integers:
-    """floor(x 2^exponent), exactly, for finite numbers in a row: as int64, or as Python ints where they are needed."""
+    """floor(x 2^exponent), exactly, for a row of finite numbers: as int64, or as Python ints if one exceeds it."""
     up, down = max(exponent, 0), min(max(-exponent, 0), 63)
     if x.dtype.kind == "f" and x.dtype.itemsize <= 8:
         with np.errstate(over="ignore"):
-            # Scaling up is exact. Scaling down could round tiny values to zero; floor first, then a shift, cannot.
+            # Scaling up is exact. Scaling down could round tiny values to zero; a shift after the floor cannot.
             floors = np.floor(np.ldexp(x.astype(np.float64, copy=False), up))
         if np.all(np.abs(floors) < _EXACT):
             return floors.astype(np.int64) >> down
@@ -110,10 +107,8 @@ def _floor(x: Any, exponent: int) -> int:
 
 
 def unsnapped(n: Integers, exponent: int) -> NDArray[np.float64]:
-    """The floats n 2^-exponent: exact below 2^53, else the nearest; beyond the floats, the largest one.
-
-    That rounding happens to what is already private.
-    """
+    """The floats n 2^-exponent: exact below 2^53, else the nearest, at most the largest one. The noisy values are
+    already private: this rounding costs nothing."""
     if n.dtype == object:
         return np.array([unsnapped_one(value, exponent) for value in n.ravel().tolist()], np.float64).reshape(n.shape)
     with np.errstate(over="ignore", under="ignore"):

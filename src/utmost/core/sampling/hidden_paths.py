@@ -1,8 +1,8 @@
 """Hidden paths of Euclidean noise: exact cells of x + V_e at any level, from random bits that are read as needed.
 
 Each point has a path of noise, a function of a secret key: every uniform number on it has a name, and its binary digits
-are AES-256 of that name under the key. So a path can be evaluated at any level, at any time, to any precision, and is
-the same path. At the anchor level e0, in units of 1/e0:
+are AES-256 of that name under the key. So the same path can be evaluated at any level, at any time, to any precision.
+At the anchor level e0, in units of 1/e0:
 
     S = E_1 + ... + E_a              (and, n even, half a step more: E cos^2(2 pi U)) ~ Gamma(a), a = (n + 1)/2
     V = 2 sqrt(S E) (cos, sin)(2 pi U) for each two coordinates                       ~ N(0, 2 S I) given S
@@ -10,8 +10,8 @@ the same path. At the anchor level e0, in units of 1/e0:
     to tighten, from v = 1 down: v *= U^(1/a); u = E/v; V <- V + N(0, 2 u I); S <- S + u
 
 while v has not passed (e/e0)^2; E = -log U. These formulas are written once and evaluated twice: for many points in
-floats with proven bounds (`Balls`), from the first 52 bits; and where a comparison or the floor is not certain by them,
-in intervals of Arb, from 64 bits, 128, 256, ... until it is. No cell depends on how it was found.
+floats with proven bounds (`Balls`), from the first 52 bits; and for points where these do not decide a comparison or
+the floor, in intervals of Arb, from 64 bits, 128, 256, ... until they do. Both ways give the same cell.
 
 Source: proofs/theory/planar.md.
 """
@@ -40,16 +40,16 @@ _GUARD_BITS = 32
 
 _START, _LOOSER, _STRICTER = range(3)
 _WAIT, _SHARE, _TURN = 0, 1, 2
-"""Which numbers of an event: until it comes, how much of the clock it leaves, and where it moves to."""
+"""The uniform numbers of an event: its waiting time, the share of the clock that it leaves, and the move."""
 
 Uniform = Callable[[int], Any]
-"""The uniform numbers of one event by their places: balls of either kind."""
+"""A function from a place to a uniform number of one event: a ball of either kind."""
 
 
 class PathBits:
     """The binary digits of named uniform numbers: AES-256 of the name, under a key that is used for nothing else.
 
-    A name is (stage, event, place) and the point; 128 digits make a block. No block is asked for under two names.
+    A name is (stage, event, place) and the point; a block has 128 digits. No two names share a block.
 
     Args:
         key: 32 bytes.
@@ -58,7 +58,7 @@ class PathBits:
     __slots__ = ("_encryptor",)
 
     def __init__(self, key: bytes) -> None:
-        # A block cipher applied to distinct blocks: the mode is that of counter mode, with counters that are names.
+        # A block cipher on distinct blocks, as in counter mode with names for counters.
         self._encryptor = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
 
     def floats(self, stage: int, event: int, place: int, points: NDArray[np.uint64]) -> Balls:
@@ -72,7 +72,7 @@ class PathBits:
         return Balls(middle, np.full(middle.shape, 2.0 ** -(_FLOAT_BITS + 1)))
 
     def ball(self, stage: int, event: int, place: int, point: int, bits: int) -> arb:
-        """One number, in the ball of all numbers with its first so many digits."""
+        """One number, in the ball of all numbers with the same first ``bits`` digits."""
         digits = b"".join(
             self._encryptor.update(_prefix(stage, event, place, part).to_bytes(8, "big") + point.to_bytes(8, "big"))
             for part in range(-(-bits // _BLOCK_BITS))
@@ -82,8 +82,8 @@ class PathBits:
 
 
 def _prefix(stage: int, event: int, place: int, part: int) -> int:
-    """The name of a number, but for its point, as 64 bits."""
-    # A name that ran over would be another's: two numbers of a path would be one, and its law another.
+    """The name of a number without its point, in 64 bits."""
+    # An overflow would give two numbers one name, and the path another law.
     assert max(event >> 24, place >> 20, part >> 18) == 0, "names have room for every event"
     return stage << 62 | event << 38 | place << 18 | part
 
@@ -122,7 +122,7 @@ def _started(uniform: Uniform, n: int) -> tuple[Any, list[Any]]:
 
 
 def _relaxed(uniform: Uniform, clock: Any, place: list[Any]) -> tuple[Any, list[Any]]:
-    """After an event on the way to looser levels: the motion is a Brownian bridge at the share r of its time."""
+    """Clock and place after an event towards larger epsilon: the Brownian bridge at the share r of its time."""
     n = len(place)
     r = _share(uniform, n)
     move = normal_move(uniform, clock * r * (1 - r), n, first=_TURN)
@@ -130,24 +130,26 @@ def _relaxed(uniform: Uniform, clock: Any, place: list[Any]) -> tuple[Any, list[
 
 
 def _tightened(uniform: Uniform, v: Any, clock: Any, place: list[Any]) -> tuple[Any, list[Any]]:
-    """After an event at v on the way to stricter levels: the motion goes on for an exponential time of rate v."""
+    """Clock and place after an event at v towards smaller epsilon: the motion goes on for an exponential time of rate
+    v."""
     n = len(place)
     more = -uniform(_WAIT).log() / v
     move = normal_move(uniform, more, n, first=_TURN)
     return clock + more, [x + dx for x, dx in zip(place, move, strict=True)]
 
 
-Bounds = tuple[Fraction, Fraction]
+RationalBounds = tuple[Fraction, Fraction]
+"""A lower and an upper bound of a number."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
-    """What a path is asked for: a level, and the steps of a grid, both as seen from the anchor.
+class _Target:
+    """A level at which paths are evaluated, and the grid, both relative to the anchor.
 
     Attributes:
         stage: _LOOSER or _STRICTER than the anchor, or _START for the anchor itself.
-        level, anchor: the levels.
-        step: the level of the anchor for one step of the grid.
+        level, anchor: The two levels.
+        step: Level of the anchor for one step of the grid.
     """
 
     stage: int
@@ -156,33 +158,33 @@ class _Walk:
     step: Level
 
     @classmethod
-    def of(cls, level: Level, anchor: Level, grid: Fraction) -> "_Walk":
+    def of(cls, level: Level, anchor: Level, grid: Fraction) -> "_Target":
         stage = _START if level == anchor else _LOOSER if anchor < level else _STRICTER
         return cls(stage, level, anchor, anchor.scaled(grid))
 
-    def goal(self, bits: int) -> Bounds:
+    def goal(self, bits: int) -> RationalBounds:
         """(e/e0)^2."""
         return _squared_ratio(self.level, self.anchor, bits)
 
-    def steps(self, bits: int) -> Bounds:
-        """How many steps of the grid the unit of the path is: 1/(e0 g)."""
+    def steps(self, bits: int) -> RationalBounds:
+        """1/(e0 g), the number of grid steps in a unit of the path."""
         low, high = _epsilon(self.step, bits)
         return 1 / high, 1 / low
 
 
 @lru_cache(maxsize=256)
-def _squared_ratio(level: Level, anchor: Level, bits: int) -> Bounds:
+def _squared_ratio(level: Level, anchor: Level, bits: int) -> RationalBounds:
     if level.base == anchor.base:
         ratio = (level.power / anchor.power) ** 2
-        # Of one base the logarithms cancel, and the ratio is a rational.
+        # With one base the logarithms cancel, and the ratio is rational.
         return ratio, ratio
     (low, high), (least, most) = _epsilon(level, bits), _epsilon(anchor, bits)
     return (low / most) ** 2, (high / least) ** 2
 
 
 @lru_cache(maxsize=256)
-def _epsilon(level: Level, bits: int) -> Bounds:
-    """epsilon to so many bits of itself at least."""
+def _epsilon(level: Level, bits: int) -> RationalBounds:
+    """epsilon, to at least so many significant bits."""
     if level.base is None:
         return level.power, level.power
     small = level.power.denominator.bit_length() + level.base.denominator.bit_length()
@@ -195,8 +197,8 @@ class HiddenPaths:
     """The paths of many points, one for each.
 
     Attributes:
-        bits: where their random numbers come from.
-        anchor: the level at which the paths are begun, for one unit of distance.
+        bits: Source of the random numbers.
+        anchor: Level at which the paths begin, for one unit of distance.
         dimensions: n.
     """
 
@@ -208,20 +210,20 @@ class HiddenPaths:
         """floor((x + V)/g + 1/2) for each coordinate of each point, shape (m, n).
 
         Args:
-            points: the points and the grid.
-            level: for one unit of distance.
+            points: Points and grid.
+            level: Level for one unit of distance.
 
         Cost: about a microsecond a point at the anchor, and as much for each of the (n + 1) |log(e/e0)| events.
         """
-        walk = _Walk.of(level, self.anchor, points.grid)
+        target = _Target.of(level, self.anchor, points.grid)
         cells_of_points: Any = np.empty((points.count, self.dimensions), np.int64)
         for start in range(0, points.count, _CHUNK):
             stop = min(start + _CHUNK, points.count)
-            cells, sure = self.float_cells(points, walk, start, stop)
+            cells, sure = self.float_cells(points, target, start, stop)
             cells_of_points[start:stop] = cells
-            # Few: a float is unsure only where a cell's edge, or an event, lies within its bounds.
+            # Few points: floats do not decide only if a cell's edge, or an event, lies within their bounds.
             for place in (start + np.flatnonzero(~sure)).tolist():
-                exactly = self.exact_cell(points, walk, place)
+                exactly = self.exact_cell(points, target, place)
                 if cells_of_points.dtype != object and any(abs(cell) >> 62 for cell in exactly):
                     cells_of_points = cells_of_points.astype(object)
                 cells_of_points[place] = exactly
@@ -231,17 +233,17 @@ class HiddenPaths:
             else narrowed(cells_of_points.reshape(-1)).reshape(cells_of_points.shape)
         )
 
-    def asked(self, points: "GridPoints", level: Level) -> _Walk:
-        """A question for `float_cells` and `exact_cell`."""
-        return _Walk.of(level, self.anchor, points.grid)
+    def target(self, points: "GridPoints", level: Level) -> _Target:
+        """The level and the grid as an argument of `float_cells` and `exact_cell`."""
+        return _Target.of(level, self.anchor, points.grid)
 
     def float_cells(
-        self, points: "GridPoints", walk: _Walk, start: int, stop: int
+        self, points: "GridPoints", target: _Target, start: int, stop: int
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The cells of some points by floats with bounds, and which of them are certain."""
         with np.errstate(all="ignore"):
-            noise, sure = self._float_noise(walk, np.arange(start, stop, dtype=np.uint64))
-            steps = Balls.between(*walk.steps(_FIRST_BITS))
+            noise, sure = self._float_noise(target, np.arange(start, stop, dtype=np.uint64))
+            steps = Balls.between(*target.steps(_FIRST_BITS))
             half = Balls.of(0.5)
             cells = np.empty((stop - start, self.dimensions), np.int64)
             for axis, (whole, part) in enumerate(points.parts(start, stop)):
@@ -252,20 +254,21 @@ class HiddenPaths:
                 )
         return cells, sure
 
-    def exact_cell(self, points: "GridPoints", walk: _Walk, place: int) -> list[int]:
-        """The cell of one point by intervals, from as many bits as it takes."""
+    def exact_cell(self, points: "GridPoints", target: _Target, place: int) -> list[int]:
+        """The cell of one point by intervals, from as many bits as needed."""
         x = [number / points.grid for number in points.exactly(place)]
         bits = _FIRST_BITS
-        # Ends with probability one: the noise has a density, so that it lies on an edge of the grid with chance 0.
-        while (rests := self._exact_rest(walk, place, [number % 1 for number in x], bits)) is None:
+        # The loop ends with probability one: the noise has a density, so that it is on an edge of the grid with chance
+        # 0.
+        while (rests := self._exact_rest(target, place, [number % 1 for number in x], bits)) is None:
             bits *= 2
         return [int(number // 1) + rest for number, rest in zip(x, rests, strict=True)]
 
-    def _exact_rest(self, walk: _Walk, place: int, parts: list[Fraction], bits: int) -> list[int] | None:
-        """The floors, where bits suffice."""
-        goal, steps = walk.goal(bits + _GUARD_BITS), walk.steps(bits + _GUARD_BITS)
+    def _exact_rest(self, target: _Target, place: int, parts: list[Fraction], bits: int) -> list[int] | None:
+        """The floors, or None if the bits do not suffice."""
+        goal, steps = target.goal(bits + _GUARD_BITS), target.steps(bits + _GUARD_BITS)
         with working_precision(bits + _GUARD_BITS):
-            noise = self._exact_noise(walk.stage, place, ball_between(*goal), bits)
+            noise = self._exact_noise(target.stage, place, ball_between(*goal), bits)
             if noise is None:
                 return None
             unit, half = ball_between(*steps), arb((1, -1))
@@ -276,7 +279,7 @@ class HiddenPaths:
         return None if any(floor is None for floor in floors) else [int(floor) for floor in floors]
 
     def _exact_noise(self, stage: int, point: int, goal: arb, bits: int) -> list[Any] | None:
-        """V in units of 1/e0; None where an event cannot be told from the level."""
+        """V in units of 1/e0; None if the bits do not decide whether an event is before the level."""
 
         def uniform(stage: int, event: int) -> Uniform:
             return lambda place: self.bits.ball(stage, event, place, point, bits)
@@ -289,44 +292,45 @@ class HiddenPaths:
             v = v - here(_WAIT).log() / clock if stage == _LOOSER else v * _share(here, n)
             if (v > goal) if stage == _LOOSER else (v < goal):
                 break
-            # Neither before the level nor past it for sure: more digits decide, and no digit is guessed.
+            # Neither certainly before the level nor certainly past it: more digits decide.
             if not ((v < goal) if stage == _LOOSER else (v > goal)):
                 return None
             clock, place = _relaxed(here, clock, place) if stage == _LOOSER else _tightened(here, v, clock, place)
             event += 1
         return place
 
-    def _float_noise(self, walk: _Walk, points: NDArray[np.uint64]) -> tuple[list[Balls], NDArray[np.bool_]]:
-        """V in units of 1/e0 for many points, and where no event was taken on the wrong side of the level."""
-        n, stage = self.dimensions, walk.stage
+    def _float_noise(self, target: _Target, points: NDArray[np.uint64]) -> tuple[list[Balls], NDArray[np.bool_]]:
+        """V in units of 1/e0 for many points, and whether each is certain: no event may be on the wrong side of the
+        level."""
+        n, stage = self.dimensions, target.stage
         clock, place = _started(_named(self.bits, _START, 0, points), n)
         sure = np.ones(points.size, np.bool_)
         if stage == _START:
             return place, sure
-        goal = Balls.between(*walk.goal(_FIRST_BITS))
-        walkers = _Walkers(np.arange(points.size), Balls.of(np.ones(points.size)), clock, place)
+        goal = Balls.between(*target.goal(_FIRST_BITS))
+        open_paths = _OpenPaths(np.arange(points.size), Balls.of(np.ones(points.size)), clock, place)
         event = 0
-        while walkers.where.size:
-            here = _named(self.bits, stage, event, points[walkers.where])
+        while open_paths.where.size:
+            here = _named(self.bits, stage, event, points[open_paths.where])
             if stage == _LOOSER:
-                v = walkers.v - here(_WAIT).log() / walkers.clock
+                v = open_paths.v - here(_WAIT).log() / open_paths.clock
                 past, before = (v - goal).is_positive, (goal - v).is_positive
             else:
-                v = walkers.v * _share(here, n)
+                v = open_paths.v * _share(here, n)
                 past, before = (goal - v).is_positive, (v - goal).is_positive
-            # Whoever is unsure walks no further here: `exact_cell` starts over, from the same digits and more of them.
-            sure[walkers.where[~(past | before)]] = False
-            walkers = walkers.left(v, before)
-            here = _named(self.bits, stage, event, points[walkers.where])
+            # Undecided points stop here: `exact_cell` starts over, with more of the same digits.
+            sure[open_paths.where[~(past | before)]] = False
+            open_paths = open_paths.left(v, before)
+            here = _named(self.bits, stage, event, points[open_paths.where])
             moved = (
-                _relaxed(here, walkers.clock, walkers.place)
+                _relaxed(here, open_paths.clock, open_paths.place)
                 if stage == _LOOSER
-                else _tightened(here, walkers.v, walkers.clock, walkers.place)
+                else _tightened(here, open_paths.v, open_paths.clock, open_paths.place)
             )
-            walkers = walkers.at(*moved)
-            for axis, moved_axis in enumerate(walkers.place):
-                place[axis].middle[walkers.where] = moved_axis.middle
-                place[axis].radius[walkers.where] = moved_axis.radius
+            open_paths = open_paths.at(*moved)
+            for axis, moved_axis in enumerate(open_paths.place):
+                place[axis].middle[open_paths.where] = moved_axis.middle
+                place[axis].radius[open_paths.where] = moved_axis.radius
             event += 1
         return place, sure
 
@@ -340,33 +344,33 @@ def _named(bits: PathBits, stage: int, event: int, points: NDArray[np.uint64]) -
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Walkers:
-    """The points whose next event is not past the level: which, how far, their clocks and places."""
+class _OpenPaths:
+    """The points whose next event is not past the level: their indices, times v, clocks and places."""
 
     where: NDArray[np.intp]
     v: Balls
     clock: Balls
     place: list[Balls]
 
-    def left(self, v: Balls, keep: NDArray[np.bool_]) -> "_Walkers":
-        """Those that go on, with v at their event."""
-        return _Walkers(
+    def left(self, v: Balls, keep: NDArray[np.bool_]) -> "_OpenPaths":
+        """The points that go on, with v at their event."""
+        return _OpenPaths(
             self.where[keep], v.part(keep), self.clock.part(keep), [coordinate.part(keep) for coordinate in self.place]
         )
 
-    def at(self, clock: Balls, place: list[Balls]) -> "_Walkers":
-        """The same ones after the event."""
-        return _Walkers(self.where, self.v, clock, place)
+    def at(self, clock: Balls, place: list[Balls]) -> "_OpenPaths":
+        """The same points after the event."""
+        return _OpenPaths(self.where, self.v, clock, place)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridPoints:
-    """Points as they came, and the width of the grid to which they are rounded.
+    """Points, and the width of the grid to which they are rounded.
 
     Attributes:
-        flat: their coordinates in a row: floats, integers, Fractions or Decimals, each just the number that it is.
-        dimensions: how many coordinates each has.
-        grid: the width, > 0.
+        flat: Coordinates in one row: floats, integers, Fractions or Decimals, each exactly the number that it is.
+        dimensions: Number of coordinates of a point.
+        grid: Width, > 0.
     """
 
     flat: NDArray[Any]
@@ -375,7 +379,7 @@ class GridPoints:
 
     @property
     def count(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return self.flat.size // self.dimensions
 
     def exactly(self, place: int) -> list[Fraction]:
@@ -387,17 +391,17 @@ class GridPoints:
         ]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.float64], Balls]]:
-        """For each axis x/g as a whole number, a float, and the rest in a ball."""
+        """x/g for each axis: a whole number, as a float, and the remainder in a ball."""
         rows = self.flat.reshape(-1, self.dimensions)[start:stop]
         for axis in range(self.dimensions):
             steps = _in_steps(_ball_of(rows[:, axis]), self.grid)
             whole = np.rint(steps.middle)
-            # A float less the integer nearest to it is a float: no rounding.
+            # A float minus the integer nearest to it is a float: no rounding.
             yield whole, Balls(steps.middle - whole, np.where(np.isfinite(whole), steps.radius, np.inf))
 
 
 def _in_steps(numbers: Balls, grid: Fraction) -> Balls:
-    """x/g; by a power of two that is exact, but for underflow."""
+    """x/g; for a power of two g this is exact except for underflow."""
     top, bottom = grid.numerator, grid.denominator
     if top & (top - 1) or bottom & (bottom - 1) or max(top, bottom).bit_length() > _MOST_SCALED:
         return numbers / Balls.between(grid, grid)
@@ -406,7 +410,7 @@ def _in_steps(numbers: Balls, grid: Fraction) -> Balls:
 
 
 def _ball_of(numbers: NDArray[Any]) -> Balls:
-    """Numbers in balls: floats and short integers are themselves."""
+    """Numbers in balls; floats have radius 0."""
     if numbers.dtype.kind == "f" and numbers.dtype.itemsize <= 8:
         return Balls.of(numbers)
     middle = np.array([_nearest(number) for number in numbers.tolist()]) if numbers.dtype.kind == "O" else numbers

@@ -1,4 +1,4 @@
-"""Integers of any size in arrays, and exact uniform ones below a bound."""
+"""Arrays of integers of any size, and exact uniform integers below a bound."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -30,7 +30,7 @@ def smallest_type(bits: int) -> np.dtype[Any]:
 
 
 def add(x: Integers, y: Integers) -> Integers:
-    """The sums, in int64 where all of them fit.
+    """The sums, in int64 if all of them fit.
 
     >>> add(np.array([2**63 - 1]), np.array([1]))
     array([9223372036854775808], dtype=object)
@@ -52,12 +52,12 @@ def minus(x: Integers, y: Integers) -> Integers:
 
 
 def narrowed(x: Integers) -> Integers:
-    """The same integers as int64 where all of them fit."""
+    """The same integers, as int64 if all of them fit."""
     return x.astype(np.int64, copy=False) if x.dtype != object or not x.size or _fits(x.min(), x.max()) else x
 
 
 def joined(parts: Iterable[Integers], size: int) -> Integers:
-    """The parts one after the other, ``size`` integers in all, in int64 where all of them fit."""
+    """The concatenated parts, ``size`` integers in all, in int64 if all of them fit."""
     whole: Integers = np.empty(size, np.int64)
     start = 0
     for part in parts:
@@ -78,10 +78,7 @@ _HALF = np.uint64(32)
 
 
 def uniform_integers(bound: int, count: int, randomness: Randomness | None = None) -> NDArray[Any]:
-    """``count`` independent integers uniform on 0..bound-1, as int64, or as Python ints where the bound exceeds 2^63.
-
-    Raises:
-        OutOfRange: when the bound is not positive, or the count negative or beyond 2^48.
+    """``count`` independent integers uniform on 0..bound-1, as int64, or as Python ints if the bound exceeds 2^63.
 
     >>> int(uniform_integers(6, 1000).max())
     5
@@ -95,11 +92,11 @@ def uniform_integers(bound: int, count: int, randomness: Randomness | None = Non
 
 
 def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray[np.uint64]:
-    """For each bound n in ``bounds`` (1 <= n <= 2^63) an independent integer uniform on 0..n-1.
+    """Independent integers, each uniform on 0..n-1 for its bound n in ``bounds`` (1 <= n <= 2^63).
 
-    For a word u of 64 bits, the upper half of the product u n takes each value for floor(2^64 / n) words or for one
-    more. Those whose lower half is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) for each value. A
-    redraw is as likely for one value as for another, so its time reveals nothing.
+    The upper half of the product u n, for words u of 64 bits, takes each value for floor(2^64 / n) words or one more.
+    Words whose lower half is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) for each value. A redraw is
+    as likely for one value as for another, so its time reveals nothing.
 
     Cost: about 4 ns each. Source: [lemire2019].
     """
@@ -125,7 +122,7 @@ def one_below(bound: int, word: Word) -> int:
             drawn = drawn << 64 | word()
         product = drawn * bound
         lower = product & ((1 << bits) - 1)
-        # Lemire's rejection: the remainder, a long division, is worked out only where it may matter.
+        # Lemire's rejection: the remainder, a long division, is computed only if it may matter.
         if lower >= bound or lower >= (1 << bits) % bound:
             return product >> bits
 

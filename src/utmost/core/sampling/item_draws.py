@@ -1,17 +1,16 @@
 """Exact draws by item: geometric noise, and the steps between levels, as functions of each item's own words.
 
-**Inversion.** Every number drawn here is the index of a uniform number among ascending thresholds, the number of those
-that it has passed. An item's uniform number is read word by word: the first 32 bits say in which of 2^32 cells it is,
-and all but a few cells lie between two thresholds, certainly, as integers rounded outward show. In those few the item
-reads further bits of its own until they decide. So a draw is a function of the item's words and of the law alone: of no
-float, no precision, no other item; and its law is exact.
+**Inversion.** Each draw is the index of a uniform number among ascending thresholds: the number of thresholds that are
+at most it. An item's uniform number is read word by word: the first 32 bits give one of 2^32 cells, and all but a few
+cells lie certainly between two thresholds, by integers rounded outward. In those few the item reads further bits of its
+own until they decide. So a draw is a function of the item's words and of the law alone: of no float, no precision, no
+other item; and its law is exact.
 
-**Geometric variables.** For K ~ Geom(a), K = Q 2^m + D with Q ~ Geom(a^(2^m)) and the binary digits of D independent;
-they are drawn in groups of eight, the group that starts at bit s having P(d) prop. to a^(d 2^s). Here m is the least
-number with 2^m log(1/a) >= 1/2, so tables stay small at every level.
+**Geometric variables.** K ~ Geom(a) is K = Q 2^m + D with Q ~ Geom(a^(2^m)) and independent binary digits of D; they
+are drawn in groups of eight, the group that starts at bit s having P(d) proportional to a^(d 2^s). m is the least
+number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.
 
-The time of a draw is not constant: it tells a little about which words were read. Who measures it must not be one who
-may not know the noise.
+The time of a draw is not constant: it depends a little on the words. Nobody who must not know the noise may measure it.
 """
 
 from bisect import bisect_right
@@ -31,33 +30,33 @@ from utmost.core.sampling.categorical import Cuts, Thresholds
 from utmost.core.sampling.geometric_draws import Real, digits, signs, squared_often
 from utmost.core.sampling.integers import Integers, add, narrowed
 
-Some = NDArray[np.intp]
+Selection = NDArray[np.intp]
 _GROUP_BITS, _GUIDE_BITS, _ROOM, _KEPT = 8, 12, 62, 256
 _HOME, _ACROSS, _STAY, _LEAP = range(4)
 _UNSURE, _WIDEST = -1, (1 << 15) - 1
 
 
 class OwnWords(Protocol):
-    """Uniform numbers of items, one for each slot, read word by word. `ItemWords` are."""
+    """Uniform numbers of items, one for each slot, read word by word, such as `ItemWords`."""
 
     word_bits: int
 
     def __len__(self) -> int: ...
 
-    def first(self, slot: int, some: Some | None = None) -> NDArray[Any]:
-        """The first word of a slot, of every item or of some."""
+    def first(self, slot: int, some: Selection | None = None) -> NDArray[Any]:
+        """The first word of a slot, of all items or of some."""
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
-        """Further bits of one item's number, and how many they are."""
+        """Further bits of one item's number, and their number."""
 
 
 class Inversion:
-    """An index by the thresholds that an item's uniform number has passed.
+    """An index: the number of thresholds that an item's uniform number has passed.
 
     Args:
-        cuts: the thresholds. Where there are more than are listed, the last interval reaches up to 1, so that whoever
-            is beyond its beginning asks for more bits, and with them for more thresholds.
-        word_bits: of a first word.
+        cuts: Thresholds. If there are more than the listed ones, the last interval reaches up to 1, so that a number
+            beyond its beginning asks for more bits, and with them for more thresholds.
+        word_bits: Bits of a first word.
     """
 
     __slots__ = ("_first", "_guide", "_last", "_shift", "_thresholds")
@@ -73,11 +72,11 @@ class Inversion:
         starts = np.arange((1 << word_bits - self._shift) + 1, dtype=np.int64) << self._shift
         low, high = self._indices(starts[:-1]), self._indices(starts[1:] - 1)
         clear = (low == high) & ~self._near(starts[:-1], low)
-        # Most words are settled by their first 12 bits: a table of 4096 places in the cache, where a bisection would
-        # miss it.
+        # The first 12 bits decide most words: a table of 4096 entries stays in the cache, where a bisection would miss
+        # it.
         self._guide = np.where(clear, low, _UNSURE).astype(np.int16)
 
-    def drawn(self, words: OwnWords, slot: int, some: Some | None = None) -> Integers:
+    def drawn(self, words: OwnWords, slot: int, some: Selection | None = None) -> Integers:
         """The indices of all items, or of some."""
         first = words.first(slot, some)
         index: Integers = self._guide.take(first >> self._shift)
@@ -86,8 +85,7 @@ class Inversion:
             close = first[at].astype(np.int64)
             close_indices = self._indices(close)
             index[at] = close_indices
-            # One word in many thousands lies in a cell with a threshold: Python decides it, with the item's own further
-            # bits.
+            # One word in many thousands is in a cell with a threshold: further bits of the item decide, in Python.
             for place in at[self._near(close, close_indices)].tolist():
                 exact = self._decided(words, slot, place if some is None else int(some[place]), int(first[place]))
                 if exact > _WIDEST:
@@ -99,7 +97,7 @@ class Inversion:
         return np.searchsorted(self._first, first, side="right")
 
     def _near(self, first: NDArray[np.int64], index: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether the last threshold that may have been passed is one that may not have been."""
+        """Whether the last threshold that may be passed is not certainly passed."""
         if not self._last.size:
             return np.zeros(first.size, np.bool_)
         return (index > 0) & (first <= self._last[index - 1])
@@ -117,7 +115,8 @@ class Inversion:
 
 
 class _Geometric:
-    """K ~ Geom(a) from ``slots`` of an item's slots: its top part, and its groups of digits from the lowest on."""
+    """K ~ Geom(a) from ``slots`` consecutive slots of an item: the top part, then the groups of digits from the
+    lowest."""
 
     __slots__ = ("_groups", "_shift", "_top", "slots")
 
@@ -131,10 +130,10 @@ class _Geometric:
         ]
         self.slots = 1 + len(self._groups)
 
-    def drawn(self, words: OwnWords, slot: int, some: Some | None = None) -> Integers:
+    def drawn(self, words: OwnWords, slot: int, some: Selection | None = None) -> Integers:
         """One variable for each item, or for some; int64, or Python ints."""
         top = self._top.drawn(words, slot, some)
-        # int64 as long as top 2^m + digits surely fits; Python's integers carry what is larger, and nothing is cut off.
+        # int64 if top 2^m + digits certainly fits; Python's integers otherwise: nothing is cut off.
         fits = top.dtype != object and self._shift + 16 <= _ROOM
         k = top.astype(np.int64 if fits else object) << self._shift
         for place, (start, group) in enumerate(self._groups, start=slot + 1):
@@ -143,10 +142,8 @@ class _Geometric:
 
 
 def geometric_cuts(ratio: Real) -> Cuts:
-    """The thresholds 1 - a^j, j = 1, 2, ..., of Geom(a), as far as so many bits can reach.
-
-    The last interval stands for its threshold and all behind it.
-    """
+    """The thresholds 1 - a^j, j = 1, 2, ..., of Geom(a), as far as the bits reach; the last interval stands for its own
+    threshold and all further ones."""
 
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 2 * bits.bit_length() + 8
@@ -155,7 +152,7 @@ def geometric_cuts(ratio: Real) -> Cuts:
         while power.high >> (inner - bits):  # until a^j < 2^-bits
             power = power * a
             thresholds.append(1 - power)
-        # The last threshold reaches 1, so that no uniform number is beyond them all: what is finer asks for more bits.
+        # The last interval reaches 1, so that no number is beyond them all: one within it asks for more bits.
         return [*thresholds[:-1], Interval(thresholds[-1].low, max(thresholds[-1].high, 1 << inner), inner)]
 
     return cuts
@@ -164,8 +161,8 @@ def geometric_cuts(ratio: Real) -> Cuts:
 def doublings(terms: Sequence[tuple[Level, int]]) -> int:
     """The least m >= 0 with 2^m d >= 1/2, for d > 0 the sum of ``sign`` times epsilon over (level, sign).
 
-    Where d is rational it is compared as it is. Elsewhere 2^m d is not 1/2, by Lindemann's theorem, so intervals decide
-    sooner or later.
+    A rational d is compared exactly. An irrational one has 2^m d != 1/2 by Lindemann's theorem, so that intervals of
+    growing precision decide.
 
     >>> from utmost.exact import level
     >>> doublings([(level(1), 1)]), doublings([(level("1/2"), 1)]), doublings([(level("1/8"), 1)])
@@ -177,7 +174,7 @@ def doublings(terms: Sequence[tuple[Level, int]]) -> int:
     bits = 128
     while True:
         total = sum((level.epsilon_interval(bits) * sign for level, sign in terms), Interval.of(0, bits))
-        # A sum of logarithms is 0 only where the levels agree, which has no bridge: more bits show its sign.
+        # A sum of logarithms is 0 only for equal levels, which have no bridge: more bits show its sign.
         if total.low > 0:
             low, high = _least_doublings(total.lower, total.upper)
             if low == high:
@@ -191,14 +188,14 @@ def _least_doublings(*bounds: Fraction) -> tuple[int, ...]:
 
 
 def item_geometric(level: Level, words: OwnWords) -> Integers:
-    """Two-sided geometric noise, P(x) = (1-a)/(1+a) a^|x|: slot 0 gives the sign, the others K; X = K or -1 - K."""
+    """Two-sided geometric noise, P(x) = (1-a)/(1+a) a^|x|: X = K or -1 - K, the sign from slot 0, K from the others."""
     sign, size = _fresh(level, words.word_bits)
     k = size.drawn(words, 1)
     return narrowed(k ^ -sign.drawn(words, 0).astype(k.dtype))
 
 
 def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
-    """W of the tightening law: slot 0 says K, -1 - K or 0, the others give K ~ Geom(a)."""
+    """W of the tightening law: K, -1 - K or 0 by slot 0, with K ~ Geom(a) from the other slots."""
     mark, size = _tightened(transition, words.word_bits)
     drawn = mark.drawn(words, 0)
     some = np.flatnonzero(drawn < 2)
@@ -211,14 +208,14 @@ def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
 def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integers:
     """K of the bridge, or of the relaxing law, given W for each item.
 
-    Slot 0 gives the row of the table of `Bridge`; slot 1 says whether K = 0 at once where W = 0; G ~ Geom(m/a) and
-    J ~ Geom(am) follow. What a row of the table does not look at is not drawn.
+    Slot 0 chooses the row of the table of `Bridge`; slot 1 decides, if W = 0, whether K = 0 at once; G ~ Geom(m/a) and
+    J ~ Geom(am) follow. Variables that the row does not use are not drawn.
     """
     marks, idle, fall, rise = _bridged(transition, words.word_bits)
     mark, size = marks.drawn(words, 0), np.abs(apart)
     if idle is not None:
         at_zero = np.flatnonzero(size == 0)
-        # At W = 0 both sides are one: the bridge stays with the chance of its own, see `Bridge.idle`.
+        # At W = 0 the bridge has one more atom, `Bridge.idle`.
         mark[at_zero[idle.drawn(words, 1, at_zero) == 0]] = _HOME
     within = np.flatnonzero(mark >= _STAY)
     inward = fall.drawn(words, 2, within)
@@ -235,12 +232,12 @@ def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integer
 
 def item_uniform(bound: int, words: OwnWords) -> Integers:
     """floor(U n) for the number of slot 0: uniform on 0..n-1, int64 or Python ints."""
-    # A product of word and bound fits 64 bits, or Python multiplies.
+    # If the product of word and bound does not fit 64 bits, Python multiplies.
     if bound.bit_length() + words.word_bits > _ROOM:
         return narrowed(np.array([*(_scaled(bound, words, item) for item in range(len(words)))], object))
     first = words.first(0).astype(np.int64)
     drawn: Integers = first * bound >> words.word_bits
-    # Where the next word would give another number the word does not decide: no remainder is favoured, as by a modulus.
+    # If the next word would give another number, this word does not decide: unlike a modulus, this has no bias.
     for item in np.flatnonzero((first + 1) * bound - 1 >> words.word_bits != drawn).tolist():
         drawn[item] = _scaled(bound, words, item)
     return drawn
@@ -256,7 +253,7 @@ def _scaled(bound: int, words: OwnWords, item: int) -> int:
 
 
 def _sums(*pieces: Real) -> Cuts:
-    """The thresholds of an index with these probabilities, and a last one with the rest."""
+    """The thresholds of an index with these probabilities; a last index has the remaining one."""
 
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 8
@@ -284,7 +281,7 @@ def _tightened(transition: Tightening, word_bits: int) -> tuple[Inversion, _Geom
 @lru_cache(maxsize=_KEPT)
 def _bridged(transition: Bridge, word_bits: int) -> tuple[Inversion, Inversion | None, _Geometric, _Geometric]:
     strict, at = transition.strict, transition.at
-    # Kept by transition and not by item: the tables cost milliseconds, a draw a hundred nanoseconds.
+    # Cached by transition: the tables take milliseconds, a draw a hundred nanoseconds.
     marks = Inversion(_sums(transition.home, transition.across, transition.stay), word_bits)
     idle = None if transition.loose is None else Inversion(_sums(transition.idle), word_bits)
     fall = _Geometric(transition.fall, doublings([(at, 1), (strict, -1)]), word_bits)

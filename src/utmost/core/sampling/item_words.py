@@ -1,9 +1,9 @@
 """Random words by item: a function of a key, a label and an identifier, and of no order, batch or partition.
 
-**Tags.** An identifier is written so that no text of one is the beginning of another's: in blocks of 16 bytes, the
-first with the type and, where it is not fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the
-identifier's tag, 16 bytes; on such texts CBC-MAC is a pseudorandom function [bellare2005]. An identifier of several
-columns has the CBC-MAC, under a key of its own, of how many they are and of their tags.
+**Tags.** An identifier is encoded without prefixes: in blocks of 16 bytes, the first of which has the type and, unless
+it is fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the identifier's tag, 16 bytes; on
+prefix-free inputs CBC-MAC is a pseudorandom function [bellare2005]. The tag of an identifier of several columns is the
+CBC-MAC, under a key of its own, of the number of columns and their tags.
 
 **Words.** Block j of an item's words for a label is AES-256 of (tag xor j), under a key that HKDF derives from the
 secret and the label. Distinct (item, j) are distinct inputs unless two tags agree in all but their lowest bits, so for
@@ -31,19 +31,19 @@ _BLOCK = 16
 _INTEGER, _LARGE, _TEXT, _BYTES, _COMPOUND = 1, 2, 3, 4, 5
 _LENGTH = 5  # the type, and the length in four bytes: data begin behind them
 _TYPES = {"text": _TEXT, "bytes": _BYTES, "large": _LARGE}
-_AT_ONCE = 1 << 14  # rows at once: their blocks stay in the cache, and one long identifier does not widen all
+_AT_ONCE = 1 << 14  # rows at a time: their blocks stay in the cache
 
 Tags = NDArray[np.uint64]
 """Tags of items, shape (n, 2): 16 bytes each, little-endian."""
 
 
 def derived_secret(secret: bytes, *purpose: str) -> bytes:
-    """32 bytes for one purpose, by HKDF from a secret of 32; nothing about another purpose follows from them."""
-    return HKDFExpand(hashes.SHA256(), SECRET_BYTES, behind_lengths(purpose)).derive(secret)
+    """32 bytes for one purpose, by HKDF from a secret of 32; they reveal nothing about those of another purpose."""
+    return HKDFExpand(hashes.SHA256(), SECRET_BYTES, length_prefixed(purpose)).derive(secret)
 
 
-def behind_lengths(texts: Iterable[str]) -> bytes:
-    """Each text behind its length, so that no two lists of texts read as one."""
+def length_prefixed(texts: Iterable[str]) -> bytes:
+    """The texts, each after its length, so that no two lists give the same bytes."""
     return b"".join(len(text.encode()).to_bytes(4, "big") + text.encode() for text in texts)
 
 
@@ -55,8 +55,9 @@ class Identifiers:
 
     Attributes:
         kind: "integers", "text" or "bytes".
-        data: integers, int64 or Python ints where some are larger, shape (n,); else all bytes in a row, uint8.
-        offsets: where each begins in the data, and where the last ends, int64 of shape (n + 1,); None for integers.
+        data: Integers of shape (n,), int64 or Python ints; else the bytes of all identifiers, uint8.
+        offsets: Places where each begins in the data, and where the last ends, int64 of shape (n + 1,); None for
+            integers.
     """
 
     kind: str
@@ -68,7 +69,7 @@ class Identifiers:
         """The identifiers in a list or array: integers, texts or bytes.
 
         Raises:
-            BadTable: where one is missing, naming its row.
+            BadTable: an identifier is missing; the message has its row.
             WrongKind: for any other type, and for a mixture.
 
         >>> len(Identifiers.of(["a", "b"])), Identifiers.of([1, 2]).kind
@@ -78,20 +79,41 @@ class Identifiers:
         if row.ndim != 1:
             raise WrongKind("identifiers must be one column", came=f"an array of {row.ndim} dimensions")
         if row.dtype.kind == "i" or (row.dtype.kind == "u" and int(row.max(initial=0)) < 1 << 63):
-            return cls("integers", _kept(row.astype(np.int64, copy=False)), None)
+            return cls("integers", _read_only(row.astype(np.int64, copy=False)), None)
         if row.dtype.kind == "U":
             return _of_texts(row.tolist())
         if row.dtype.kind not in "OSuT":
             raise _no_identifier(row.dtype.name)
-        return _of_objects(row.tolist())
+        identifiers = row.tolist()
+        if set(map(type, identifiers)) == {str}:
+            return _of_texts(identifiers)
+        for number, identifier in enumerate(identifiers):
+            if (
+                identifier is None
+                or (isinstance(identifier, float) and identifier != identifier)
+                or type(identifier).__name__ in ("NAType", "NaTType")
+            ):
+                raise BadTable("every item needs an identifier", came="nothing", where=f"row {number + 1}")
+        kinds = {_kind(identifier) for identifier in identifiers}
+        if len(kinds) > 1 or None in kinds:
+            came = next(
+                (type(identifier).__name__ for identifier in identifiers if _kind(identifier) is None), "a mixture"
+            )
+            raise _no_identifier(came)
+        kind = kinds.pop() if kinds else "integers"
+        if kind == "text":
+            return _of_texts(identifiers)
+        if kind == "bytes":
+            return _joined("bytes", [bytes(identifier) for identifier in identifiers])
+        return Identifiers("integers", _read_only(narrowed(objects(map(int, identifiers)))), None)
 
     @classmethod
     def of_buffers(cls, offsets: Any, data: Any, kind: str = "text") -> "Identifiers":
         """Identifiers in Arrow's layout.
 
         Args:
-            offsets: where each begins in the data and where the last ends, shape (n + 1,), ascending.
-            data: bytes, or uint8 of shape (m,); text is UTF-8.
+            offsets: Places where each begins in the data, and where the last ends, shape (n + 1,), ascending.
+            data: Bytes, or uint8 of shape (m,); text is UTF-8.
             kind: "text" or "bytes".
 
         Raises:
@@ -100,7 +122,7 @@ class Identifiers:
         >>> len(Identifiers.of_buffers([0, 1, 3], b"abc"))
         2
         """
-        ends = _kept(int64_array(offsets, "offsets", (-1,)))
+        ends = _read_only(int64_array(offsets, "offsets", (-1,)))
         try:
             whole = np.frombuffer(data, np.uint8)
         except (TypeError, ValueError, BufferError, AttributeError):
@@ -112,7 +134,7 @@ class Identifiers:
         return cls(kind, whole, ends)
 
     def part(self, start: int, stop: int) -> "Identifiers":
-        """Those in the places ``start`` to ``stop``, without a copy.
+        """The identifiers ``start`` to ``stop``, without a copy.
 
         >>> len(Identifiers.of(["a", "b", "c"]).part(1, 3))
         2
@@ -129,11 +151,7 @@ class Identifiers:
 
 
 def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Integers of 64 bits in an array of a shape, where -1 stands for any length.
-
-    Raises:
-        NotANumber, OutOfRange: for anything else.
-    """
+    """Check for integers of 64 bits in an array of this shape, where -1 stands for any length."""
     array = plain_array(values, name)
     is_right = array.dtype.kind in "iu" or array.size == 0
     if (
@@ -148,28 +166,20 @@ def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.in
 
 
 def check_secret(secret: object, where: str) -> None:
-    """Check that a secret is 32 bytes; it is in no message.
-
-    Raises:
-        WrongKind: for anything else.
-    """
+    """Check that a secret is 32 bytes; messages do not contain it."""
     if type(secret) is not bytes or len(secret) != SECRET_BYTES:
         raise WrongKind(f"a secret must be {SECRET_BYTES} bytes", came="another value", where=where)
 
 
 def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
-    """A tag of 128 bits for each item; equal for equal identifiers, in whatever batch they come.
+    """A tag of 128 bits for each item; equal identifiers have equal tags, in any batch.
 
     Args:
         secret: 32 bytes.
-        columns: the columns that together say which item a row is, in order; all of one length n >= 0.
+        columns: Columns that together identify the item of a row, in order; all of one length n >= 0.
 
     Returns:
-        shape (n, 2).
-
-    Raises:
-        OutOfRange: for no column, and columns of different lengths.
-        WrongKind: for what is no secret, and no column of identifiers.
+        Tags of shape (n, 2).
 
     Cost: about 5 ns for an integer, 32 ns for text of up to 11 bytes, some 10 ns more for each 16 further ones.
 
@@ -185,12 +195,7 @@ def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
 
 
 def check_columns(columns: Sequence[Identifiers]) -> int:
-    """How many items the columns of their identifiers name.
-
-    Raises:
-        OutOfRange: for no column, and columns of different lengths.
-        WrongKind: for what is no column of identifiers.
-    """
+    """Check columns of identifiers; return the number of items."""
     if not isinstance(columns, list | tuple) or not all(isinstance(column, Identifiers) for column in columns):
         raise WrongKind("the columns of identifiers must be a list of Identifiers", came=type(columns).__name__)
     if len({len(column) for column in columns}) != 1:
@@ -199,10 +204,10 @@ def check_columns(columns: Sequence[Identifiers]) -> int:
 
 
 def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] | None = None) -> Tags:
-    """The tags of rows of tags: CBC-MAC of how many there are, and of each.
+    """The tags of identifiers of several columns: CBC-MAC of the number of columns, and of the tag in each.
 
     Args:
-        runs: for how many rows in a row each of the first column's tags stands; None for one each.
+        runs: Number of consecutive rows that share each tag of the first column; None for one each.
     """
     header = np.zeros(_BLOCK, np.uint8)
     header[0], header[1:5] = _COMPOUND, np.frombuffer(len(tags).to_bytes(4, "big"), np.uint8)
@@ -216,14 +221,10 @@ def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] |
 
 
 def check_unique(tags: Tags) -> None:
-    """Check that no two items have one tag, which two identifiers share with a chance below n^2 / 2^128.
-
-    Raises:
-        BadTable: naming the rows of one that comes twice.
-    """
+    """Check that no two items have one tag; two identifiers share a tag with a chance below n^2 / 2^128."""
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
         raise WrongKind("tags must be those of item_tags", came=type(tags).__name__, where="identifiers")
-    # Half a tag is sorted first, which is quicker: two that agree there alone are a chance of n^2 / 2^65.
+    # Halves of the tags are sorted first, which is quicker; two tags agree in that half alone with chance n^2 / 2^65.
     firsts = np.sort(tags[:, 0])
     if not (firsts[1:] == firsts[:-1]).any():
         return
@@ -242,8 +243,8 @@ class ItemWords:
     block of the counter (slot + 1) 2^32 + e, its bytes from the most significant on.
 
     Args:
-        cipher: what `word_cipher` gives for the label.
-        tags: of the items.
+        cipher: Result of `word_cipher` for the label.
+        tags: Tags of the items.
     """
 
     __slots__ = ("_blocks", "_cipher", "_tags")
@@ -258,9 +259,9 @@ class ItemWords:
         return len(self._tags)
 
     def first(self, slot: int, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
-        """The first word of a slot, of every item or of some, shape (n,)."""
+        """The first word of a slot, of all items or of some, shape (n,)."""
         j, lane = divmod(slot, 4)
-        # A block of AES holds four words: those of neighbouring slots come from one encryption, and are kept.
+        # A block of AES holds the words of four slots: it is encrypted once, and stored.
         if j in self._blocks:
             lanes = self._blocks[j][:, lane]
             return lanes if some is None else lanes[some]
@@ -270,10 +271,10 @@ class ItemWords:
         return self._blocks[j][:, lane]
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
-        """Further bits of one item's number, and how many they are."""
-        # Counters from 2^32 on, which no first word has: further bits are never bits that were read before.
-        drawn = self._block((slot + 1 << 32) + extension, self._tags[item : item + 1])
-        return int.from_bytes(drawn.tobytes(), "big"), 8 * _BLOCK
+        """Further bits of one item's number, and their number."""
+        # Counters from 2^32 upward, which first words do not use: no bit is read twice.
+        block = self._block((slot + 1 << 32) + extension, self._tags[item : item + 1])
+        return int.from_bytes(block.tobytes(), "big"), 8 * _BLOCK
 
     def _block(self, counter: int, tags: Tags) -> NDArray[Any]:
         return self._cipher.encrypted(tags ^ np.array([counter, 0], np.uint64)).view("<u4")
@@ -293,7 +294,7 @@ class BlockCipher:
         self._encryptor = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
 
     def encrypted(self, blocks: NDArray[Any]) -> Tags:
-        """Each row of 16 bytes encrypted by itself, shape (n, 2)."""
+        """Each row of 16 bytes, encrypted; shape (n, 2)."""
         plain = np.ascontiguousarray(blocks).view(np.uint8).reshape(-1)
         # `update_into` of older releases of cryptography asks for one cipher block of room past the end.
         secret = np.empty(plain.size + _BLOCK, np.uint8)
@@ -314,7 +315,7 @@ def _tags(key: bytes, column: Identifiers) -> Tags:
 
 
 def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
-    """The tags of integers: one block for each that fits 64 bits, whatever others there are."""
+    """The tags of integers: one block for each that fits 64 bits."""
     if integers.dtype != object:
         blocks = np.empty((integers.size, 2), "<u8")
         blocks[:, 0] = _INTEGER
@@ -322,7 +323,7 @@ def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
         return cipher.encrypted(blocks)
     sizes = np.array([(integer if integer >= 0 else ~integer).bit_length() for integer in integers.tolist()])
     tags = np.empty((integers.size, 2), np.uint64)
-    # An integer has one form, whatever the others of its batch: else its noise would depend on who else is there.
+    # An integer has one encoding in every batch; otherwise its noise would depend on who else is there.
     small = sizes < 64
     tags[small] = _integer_tags(cipher, integers[small].astype(np.int64))
     large = [
@@ -335,16 +336,15 @@ def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
 
 
 def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.int64]) -> Tags:
-    """CBC-MAC of identifiers of many lengths: those with as many blocks at a time."""
+    """CBC-MAC of identifiers of several lengths."""
     sizes = np.diff(offsets)
     blocks = (sizes + (_LENGTH + _BLOCK - 1)) // _BLOCK
     tags = np.empty((sizes.size, 2), np.uint64)
-    # By their numbers of blocks, so that one pass of the cipher does the same for all, and none is padded to the
-    # longest.
+    # Identifiers with the same number of blocks at a time: none is padded to the longest.
     for count in np.flatnonzero(np.bincount(blocks)).tolist():
         rows = np.flatnonzero(blocks == count)
         width = count * _BLOCK
-        least, texts, heads = _written(column.kind, width)
+        least, texts, heads = _block_masks(column.kind, width)
         data = np.concatenate(
             [np.zeros(_LENGTH, np.uint8), column.data[offsets[0] : offsets[-1]], np.zeros(width, np.uint8)]
         )
@@ -354,14 +354,17 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
             words = windows[offsets[some] - offsets[0]].view("<u8").reshape(-1, 2 * count)
             words &= texts.take(sizes[some] - least, axis=0)
             words |= heads.take(sizes[some] - least, axis=0)
-            tags[some] = _mac(cipher, words)
+            state = cipher.encrypted(words[:, :2])
+            for at in range(2, words.shape[1], 2):
+                state = cipher.encrypted(state ^ words[:, at : at + 2])
+            tags[some] = state
     return tags
 
 
-def _written(kind: str, width: int) -> tuple[int, NDArray[Any], NDArray[Any]]:
-    """How identifiers stand in blocks of so many bytes: the least length, and from it on the places of text, and heads.
+def _block_masks(kind: str, width: int) -> tuple[int, NDArray[Any], NDArray[Any]]:
+    """Masks for identifiers in blocks of so many bytes: the least length; ones for the bytes of text; type and length.
 
-    A row for each length, to be taken by the length less the least one: ones where text stands; and type and length.
+    The two arrays have a row for each length from the least one upward.
     """
     lengths = np.arange(max(0, width - _BLOCK - _LENGTH + 1), width - _LENGTH + 1)
     texts, heads = np.zeros((lengths.size, width), np.uint8), np.zeros((lengths.size, width), np.uint8)
@@ -371,44 +374,14 @@ def _written(kind: str, width: int) -> tuple[int, NDArray[Any], NDArray[Any]]:
     return int(lengths[0]), texts.view("<u8"), heads.view("<u8")
 
 
-def _mac(cipher: BlockCipher, words: NDArray[Any]) -> Tags:
-    state = cipher.encrypted(words[:, :2])
-    for at in range(2, words.shape[1], 2):
-        state = cipher.encrypted(state ^ words[:, at : at + 2])
-    return state
-
-
 def _object_row(values: Any) -> NDArray[Any]:
     try:
         items = list(values)
-    except Exception:  # whatever the iteration of what came raises
+    except Exception:  # a user's own class may raise anything
         raise _no_identifier(type(values).__name__) from None
     row = np.empty(len(items), object)
     row[:] = items
     return row
-
-
-def _of_objects(identifiers: list[Any]) -> Identifiers:
-    """Identifiers of one Python type."""
-    if set(map(type, identifiers)) == {str}:
-        return _of_texts(identifiers)
-    for row, identifier in enumerate(identifiers):
-        if (
-            identifier is None
-            or (isinstance(identifier, float) and identifier != identifier)
-            or type(identifier).__name__ in ("NAType", "NaTType")
-        ):
-            raise BadTable("every item needs an identifier", came="nothing", where=f"row {row + 1}")
-    kinds = {_kind(identifier) for identifier in identifiers}
-    if len(kinds) > 1 or None in kinds:
-        came = next((type(identifier).__name__ for identifier in identifiers if _kind(identifier) is None), "a mixture")
-        raise _no_identifier(came)
-    kind = kinds.pop() if kinds else "integers"
-    if kind == "text":
-        return _of_texts(identifiers)
-    if kind == "bytes":
-        return _joined("bytes", [bytes(identifier) for identifier in identifiers])
-    return Identifiers("integers", _kept(narrowed(objects(map(int, identifiers)))), None)
 
 
 def _kind(identifier: Any) -> str | None:
@@ -436,11 +409,11 @@ def _joined(kind: str, parts: list[bytes]) -> Identifiers:
 def _of_lengths(kind: str, lengths: Iterable[int], count: int, data: bytes) -> Identifiers:
     ends = np.zeros(count + 1, np.int64)
     np.cumsum(np.fromiter(lengths, np.int64, count), out=ends[1:])
-    return Identifiers(kind, np.frombuffer(data, np.uint8), _kept(ends))
+    return Identifiers(kind, np.frombuffer(data, np.uint8), _read_only(ends))
 
 
-def _kept(array: NDArray[Any]) -> NDArray[Any]:
-    """The array where nobody can write to it: a copy, unless it lies read only in memory of another's, as Arrow's."""
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array that nobody can write to: a copy, unless it is read-only memory of another library, as Arrow's."""
     if not array.flags.writeable and array.base is not None and not isinstance(array.base, np.ndarray):
         return array
     array = array.copy()

@@ -10,7 +10,7 @@ from utmost.core.exact.numbers import natural
 from utmost.core.noise.norm_staircase import BallMixture
 from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.draw import CHUNK, Method, plan_for
-from utmost.core.sampling.geometric_draws import ManyMarked
+from utmost.core.sampling.geometric_draws import MarkedGeometricSampler
 from utmost.core.sampling.integers import Integers, narrowed, one_below, uniform_below
 from utmost.core.sampling.random_bits import Randomness, source
 
@@ -23,18 +23,18 @@ def sample_joint_cells(
 ) -> Integers:
     """``rows`` independent draws of the noise of k cells, shape (rows, k); exact for random bits.
 
-    X is uniform on the ball of radius N, of the largest entry {-N, ..., N}^k. N is the first radius and so many strides
-    as J plus k + 1 independent geometric variables of ratio q, where P(J = j) is proportional to h_j q^j, h = `sizes`:
-    sum |ball j| (qz)^j = (sum h_j (qz)^j) / (1 - qz)^(k+1). No tail is cut off.
+    X is uniform on the ball of radius N, of the largest entry {-N, ..., N}^k. N is the first radius plus J + G_0 + ...
+    + G_k strides, where the G_i are independent geometric variables of ratio q and P(J = j) is proportional to h_j q^j
+    for h = `sizes`: sum |ball j| (qz)^j = (sum h_j (qz)^j) / (1 - qz)^(k+1). No tail is cut off.
 
     Args:
-        law: the joint law.
-        rows: how many rows.
-        randomness: the operating system's if left out.
-        method: "constant" or "table", how the geometric variables are drawn; as for `sample`.
+        law: Joint law.
+        rows: Number of rows.
+        randomness: Source of the bits; the operating system if left out.
+        method: "constant" or "table", as for `sample`.
 
     Returns:
-        int64, or Python ints in the event that one exceeds it.
+        An array of int64, or of Python ints if one exceeds it.
 
     Cost: k + 2 geometric draws and k uniform ones a row; for the range up to k + 1 times as many.
 
@@ -45,9 +45,9 @@ def sample_joint_cells(
     size, bits = natural(rows, "rows"), source(randomness)
     plan = plan_for(method, size * (law.cells + 1))
     index = Categorical(lambda precise: _cuts(law, precise), word_bits=plan.word_bits, lookup=plan.lookup)
-    geometric = ManyMarked(law.ratio.alpha_interval, [_one], plan)
+    geometric = MarkedGeometricSampler(law.ratio.alpha_interval, [_one], plan)
     step = max(1, CHUNK // (law.cells + 1))
-    parts = [_drawn(law, min(step, size - at), index, geometric, bits) for at in range(0, size, step)]
+    parts = [_draw(law, min(step, size - at), index, geometric, bits) for at in range(0, size, step)]
     if not parts:
         return np.zeros((0, law.cells), np.int64)
     if any(part.dtype == object for part in parts):
@@ -68,11 +68,13 @@ def _cuts(law: BallMixture, bits: int) -> list[Interval]:
     return [partial / sums[-1] for partial in sums[:-1]]
 
 
-def _drawn(law: BallMixture, rows: int, index: Categorical, geometric: ManyMarked, randomness: Randomness) -> Integers:
+def _draw(
+    law: BallMixture, rows: int, index: Categorical, geometric: MarkedGeometricSampler, randomness: Randomness
+) -> Integers:
     cells = law.cells
     parts, _ = geometric.draw(rows * (cells + 1), randomness)
     bits = int(parts.max(initial=0)).bit_length() + (2 * cells + 2).bit_length()
-    # Without any risk of leaving int64, or else with Python's integers.
+    # int64 only if no sum can leave it; Python's integers otherwise.
     widest = bits + (0 if law.stride == 1 else (law.first + law.stride).bit_length())
     wide = widest > _SUM_BITS
     n: Integers = parts.astype(object if wide else np.int64).reshape(rows, cells + 1).sum(axis=1)
@@ -90,28 +92,27 @@ def _drawn(law: BallMixture, rows: int, index: Categorical, geometric: ManyMarke
 
 
 def _in_ranges(n: Integers, cells: int, randomness: Randomness) -> Integers:
-    """For each radius a point x that is uniform on its ball: x_i = z_i - z_0 for the z of {0, ..., N}^(k+1) that have a
-    zero.
+    """A point x uniform on the ball of each radius N: x_i = z_i - z_0 for the z of {0, ..., N}^(k+1) that have a zero.
 
-    One entry of z, drawn by lot, is 0 and the others are uniform; a z with m zeros comes from m of these choices, so it
-    is taken one time in m, and drawn again else. How often that is depends on the noise alone.
+    One entry of z, chosen at random, is 0 and the others are uniform; a z with m zeros comes from m of these choices,
+    so it is accepted once in m times, else drawn again. The number of redraws depends on the noise alone.
     """
     rows = len(n)
-    drawn: Integers = np.zeros((rows, cells), dtype=n.dtype)
+    points: Integers = np.zeros((rows, cells), dtype=n.dtype)
     left = np.arange(rows)
     while left.size:
         z = _below(np.repeat(n[left] + 1, cells + 1), randomness).reshape(left.size, cells + 1)
-        lots = uniform_below(np.full(left.size, cells + 1, np.uint64), randomness).view(np.int64)
-        z[np.arange(left.size), lots] = 0
+        zero_places = uniform_below(np.full(left.size, cells + 1, np.uint64), randomness).view(np.int64)
+        z[np.arange(left.size), zero_places] = 0
         zeros = (z == 0).sum(axis=1)
-        is_taken = uniform_below(zeros.astype(np.uint64), randomness) == 0
-        drawn[left[is_taken]] = (z[:, 1:] - z[:, :1])[is_taken]
-        left = left[~is_taken]
-    return narrowed(drawn) if drawn.dtype == object else drawn
+        is_accepted = uniform_below(zeros.astype(np.uint64), randomness) == 0
+        points[left[is_accepted]] = (z[:, 1:] - z[:, :1])[is_accepted]
+        left = left[~is_accepted]
+    return narrowed(points) if points.dtype == object else points
 
 
 def _below(bounds: Integers, randomness: Randomness) -> Integers:
-    """For each bound an integer uniform below it."""
+    """Integers uniform below their bounds."""
     if bounds.dtype == object:
         return objects(one_below(int(bound), randomness.word) for bound in bounds)
     return uniform_below(bounds.astype(np.uint64), randomness).view(np.int64)

@@ -1,11 +1,10 @@
-"""Exact draws between levels: of the tightening law, of the bridge, and of a whole path of the noise.
+"""Exact draws between levels: the tightening law, the bridge, and a whole path of the noise.
 
-**Exact draws of a whole path of the noise process, from the strictest level up to epsilon = infinity.**
-
-Two-sided geometric noise at alpha is the difference of two independent Geom(alpha), and the jumps of a path that add up
-to Geom(alpha) = n are, in size, the cycles of a uniform random permutation of n points: P(c_k cycles of size k) is
-prop. to the product of (alpha^k/k)^(c_k) / c_k!, on both sides. A jump of size k happens where (alpha'/alpha)^k passes
-a uniform number. So a path takes a few geometric and uniform draws, and no logarithm.
+**A path of the noise process, from its smallest level up to epsilon = infinity.** Two-sided geometric noise at alpha is
+the difference of two independent Geom(alpha), and the jumps of a path that add up to Geom(alpha) = n are, in size, the
+cycles of a uniform random permutation of n points: P(c_k cycles of size k) is proportional to the product of
+(alpha^k/k)^(c_k) / c_k!, on both sides. A jump of size k is where (alpha'/alpha)^k passes a uniform number. So a path
+takes a few geometric and uniform draws, and no logarithm.
 """
 
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from utmost.core.gradual.process import Jump, Path
 from utmost.core.gradual.steps import Bridge, Tightening
 from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.draw import CHUNK, Method, plan_for
-from utmost.core.sampling.geometric_draws import ArrayDraws, ManyMarked, OneMarked, Real
+from utmost.core.sampling.geometric_draws import MarkedGeometricSampler, Real, SamplingPlan, SingleGeometricSampler
 from utmost.core.sampling.integers import Integers, joined, one_below, smallest_type
 from utmost.core.sampling.random_bits import Randomness, Word
 
@@ -34,7 +33,7 @@ def tightening_noise(transition: Tightening, count: int, *, randomness: Randomne
 
     Cost: about as much as a draw of geometric noise.
     """
-    # Nothing lies between: no word is read, so that the same seed gives the same noise with and without this step.
+    # Between equal levels no word is read, so that a seed gives the same noise with and without this step.
     if transition.strict == transition.loose:
         return np.zeros(count, np.int64)
     sampler = _tightening(transition, plan_for(method, count))
@@ -43,10 +42,11 @@ def tightening_noise(transition: Tightening, count: int, *, randomness: Randomne
 
 
 def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness, method: Method | None) -> Integers:
-    """For each W in ``apart`` (a row of integers) an independent draw of K given W.
+    """Independent draws of K, one given each W in ``apart`` (a row of integers).
 
-    The variables drawn are the same whatever W is: a mark, G and J of the transition's table. Only where W = 0, and the
-    loose level is finite, is one more coin tossed; there W is the difference of two responses, and no secret.
+    The same variables are drawn for every W: a mark, G and J of the transition's table. One more coin is tossed if W =
+        0
+    and the loose level is finite; there W is the difference of two responses, and no secret.
 
     Cost: two geometric draws and a few passes; under 60 ns each by table for 10^7.
     """
@@ -60,13 +60,13 @@ def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness,
 class _ManyTightening:
     __slots__ = ("_marked",)
 
-    def __init__(self, transition: Tightening, plan: ArrayDraws) -> None:
+    def __init__(self, transition: Tightening, plan: SamplingPlan) -> None:
         change, ratio = transition.change, transition.strict.alpha_interval
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
         nothing = _probability(lambda bits: Interval.of(0, bits))
-        # Four marks, the last of chance 0: their number is a power of two, so that a mark is bits of the index.
-        self._marked = ManyMarked(ratio, (plain, turned, _probability(transition.stay), nothing), plan)
+        # Four marks, the last with chance 0: a power of two, so that a mark is two bits of the index.
+        self._marked = MarkedGeometricSampler(ratio, (plain, turned, _probability(transition.stay), nothing), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
         k, mark = self._marked.draw(count, randomness)
@@ -78,12 +78,12 @@ class _ManyTightening:
 class _ManyBridge:
     __slots__ = ("_idle", "_marked", "_rise")
 
-    def __init__(self, transition: Bridge, plan: ArrayDraws) -> None:
+    def __init__(self, transition: Bridge, plan: SamplingPlan) -> None:
         marks = [
             _probability(piece) for piece in (transition.home, transition.across, transition.stay, transition.leap)
         ]
-        self._marked = ManyMarked(transition.fall, marks, plan)
-        self._rise = ManyMarked(transition.rise, (lambda bits: Interval.of(1, bits),), plan)
+        self._marked = MarkedGeometricSampler(transition.fall, marks, plan)
+        self._rise = MarkedGeometricSampler(transition.rise, (lambda bits: Interval.of(1, bits),), plan)
         idle = transition.idle
         self._idle = transition.loose and Categorical(
             lambda bits: [1 - idle(bits)], word_bits=plan.word_bits, lookup=plan.lookup
@@ -91,7 +91,7 @@ class _ManyBridge:
 
     def draw(self, apart: Integers, randomness: Randomness) -> Integers:
         inward, mark = self._marked.draw(apart.size, randomness)
-        # Drawn for all, though few need it: the time of a draw then says nothing of who leapt.
+        # Drawn for all, though few need it, so that the time does not depend on the marks.
         outward, _ = self._rise.draw(apart.size, randomness)
         size, inward, outward = _narrow(np.abs(apart), inward, outward)
         leaps = (mark == _LEAP) & (inward >= size)
@@ -107,14 +107,14 @@ class _ManyBridge:
 
 
 def _narrow(*parts: Integers) -> list[Integers]:
-    """Integers of at least 0 in the smallest type in which the sum of any two of them fits, and its negative."""
+    """Nonnegative integers in the smallest type that holds the sum of any two of them, and its negative."""
     reach = max((int(part.max()) for part in parts if part.size), default=0)
     kind = smallest_type((2 * reach + 1).bit_length())
     return [part.astype(kind, copy=False) for part in parts]
 
 
 def _probability(piece: Real) -> Real:
-    """The same number, in intervals that do not leave [0, 1]."""
+    """The same number, in intervals within [0, 1]."""
 
     def within(bits: int) -> Interval:
         interval = piece(bits)
@@ -129,34 +129,33 @@ def _parts(sampler: _ManyBridge, apart: Integers, randomness: Randomness) -> Ite
 
 
 @lru_cache(maxsize=_KEPT)
-def _tightening(transition: Tightening, plan: ArrayDraws) -> _ManyTightening:
+def _tightening(transition: Tightening, plan: SamplingPlan) -> _ManyTightening:
     return _ManyTightening(transition, plan)
 
 
 @lru_cache(maxsize=_KEPT)
-def _bridge(transition: Bridge, plan: ArrayDraws) -> _ManyBridge:
+def _bridge(transition: Bridge, plan: SamplingPlan) -> _ManyBridge:
     return _ManyBridge(transition, plan)
 
 
-# A level asked for later falls into the cell of a jump's clock, and is refused, with a chance below 2^-250.
+# A later level falls into the cell of a jump's clock, and is refused, with a chance below 2^-250.
 _CLOCK_WORDS = 4
 
 
 def sample_path(start: Level, *, noise: int | None = None, randomness: Randomness) -> Path:
-    """A path of the process from a level on.
+    """A path of the process from a level to infinity.
 
     Args:
-        start: the strictest level of the path, per unit.
-        noise: what the noise is there; drawn with the rest, if left out.
-        randomness: where the bits come from.
+        start: Smallest level of the path, per unit.
+        noise: Noise at that level; drawn if left out.
+        randomness: Source of the bits.
 
     Cost: about 20 us, and some 2 ln(1/epsilon) jumps.
     """
     word = randomness.word
     if noise is None:
         up, down = (_geometric(start, word) for _ in range(2))
-    # Of two Geom(a) with a known difference the smaller has the law a^(2k): both grow together.
-    else:  # given the difference, the smaller one is Geom(alpha^2)
+    else:  # of two Geom(alpha) with a known difference the smaller is Geom(alpha^2)
         common = _geometric(start.scaled(2), word)
         up, down = common + max(noise, 0), common + max(-noise, 0)
     sizes = [*_cycles(up, word), *(-size for size in _cycles(down, word))]
@@ -164,20 +163,19 @@ def sample_path(start: Level, *, noise: int | None = None, randomness: Randomnes
 
 
 def _cycles(points: int, word: Word) -> Iterator[int]:
-    """The sizes of the cycles of a uniform random permutation: that of a given point's cycle is uniform."""
+    """The sizes of the cycles of a uniform random permutation: the cycle of a fixed point has a uniform size."""
     while points:
-        # Exact for any number of points: the jumps need no logarithm, and no series that is cut off.
         size = 1 + one_below(points, word)
         yield size
         points -= size
 
 
 def _clock(word: Word) -> Interval:
-    """A uniform number, known to the cell of its first bits."""
-    drawn = 0
+    """A uniform number, as the cell of its first bits."""
+    cell = 0
     for _ in range(_CLOCK_WORDS):
-        drawn = drawn << 64 | word()
-    return Interval(drawn, drawn + 1, 64 * _CLOCK_WORDS)
+        cell = cell << 64 | word()
+    return Interval(cell, cell + 1, 64 * _CLOCK_WORDS)
 
 
 def _geometric(level: Level, word: Word) -> int:
@@ -185,5 +183,5 @@ def _geometric(level: Level, word: Word) -> int:
 
 
 @lru_cache(maxsize=64)
-def _sampler(level: Level) -> OneMarked:
-    return OneMarked(level.alpha_interval, (lambda bits: Interval.of(1, bits),))
+def _sampler(level: Level) -> SingleGeometricSampler:
+    return SingleGeometricSampler(level.alpha_interval, (lambda bits: Interval.of(1, bits),))

@@ -1,7 +1,7 @@
-"""The memory of one process: what keeps noise in it answers one thread at a time, and has no second memory.
+"""Base class of objects that remember their noise in this process: one thread at a time, no copies, no forked child.
 
-A further answer is drawn given those before it. Two threads, a forked child or a copy that do not know of each other's
-answers would each draw as if alone, and what they publish together would cost more than any of them accounts for.
+A further answer is drawn given those before it. Two threads, a forked child or a copy that do not know each other's
+answers would each draw as if alone, and all answers together would cost more than any of them accounts for.
 """
 
 import os
@@ -14,7 +14,7 @@ from utmost.errors import Unsupported
 
 
 class ProcessMemory:
-    """What remembers its answers in this process: inherit it, read in ``_alone()``, and draw after ``_check_owner()``.
+    """An object that remembers its answers. Subclasses read within ``_alone()``, and draw after ``_check_owner()``.
 
     >>> class Coin(ProcessMemory):
     ...     def at(self):
@@ -32,7 +32,7 @@ class ProcessMemory:
     _owner: int
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        """An object that knows, before anything else is said of it, which process it belongs to."""
+        """An object with its owner set before any constructor runs, so that no subclass can forget it."""
         memory = super().__new__(cls)
         memory._owner = memory._locked_in = os.getpid()
         memory._lock = threading.RLock()
@@ -40,18 +40,15 @@ class ProcessMemory:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Let no other thread answer meanwhile. A forked child gets a lock that none of its parent's threads holds."""
+        """Let no other thread answer meanwhile."""
+        # A forked child needs a lock that none of its parent's threads holds.
         if self._locked_in != os.getpid():
             self._locked_in, self._lock = os.getpid(), threading.RLock()
         with self._lock:
             yield
 
     def _check_owner(self) -> None:
-        """Check, before anything new is drawn, that this is the process whose memory it is.
-
-        Raises:
-            Unsupported: in a forked child.
-        """
+        """Check, before a draw, that this is not a forked child."""
         if os.getpid() != self._owner:
             raise Unsupported(
                 "a new answer is drawn by the process that gave those before: two processes would answer differently",

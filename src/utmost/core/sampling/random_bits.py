@@ -1,4 +1,4 @@
-"""Where random bits come from: the operating system, through a keystream that no fork, thread or pickle repeats."""
+"""Sources of random bits: the operating system, through a keystream that no fork, thread or pickle repeats."""
 
 import os
 import threading
@@ -28,8 +28,8 @@ class Keystream:
     Words are little-endian on every machine, so equal keys give equal words. No part of the stream is read twice.
 
     Attributes:
-        taken: how many bytes have left the stream.
-        ahead: room for draws that were made from the stream ahead of their use; they end with it.
+        taken: Number of bytes read from the stream.
+        ahead: Draws made from the stream before their use; they end with it.
 
     >>> Keystream(bytes(32), bytes(16)).words(2, 16).tolist()
     [38364, 30912]
@@ -54,7 +54,7 @@ class Keystream:
         return buffer[:size].view(_WORD_TYPES[bits])
 
     def word(self) -> int:
-        """One word of 64 bits; they are made some hundreds at a time."""
+        """One word of 64 bits, from a buffer of some hundreds."""
         try:
             return self._spare.pop()
         except IndexError:
@@ -77,14 +77,14 @@ _seen: tuple[bytes, ...] = ()
 
 
 def entropy(count: int) -> bytes:
-    """``count`` bytes from the operating system's source, whose health is watched.
+    """``count`` bytes from the operating system's source, which must not repeat itself.
 
-    Every block is compared, by a digest of its beginning, with those drawn before by this process, the first of all
-    with one drawn for nothing else: so a source that is stuck, and gives one block for ever or a few in turn, is found
-    out before its second block is used. That bytes differ is no proof that nobody can predict them; nothing here is.
+    Every block is compared, by a digest of its beginning, with those that this process drew before; the first is
+    compared with one drawn for this purpose. A source that is stuck at one block, or repeats a few, is thus detected
+    before its second block is used. Blocks that differ are no proof that nobody can predict them; no test is.
 
     Raises:
-        EntropyFailed: where the source fails, gives too little, or gives a block that it gave before.
+        EntropyFailed: the source fails, gives too few bytes, or repeats a block.
 
     >>> len(entropy(48))
     48
@@ -116,7 +116,7 @@ def _block(count: int) -> bytes:
 
 
 def _digest(block: bytes) -> bytes:
-    """A digest, since what is kept here must not reveal a key."""
+    # A digest, since the memory of blocks must not reveal a key.
     return sha256(block[:_LEAST_BLOCK]).digest()
 
 
@@ -133,7 +133,7 @@ if hasattr(os, "register_at_fork"):
 
 
 Word = Callable[[], int]
-"""A function that gives a fresh word of 64 random bits at each call. It serves one draw and is not kept."""
+"""A function that returns a fresh word of 64 random bits at each call. It serves one draw and is not stored."""
 
 
 class Randomness(Protocol):
@@ -141,7 +141,7 @@ class Randomness(Protocol):
 
     @property
     def is_secure(self) -> bool:
-        """Whether nobody can predict the words. A release refuses a source that is not secure."""
+        """Whether nobody can predict the words. Releases refuse other sources."""
 
     @property
     def word(self) -> Word:
@@ -149,14 +149,14 @@ class Randomness(Protocol):
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Room for draws made ahead of their use. It must end where the stream ends: at a fork, and in a copy."""
+        """Draws made before their use. They must end with the stream: at a fork, and in a copy."""
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in an array of its own."""
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in a fresh array."""
 
 
-class _Own(threading.local):
-    """What one thread holds: its process, how many forks led to that, and its stream."""
+class _ThreadState(threading.local):
+    """The process of one thread, the number of forks before it, and its stream."""
 
     state: tuple[int, int, Keystream] | None = None
 
@@ -164,11 +164,11 @@ class _Own(threading.local):
 class SystemRandomness:
     """AES-256-CTR keystreams, each keyed by 48 bytes from the operating system.
 
-    Every thread of every process has a key of its own, and changes it after each gibibyte. A child of a fork finds its
-    parent's state stale, by a hook that Python runs in the child and by the process number, and takes a new key before
-    the first bit; what was buffered is thrown away with the old one. The state cannot be pickled or copied: a worker
-    makes its own. What no program can see is a virtual machine that is copied while it runs. A source that fails or is
-    stuck raises `EntropyFailed` at the first draw that needs it.
+    Every thread of every process has a key of its own, and changes it after each gibibyte. A forked child recognises
+    its parent's state, by a hook that Python runs in the child and by the process number, and takes a new key before
+    the first bit; buffered words are discarded with the old key. The state cannot be pickled or copied: a worker makes
+    its own. No program can detect that its virtual machine was copied while it ran. A source that fails or is stuck
+    raises `EntropyFailed` at the first draw that needs it.
 
     >>> SystemRandomness().words(3, 32).dtype
     dtype('uint32')
@@ -177,16 +177,16 @@ class SystemRandomness:
     is_secure = True
 
     def __init__(self) -> None:
-        self._own = _Own()
+        self._thread = _ThreadState()
 
     @property
     def word(self) -> Word:
-        """Single words of 64 bits, for one draw: whose stream they come from is settled here, not at each word."""
+        """Single words of 64 bits, for one draw, all from the stream of this thread."""
         return self._stream().word
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made ahead from this thread's stream."""
+        """Draws made from this thread's stream before their use."""
         return self._stream().ahead
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
@@ -201,27 +201,23 @@ class SystemRandomness:
         )
 
     def _stream(self) -> Keystream:
-        state = self._own.state
+        state = self._thread.state
         if state is not None:
             pid, forks, stream = state
             if pid == getpid() and forks == _forks and stream.taken < _BYTES_PER_KEY:
                 return stream
         seed = entropy(KEY_BYTES + NONCE_BYTES)
         stream = Keystream(seed[:KEY_BYTES], seed[KEY_BYTES:])
-        self._own.state = getpid(), _forks, stream
+        self._thread.state = getpid(), _forks, stream
         return stream
 
 
 SYSTEM = SystemRandomness()
-"""The source used where none is given."""
+"""The default source."""
 
 
 def source(randomness: Randomness | None) -> Randomness:
-    """What was passed as ``randomness=``, or the operating system's where nothing was.
-
-    Raises:
-        Unsupported: for anything that is no source of random words, such as a seed or a NumPy generator.
-    """
+    """The source for an argument ``randomness=``: the operating system's for None. A seed or a generator is refused."""
     if randomness is None:
         return SYSTEM
     if all(hasattr(randomness, name) for name in ("is_secure", "word", "words", "ahead")):
@@ -234,16 +230,12 @@ def source(randomness: Randomness | None) -> Randomness:
 
 
 def unpredictable(randomness: Randomness | None, *, where: str, instead: str) -> Randomness:
-    """The source given, or the operating system's, for something that is published.
+    """The source for an argument ``randomness=`` of a call that publishes; one that is not secure is refused.
 
     Args:
-        randomness: what was passed.
-        where: what is published: "release" or "draw".
-        instead: what tests call.
-
-    Raises:
-        PromiseBroken: for a source that is not secure.
-        Unsupported: for what is no source.
+        randomness: Argument of the caller.
+        where: Kind of publication, for the message: "release" or "draw".
+        instead: Function that tests call instead.
     """
     bits = source(randomness)
     if bits.is_secure is not True:
@@ -257,10 +249,10 @@ def unpredictable(randomness: Randomness | None, *, where: str, instead: str) ->
 
 
 class KeyedRandomness:
-    """A keystream under a key: what ledgers derive noise with, and what tests repeat themselves with.
+    """A keystream under a key: for the derived noise of ledgers, and for tests that repeat.
 
-    The same key gives the same bits, so a release refuses it like a seed; whether nobody can predict them depends on a
-    key that this object cannot judge. Derived noise hands it to the draws itself, one key to each.
+    The same key gives the same bits, so releases refuse it like a seed; only the key's owner knows whether others can
+    predict them. Derived noise passes it to the draws directly, one key for each.
 
     >>> KeyedRandomness(bytes(32)).words(2, 16).tolist() == KeyedRandomness(bytes(32)).words(2, 16).tolist()
     True
@@ -281,7 +273,7 @@ class KeyedRandomness:
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made ahead."""
+        """Draws made before their use."""
         return self._stream.ahead
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
@@ -293,9 +285,5 @@ class KeyedRandomness:
 
 
 def secure(randomness: Randomness | None) -> Randomness:
-    """The source given, or the operating system's.
-
-    Raises:
-        PromiseBroken: for a source that is not secure.
-    """
+    """The source for an argument ``randomness=`` of a release; one that is not secure is refused."""
     return unpredictable(randomness, where="release", instead="utmost.interfaces.testing.seeded_release")

@@ -199,7 +199,7 @@ def _near_kernel(support: Vertices) -> Channel:
         columns = objects(powers, shape).T
         sums = columns.sum(axis=0)  # by least squares: which rows are independent, rationals nearby do not say
         matrix = columns * solve_lifted(matrix_product(columns.T, columns), sums[:, None])[:, 0]
-        if (matrix >= 0).all() and (abs(matrix.sum(axis=1) - 1) < _SURELY_ONE).all():
+        if (matrix >= 0).all() and (abs(matrix.sum(axis=1) - 1) < objects([_SURELY_ONE])).all():
             return Channel(to_floats(matrix))
         bits *= 2
     raise SolverFailed("the vertices of a kernel must have a mixture that is uniform", came=f"{len(support)} of them")

@@ -82,14 +82,16 @@ class MaxCaseVerdict(Verdict):
     def verify(self) -> bool:
         """Whether weights or separator prove the verdict, in rationals."""
         known, wanted = same_numbers(_posteriors(self.better), _posteriors(self.worse))
-        before, after, least = as_rationals(known), as_rationals(wanted), Fraction(self.tolerance)
+        before, after = as_rationals(known), as_rationals(wanted)
+        least = objects([Fraction(self.tolerance)])
         if self.weights is not None:
             weights = as_rationals(self.weights)
             fair = (weights >= 0).all() and (abs(weights.sum(axis=0) - 1) <= least).all()
             return bool(fair and (abs(before.dot(weights) - after) <= least).all())
         assert self.separator is not None, "a verdict has one of the two proofs"
         heights = self.separator.dot(before)
-        return bool(self.separator.dot(after[:, self.outcome]) - heights.max() > least * abs(self.separator).sum())
+        gap = self.separator.dot(after[:, self.outcome]) - heights.max()
+        return bool((gap > least * abs(self.separator).sum()).all())
 
 
 def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCaseVerdict:

@@ -6,7 +6,7 @@ The stricter response is drawn from the looser one alone, so that it reveals not
 the stricter response is a refinement of the looser one, and then in one way only.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -23,13 +23,12 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, natural
 from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.draw import CHUNK
+from utmost.core.sampling.geometric_draws import Real
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.channels.channel import Channel
 from utmost.errors import NotANumber, OutOfRange
 
 Bits = NDArray[np.bool_]
-Real = Callable[[int], Interval]
-"""A number known to any precision: asked for b bits, an interval that shrinks to it as b grows."""
 
 _WORD_BITS = 16
 _SORTING_BITS = 256

@@ -11,8 +11,9 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, exp_interval, log_interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import precision
+from utmost.core.sampling.geometric_draws import Real
 from utmost.core.sampling.random_bits import Randomness
-from utmost.design.local.bits import BitResponse, Bits, Real, given_both
+from utmost.design.local.bits import BitResponse, Bits, given_both
 from utmost.errors import OutOfRange
 
 _FLOAT_BITS = 160

@@ -13,7 +13,7 @@ import numpy as np
 
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.progress_bar import report_progress
-from utmost.core.programs.many_columns import Shares, central_shares, exact_sums
+from utmost.core.programs.many_columns import CentralShares, central_shares, exact_sums
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, highest, lowest, short_places
 from utmost.design.optima.extreme_rays import Forest, Places, generic_factors
 from utmost.design.optima.near_places import Indices, added_up, shared_out
@@ -125,7 +125,7 @@ class Search:
     blind: float  # the least loss of a channel that says nothing
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
-    shares: Shares | None = None
+    shares: CentralShares | None = None
     begun_at: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the last shares of the rays at hand
     best_rays: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
     new: list[Floats] = field(default_factory=list)  # rays (m, n) that the last round found
@@ -240,7 +240,8 @@ class Search:
         self.rays = np.ascontiguousarray(columns[:, np.sort(first)])
         self.spent = (self.costs @ self.rays).min(axis=0)
         self.guess, self.early = prices, 0
-        self.forest.adopt(forest, ((self.costs - prices) @ forest.rays.T).argmin(axis=1))
+        best = ((self.costs - prices) @ forest.rays.T).argmin(axis=1)
+        self.forest.adopt(forest, best.astype(np.int32))
 
     def left(self) -> Left:
         """The most active rays, the trees of the best bound and its prices."""
@@ -290,7 +291,7 @@ class Search:
         near = None if self.shares is None else (self.begun_at, self.shares.prices)
         self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness, near)
         # What the sums are off is made up for by a column that says nothing.
-        made_up = 2 * self.shares.off / self.room * self.blind
+        made_up = 2 * self.shares.error / self.room * self.blind
         total_cost = float(self.spent @ self.shares.shares) + made_up
         if self.best_rays is None or total_cost < self.upper:
             self.best_rays = self.rays, self.spent

@@ -147,7 +147,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     [level(epsilon=2), level(epsilon='4/3')]
     """
     instance(law, Law, "law")
-    strictest = law.kept(curve_distance(law, shift))
+    strictest = law.worst_level(curve_distance(law, shift))
     if strictest is None:
         raise OutOfRange("the shift must not be 0: there every level is kept", came=shift, where="kept_level")
     return strictest

@@ -18,10 +18,13 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_confidence
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
-from utmost.publish.releases.released_table import ReleasedTable
+from utmost.publish.promises.plan import CellsAt
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.sums_in_words import read_selection, selected
@@ -120,11 +123,11 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         canvas.check_format(plot)
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
-    if not isinstance(release, ReleasedTable | WorkloadRelease):
+    if not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.plan, CellsAt)):
         _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
         return show_published(release, as_json=as_json)
     reader: _Table | _Sums = (
-        _Sums(release, sure) if isinstance(release, WorkloadRelease) else _Table(release, sure, column)
+        _Sums(release.table, sure) if release.is_by_plan else _Table(AnswerCells.of(release), sure, column)
     )
     report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
     report["levels"] = (
@@ -134,17 +137,19 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         curves = [reader.bought(reader.level.scaled(share)) for share in _CURVE]
         write_together({plot: lambda target: _plot(curves, target, plot)})
     if path is not None:
-        if not isinstance(release, ReleasedTable) or question.ask_a_sum:
+        if not isinstance(reader, _Table) or question.ask_a_sum:
             raise OutOfRange(
                 "a table with its bars is written of a released table alone", came=path.name, where="--out"
             )
         table_options.check_output(path, file)
-        with_bars = release.with_bars(sure)
+        with_bars = reader.release.with_bars(sure)
         write_together({path: lambda target: files.write(with_bars, target, path)})
-    if to_pipe and path is None and all_asked.form is not None and isinstance(release, ReleasedTable):
-        return table_options.give_table(release.with_bars(sure), all_asked.form)
+    if to_pipe and path is None and all_asked.form is not None and isinstance(reader, _Table):
+        return table_options.give_table(reader.release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
         return print_json(report)
+    if isinstance(release, WorkloadRelease) and not question.ask_a_sum:
+        screen().print(*shown_tables(with_confidence(release, sure)))
     _show(report, path)
 
 
@@ -164,7 +169,7 @@ def _levels(cells: Cells, own: Level) -> list[Level]:
 class _Table:
     """A released table as it is asked."""
 
-    release: ReleasedTable
+    release: AnswerCells
     sure: Fraction
     column: str | None
 
@@ -184,7 +189,7 @@ class _Table:
             "margin": bars.alone(self.sure),
             "cells": count,
             "margin_together": together,
-            "relaxable": release.plan.relaxable or "name" in release.said,
+            "relaxable": release.plan.relaxable or release.answer.ledger_facts is not None,
             "columns": names,
             "labels": release.labels,
             "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},

@@ -37,9 +37,6 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     told.level.read(), told.answer.file  # refused before all else
     source = told.spelling.of(table, is_counted=told.people.are_events)
     told.promised.check()
-    if told.details.group is not None:
-        return detailed(source, told)
-    refuse("needs --group", told.details)
     if told.promised.is_whole:
         whole(source, told)
     elif told.once.together is not None:
@@ -48,19 +45,6 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         by_plan(source, told)
     else:
         table_of_columns(source, told)
-
-
-def detailed(table: Path, told: ReleaseOptions) -> None:
-    """Sums of groups, and of each the breakdown that its noisy sum chooses; events are counted first."""
-    from utmost.interfaces.cli.two_stages import publish_detailed
-
-    refuse("does not go with --group", replace(told.promised, protected=Protected()), told.once)
-    refuse("does not go with --group; publish both tables in a ledger, in turn", told.memory)
-    counted = _counted(table, told.people, told.promised.neighbours, told.spelling.cells)
-    if counted is None:
-        remedy = "Count first, or here: --person, --at-most and --domain."
-        raise OutOfRange("details are of a counted table", came=table.name, where="--group", remedy=remedy)
-    publish_detailed(counted, told)
 
 
 def whole(table: Path, told: ReleaseOptions) -> None:
@@ -114,7 +98,8 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
         check_document(answer.file, answer.sign)
     _check_key(told)
     unread = Protected() if told.people.are_events else promised.protected
-    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread)
+    measured = Persons(mean=told.people.mean, neighbours=told.people.neighbours)
+    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
     strategy = promised.strategy
     assert strategy is not None, "there is a plan"
     counted = planned_table(table, told.people.people, told.spelling.cells, strategy)
@@ -129,12 +114,15 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
 def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     """Columns of a table, each cell noised at its share; events are counted first."""
     answer, promised = told.answer, told.promised
-    if told.people.are_events and not told.is_repeatable:  # before what may take a minute
+    is_document = told.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
+    if told.people.are_events and not told.is_repeatable and not is_document:  # before what may take a minute
         answer.check_free(table)
     _check_key(told)
-    counted = _counted(table, told.people, promised.neighbours, told.spelling.cells)
+    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
+    elif counted.unit.needs_sizes and promised.stated is None:
+        return table_of_sums(table, counted, told)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
@@ -158,6 +146,32 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     give(released, answer, signer)
 
 
+def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) -> None:
+    """The cells of a table that needs a plan: of sums, counts and means by one noise, or of persons bounded in all."""
+    from utmost.interfaces.cli.screens.workload_screens import give_cells, release_by_plan
+    from utmost.publish.promises.sum_noise import SumNoise
+    from utmost.publish.releases.checked_sums import CheckedSums
+
+    answer, level = told.answer, told.level.read()
+    refuse("does not go with sums and counts together", told.once, told.promised.columns)
+    promise = told.promised.of(counted)
+    if told.memory.ledger is not None:
+        return keep(table, told, counted)
+    check_once(told, counted)
+    assert isinstance(promise.noise, SumNoise), "the table needs a plan"
+    signer, sure, out = answer.signer, read_confidence(answer.confidence), answer.file
+    if told.dry_run or (out is not None and out.suffix.lower() == ".json"):
+        where = (out, signer)
+        return release_by_plan(
+            counted, promise.noise.strategy, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run
+        )
+    answer.check_free(table)
+    check_fits(answer, counted, (), ())
+    with progress_bar("Noising"):
+        release = CheckedSums.of(counted, promise, level, sure).draw(secure(None))
+    give_cells(release, answer, signer)
+
+
 def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
     """The table in pieces, where it is large and nobody wants it on the screen; by its cells where it stays Parquet."""
     out = told.answer.file
@@ -177,7 +191,8 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
-    question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
+    level = options.AskedLevel(told.level.epsilon)
+    question = Question(name=told.memory.name, level=level, version=told.memory.version, answer=told.answer)
     promise = told.promised.of(counted)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
 
@@ -203,7 +218,7 @@ def _check_key(told: ReleaseOptions) -> None:
         )
 
 
-def _counted(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
+def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
     if persons.are_events:
         if persons.domain is None:

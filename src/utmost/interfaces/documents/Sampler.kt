@@ -1,4 +1,4 @@
-// Draws answers from a sampler of utmost, format 1, exactly; the format is in docs/reference/samplers.md.
+// Draws answers from a sampler of utmost, format 1, exactly; the format is in proofs/theory/samplers.md.
 // A draw takes `bits` random bits as a number, highest first; a number above the last of its row is thrown away and
 // drawn anew; else the answer is the first whose last number is not below it. Each answer has the probability that the
 // table states, and no other. Answer once and keep the answer: a second draw about one person costs the level again.

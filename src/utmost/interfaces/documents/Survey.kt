@@ -1,4 +1,4 @@
-// Draws short reports of a survey of utmost exactly, by survey_draws.json of format 1; see docs/reference/samplers.md.
+// Draws short reports of a survey of utmost exactly, by survey_draws.json of format 1; see proofs/theory/samplers.md.
 // A report is the number of a block of answers. Each draw below a whole number is made by throwing away what is not
 // below it, and all draws are made whatever the answer is. Report once and keep the report: a second one about one
 // person costs the level again.

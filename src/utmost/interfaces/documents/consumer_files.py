@@ -79,6 +79,11 @@ def loss_of(text: str, space: Space) -> Loss | Array:
     return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)
 
 
+def usual_loss(space: Space) -> str:
+    """The name of the loss where a consumer has none: an error costs its size."""
+    return "absolute" if isinstance(space.metric, LineMetric) else "distance"
+
+
 def _prior(text: str, space: Space, level: Level) -> Array:
     if text.startswith(COLUMN):
         return _column_prior(text.removeprefix(COLUMN), space)
@@ -94,7 +99,8 @@ def _loss(text: str, space: Space) -> Loss | Array:
     rule = loss_of(text, space)
     named = not is_file(text) and text.strip().lower() != "distance"
     if named and not isinstance(space.metric, LineMetric) and rule not in (losses.binary, losses.nib):
-        raise OutOfRange("a loss by name must be binary, nib or distance on a space other than counts", came=text)
+        required = "a loss by name must be binary, nib or distance on a space other than counts"
+        raise OutOfRange(required, came=text, where="--loss", remedy="Say --loss distance.")
     return rule
 
 

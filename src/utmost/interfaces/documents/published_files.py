@@ -1,8 +1,7 @@
 """One reader for everything that was published: tables, releases by a plan, points, keys, tables with withheld cells.
 
-Whatever the file is, its statement is checked as `utmost verify` does, but for the signature, and what comes back is
-what can be asked most of: a whole release by a plan of its document or of any of its tables, the cells of a table with
-their error bars, a table with withheld cells, or else the table and what is said of it.
+Whatever the file is, its statement is checked as `utmost verify` does, but for the signature. A released table, a
+release by a plan and any table of it come back as an `Answer`, which has no history.
 """
 
 from collections.abc import Mapping
@@ -16,20 +15,14 @@ from urllib.request import urlopen
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
-from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.core.exact.numbers import exact
+from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import (
-    CELLS,
-    CLEAN_KIND,
-    DETAILED_KIND,
-    STATEMENT_KIND,
-    WORKLOAD_KIND,
-    noise_kind,
-)
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, STATEMENT_KIND, WORKLOAD_KIND
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.detailed_check import check_whole
@@ -45,12 +38,12 @@ _SECONDS = 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PublishedTable(Display):
-    """A published table of another kind: points, columns changed together, named keys, answers, readings, clean tables.
+    """A published table that is no answer: keys that were named, responses, readings, clean tables.
 
     Attributes:
-        table: as it was published.
-        statement: what is said of it, checked; that of a clean table follows from its release, see `check_clean`.
-        stated: what the statement says in words, with the noise and its error bars; None of a clean table.
+        table: Table as it was published.
+        statement: Statement, checked; that of a clean table follows from its release, see `check_clean`.
+        stated: What the statement says in words, with the noise and its margins; None for a clean table.
     """
 
     _shown = ("kind",)
@@ -65,7 +58,7 @@ class PublishedTable(Display):
         return str(self.statement["kind"])
 
 
-Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable[Any] | PublishedTable
+Published = Answer[Any] | DetailedSums | WithheldTable[Any] | PublishedTable
 """What `read_release` returns."""
 
 
@@ -75,18 +68,15 @@ def read_release(
     """Read whatever was published, with its statement, which is checked.
 
     Args:
-        path: a table with its statement beside it, or a release by a plan as .json; or its address, http or https.
-        statement: the statement, where it is not beside the table.
-        separator, encoding: of a text file, where its header does not say it.
+        path: Path of a table with its statement beside it, or of a release by a plan as .json; or its address, http or
+            https.
+        statement: Path of the statement, where it is not beside the table.
+        separator, encoding: Separator and encoding of a text file, where its header does not say them.
 
     Returns:
-        By the kind of what was published:
-
-        - a `WorkloadRelease` of a release by a plan, and of any table of it: sums, ratios, means, quantiles, tables;
-        - a `DetailedSums` of one in two stages;
-        - a `ReleasedTable` of a released table: cells, sums, ratios and means with error bars;
-        - a `WithheldTable` of a table with withheld cells;
-        - a `PublishedTable` of anything else.
+        An `Answer` without history for a released table, and for a release by a plan or any table of it. Otherwise a
+        `DetailedSums` for a release in two stages, a `WithheldTable` for a table with withheld cells, and a
+        `PublishedTable` for anything else.
 
     Raises:
         BadTable: where a statement does not follow from itself, or is about another table.
@@ -99,37 +89,63 @@ def read_release(
     >>> with TemporaryDirectory() as folder:
     ...     answer = release({"n": [601]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
     ...     _ = answer.save(f"{folder}/released.csv")
-    ...     read_release(f"{folder}/released.csv").bars.alone()
-    3
+    ...     read_release(f"{folder}/released.csv").total() == answer.total()
+    True
     """
-    if not isinstance(path, str | Path) or not str(path).strip() or "\0" in str(path):
-        raise wrong_kind("path", "the path of a file, or an address", path)
-    if is_address(str(path)):
+    if isinstance(path, str) and is_address(path):
         with TemporaryDirectory() as folder:
             fetched_path = fetched(str(path), Path(folder), alone=statement is not None)
             published = read_release(fetched_path, statement, separator=separator, encoding=encoding)
-            if isinstance(published, WorkloadRelease | DetailedSums):
+            if isinstance(published, DetailedSums) or (isinstance(published, Answer) and published.is_by_plan):
                 return published
-            return replace(published, table=files.columns(published.table))  # the file goes when this ends
-    file = path if isinstance(path, Path) else Path(path)
-    if not file.name:
-        raise wrong_kind("path", "the path of a file", path)
+            columns: dict[str, Any] = dict(files.columns(published.table))  # the file goes when this ends
+            if isinstance(published, Answer):
+                for name in {*published.columns, *published.plan.bars(published.columns)} & {*columns}:
+                    columns[name] = [_number(cell) for cell in columns[name]]
+            return replace(published, table=columns)
+    file = _path(path, "path")
+    beside = sidecars.sidecar_path(file) if statement is None else _path(statement, "statement")
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
         return _of_document(file, statement)
-    beside = sidecars.sidecar_path(file) if statement is None else Path(statement)
-    facts = read_statement(beside) if beside.is_file() else {"kind": STATEMENT_KIND}  # which says what is missing
-    if facts["kind"] == STATEMENT_KIND and noise_kind(facts) in (*CELLS, ""):
-        return ReleasedTable.read(file, statement, separator=separator, encoding=encoding)
+    if not beside.is_file():
+        if not file.exists():
+            raise BadTable("the path must be a file that can be read", came="nothing there", where=str(file))
+        remedy = (
+            "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one. For a release by "
+            "a plan ask for its .json file: utmost total answers from that."
+        )
+        raise BadTable("a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy)
+    facts = read_statement(beside)
+    spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
     if statement is None:
         sidecars.check_unchanged(file, facts)
-    spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
+    if facts["kind"] == STATEMENT_KIND:
+        return Answer.of_statement(files.read(spelled), facts)
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
     known = READERS[facts["kind"]].check(facts, file, spelled)
-    if isinstance(known, WorkloadRelease | WithheldTable):
+    if isinstance(known, WorkloadRelease):
+        return Answer.of_sums(known)
+    if isinstance(known, WithheldTable):
         return known
     table = read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
     return PublishedTable(table, facts, stated_release(facts))
+
+
+def _number(cell: Any) -> Any:
+    """A released cell of a file, or its margin, as the number that it is; a key that was named stays text."""
+    try:
+        number = exact(cell)
+    except UtmostError:
+        return cell
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def _path(place: object, name: str) -> Path:
+    """A path that is, or is written as, one."""
+    if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
+        raise wrong_kind(name, "the path of a file, or an address", place)
+    return place if isinstance(place, Path) else Path(place)  # a path may know how its text is read
 
 
 def is_address(text: str) -> bool:
@@ -171,7 +187,7 @@ def _fetch(address: str, place: Path) -> None:
         raise Unsupported("the address must give the file", came=came, where=address[:200]) from None
 
 
-def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease | DetailedSums:
+def _of_document(file: Path, statement: Path | str | None) -> Answer[Any] | DetailedSums:
     """A release by a plan, or in two stages, which is one document."""
     document = read_json(file, "a release must")
     kind = document.get("kind") if isinstance(document, dict) else None
@@ -183,4 +199,5 @@ def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease | 
     if statement is not None:
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
-    return check_whole(document)
+    whole = check_whole(document)
+    return Answer.of_sums(whole) if isinstance(whole, WorkloadRelease) else whole

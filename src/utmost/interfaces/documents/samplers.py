@@ -5,7 +5,7 @@ binary, as a number u; where u >= N it takes b further bits. The outcome k is th
 w_k - 1, is not below u. Each of the N numbers is equally likely, and w_k of them give k: so P(k) = w_k / N exactly.
 
 N is one for all rows, so that how often a number is refused, and so how long a draw takes, is the same for each secret.
-Source of the law: counting, as above; the format is in docs/reference/samplers.md.
+Source of the law: counting, as above; the format is in proofs/theory/samplers.md.
 """
 
 from collections.abc import Iterable, Mapping

@@ -12,9 +12,8 @@ from utmost.interfaces.documents.statement_readers import READERS, stated_releas
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.released_table import ReleasedTable
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.withheld_check import check_withheld
@@ -131,7 +130,7 @@ def _of_withheld(
 ) -> dict[str, Any]:
     """What was found of a table with withheld cells, beside the whole release where it is at hand."""
     whole = None if of is None else read_release(of)
-    if whole is not None and not isinstance(whole, ReleasedTable | WorkloadRelease):
+    if whole is not None and not isinstance(whole, Answer):
         raise OutOfRange("withheld cells are compared with a release", came=type(whole).__name__, where="--release")
     described = check_withheld(facts, files.read(spelled), whole)
     stated = stated_release(facts)

@@ -1,7 +1,7 @@
 """The cards that values show in a notebook: what is public of them, in a table, with a small picture.
 
 A card names every fact that it shows; a value without a card of its own shows what its text names, a row each. No card
-reads a table that has not been released, but the account of a counted one, which is marked as confidential, and none
+reads a table that has not been released, but the report of a counted one, which is marked as confidential, and none
 asks a release for an answer: a level is spent by whoever calls ``at``.
 """
 
@@ -359,20 +359,20 @@ def _keys(keys: Any) -> tuple[str, list[str]]:
 
 
 def _counted(counted: Any) -> tuple[str, list[str]]:
-    """The domain and the unit; and the account of the counting, for whoever counted."""
-    unit, account = counted.unit, counted.account
+    """The domain and the unit; and the report of the counting, for whoever counted."""
+    unit, report = counted.unit, counted.report
     facts = [
         ("cells", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
         ("one person", f"changes at most {unit.many('cell')}, each by at most {unit.most_of} ({unit.neighbours})"),
     ]
-    shown = [] if account is None else [markup.sentence(account.notice), markup.facts_table(list(account.rows.items()))]
+    shown = [] if report is None else [markup.sentence(report.notice), markup.facts_table(list(report.rows.items()))]
     sums = "counts" if unit.amount is None or unit.is_distinct else f"sums of {unit.amount.name}"
     return f"true {sums}: not to be published", [markup.facts_table(facts), *shown]
 
 
 def _released(table: Any) -> tuple[str, list[str]]:
-    """A released table as its reader has it, or one of answers."""
-    statement = table.said if isinstance(table.said, dict) else table.said(None)
+    """A table of answers."""
+    statement = table.said(None)
     names, rows, length = columns_of(table.table)
     header, joined = with_bars(names, rows)
     return f"{length} rows", _said(stated_release(statement), [markup.rows_table(header, joined)])
@@ -422,7 +422,6 @@ CARDS: dict[str, Card] = {
     "NamedKeys": _keys,
     "Domain": _domain,
     "CountedTable": _counted,
-    "ReleasedTable": _released,
     "AnsweredTable": _released,
 }
 """For each type, the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""

@@ -404,16 +404,6 @@ def _keys(keys: Any, *, rows: int = 40) -> Any:
     return figure
 
 
-def _released(table: Any, *, column: str | None = None, rows: int = 40) -> Any:
-    """A released column with its error bars, as its reader has them."""
-    chosen = table.column(column or next(iter(table.cells)))
-    values = [float(cell) for cell in table.cells[chosen][:rows]]
-    listed = list(table.labels.values())
-    labels = [", ".join(row) for row in zip(*listed, strict=True)] if listed else [str(k) for k in range(table.rows)]
-    title = f"{chosen}, {table.plan.level}"
-    return _with_bars(labels[:rows], values, [float(table.plan.margin)] * len(values), title)
-
-
 def _costs(costs: Any) -> Any:
     """The expected error of a sum by each bound, and of it what is noise and what is lost."""
     figure, axes = _page(6.4, 3.6)
@@ -457,7 +447,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Status": _status,
     "Strategy": _strategy,
     "SelectedKeys": _keys,
-    "ReleasedTable": _released,
     "BoundCosts": _costs,
 }
 """For each type, its picture, by the type's name, as the cards are listed."""

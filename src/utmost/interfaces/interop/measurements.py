@@ -117,5 +117,5 @@ def level_within(law: Law, distance: Any) -> float:
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
     apart = exact(distance, "d_in")
-    kept = law.kept(Fraction(math.ceil(apart)) if law.numbers == "integers" else apart) if apart > 0 else None
+    kept = law.worst_level(Fraction(math.ceil(apart)) if law.numbers == "integers" else apart) if apart > 0 else None
     return 0.0 if kept is None else round_up(settled(kept.epsilon_interval))

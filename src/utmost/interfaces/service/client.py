@@ -87,6 +87,10 @@ class RemoteLedger:
         """The releases that the token is for, with their promises and the levels that it may see."""
         return self._listed("/v1/releases")
 
+    @property
+    def identity(self) -> None:
+        """Not known here: two clients may ask one service."""
+
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The stored levels that the token may see, strictest first."""
         published = self._get(f"/v1/releases/{path_part(name)}", version=version)

@@ -110,11 +110,11 @@ def count_contributions(
     bounds = _bounds(limits, bound, read.amount)
     marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
     plan = CountingPlan.of(declared_domain(domain, by), by, None, counting.person, (read,), marks)
-    flat, kind, account = counted_cells(events, _sized(plan, bounds, bound), progress, read_outside(outside))
+    flat, kind, report = counted_cells(events, _sized(plan, bounds, bound), progress, read_outside(outside))
     labels: list[Label] = [_label(limit, read.amount) for limit in bounds]
     unit = Unit(1, 1, counting.neighbours, nonnegative=counting.neighbours == "change-one")
     assert isinstance(flat, np.ndarray), "there are few bounds"
-    return CountedTable(Domain({bound: plain(labels, other=MORE)}), flat, unit, kind, account=account)
+    return CountedTable(Domain({bound: plain(labels, other=MORE)}), flat, unit, kind, report=report)
 
 
 def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple[int, ...]:

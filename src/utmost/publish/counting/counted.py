@@ -15,7 +15,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.counting.counting_report import CountAccount
+from utmost.publish.counting.counting_report import CountingReport
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.row_unit import WholeRows
@@ -50,7 +50,7 @@ class CountedTable(ProvedTable, Display):
         part: where individuals were split into parts that share nobody: the partition and this part of it.
         together: an axis of k = 2 to 5 values, where the cells that one individual changes are those of
             ``unit.cells / k`` rows along it.
-        account: what became of the events that were counted. It is confidential: it is shown, and nothing that is
+        report: what became of the events that were counted. It is confidential: it is shown, and nothing that is
             written has it, nor a pickle or a copy of the table.
         measure: the name of what was counted, where several measures were counted in one pass.
 
@@ -65,7 +65,7 @@ class CountedTable(ProvedTable, Display):
     kind: str = "columns:"
     part: tuple[str, str] | None = None
     together: str | None = None
-    account: CountAccount | None = field(default=None, repr=False, compare=False)
+    report: CountingReport | None = field(default=None, repr=False, compare=False)
     measure: str | None = None
 
     def __post_init__(self) -> None:
@@ -76,8 +76,8 @@ class CountedTable(ProvedTable, Display):
             instance(self.part, tuple, "part")
         optional(self.together, text, "together")
         optional(self.measure, text, "measure")
-        if self.account is not None:
-            instance(self.account, CountAccount, "account")
+        if self.report is not None:
+            instance(self.report, CountingReport, "report")
         if isinstance(self.cells, FewCells):
             if self.cells.shape != self.domain.shape:
                 raise BadTable(f"cells must be of a domain of shape {self.domain.shape}", came=self.cells.shape)
@@ -97,7 +97,7 @@ class CountedTable(ProvedTable, Display):
 
     def __repr__(self) -> str:
         line = one_line(self)
-        return line if self.account is None else f"{line}\n{self.account}"
+        return line if self.report is None else f"{line}\n{self.report}"
 
     @property
     def summable(self) -> NDArray[Any] | FewCells:

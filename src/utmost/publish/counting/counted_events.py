@@ -32,12 +32,12 @@ from utmost.publish.counting.counted_measures import (
 )
 from utmost.publish.counting.counting import Counting
 from utmost.publish.counting.counting_plan import CountingPlan
-from utmost.publish.counting.counting_report import CountAccount
+from utmost.publish.counting.counting_report import CountingReport
 from utmost.publish.counting.declared_axes import declared_domain, whole_rows
 from utmost.publish.counting.distinct_values import ValuesSeen, few_values
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets, persons_of
-from utmost.publish.counting.report_tally import AccountTally
+from utmost.publish.counting.report_tally import ReportTally
 from utmost.publish.counting.row_per_person import RowsAlone, rows_of
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.axes import Axis, Label
@@ -132,7 +132,7 @@ def count_table(
         The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_cell``, of
         amounts in steps, ``at_most`` cells, or as many as there are cells, and ``in_all``; under "change-one" also that
         nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by the label of the part, each
-        over the other axes, with ``CountedTable.part`` saying that they share nobody. Their ``account`` says, to the
+        over the other axes, with ``CountedTable.part`` saying that they share nobody. Their ``report`` says, to the
         curator alone, what became of the events; that of parts is of them all.
 
     Raises:
@@ -260,7 +260,7 @@ def _counted(
         required = "sums and counts together are kept cell by cell"
         raise OutOfRange(required, came="together=", remedy="Leave one of them out.")
     rule = CountingRule(plan, most, rows, hash_key(counting.key))
-    flat, kind, account = counted_cells(events, rule, progress, outside)
+    flat, kind, report = counted_cells(events, rule, progress, outside)
     # The tables of one call share an identity that no other call has: parts of two calls may share persons.
     identity, tables = token_hex(16), dict[Label | None, dict[MeasureName, CountedTable]]()
     for (name, measure), first in zip(read.items(), plan.first_tables, strict=True):
@@ -273,7 +273,7 @@ def _counted(
         raised = rows is not None and rows.values > 2
         unit = measure.unit(min(most, plan.cells), counting.neighbours, in_parts=plan.part is not None, raised=raised)
         whole = CountedTable(
-            Domain(named_axes), cells[0], unit, kind, together=counting.together, account=account, measure=name
+            Domain(named_axes), cells[0], unit, kind, together=counting.together, report=report, measure=name
         )
         of_parts = {None: whole} if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
         for label, table in of_parts.items():
@@ -301,8 +301,8 @@ def read_outside(outside: str | None) -> str | None:
 
 def counted_cells(
     events: Any, rule: "CountingRule", progress: Progress | None, outside: str | None
-) -> tuple[Cells, str, CountAccount]:
-    """The sum of each cell, of what kind tables made of it are, and the account.
+) -> tuple[Cells, str, CountingReport]:
+    """The sum of each cell, of what kind tables made of it are, and the report.
 
     Warns:
         NothingCounted, RowsLeftOut, FewEventsKept: as `count_table`.
@@ -315,30 +315,30 @@ def counted_cells(
     except MemoryError:
         remedy = "Count over fewer axes, or events in a file, which is read batch by batch."
         raise Unsupported("the counts must fit the memory", came="more", remedy=remedy) from None
-    account = rule.tally.account()
-    if account.left_out == account.events > 0:
-        axes = ", ".join(repr(name) for name in account.outside if account.outside[name] or account.missing[name])
+    report = rule.tally.report()
+    if report.outside_domain == report.events > 0:
+        axes = ", ".join(repr(name) for name in report.outside if report.outside[name] or report.missing[name])
         text = (
             f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared values "
         )
         warn(f"{text}with the spelling and the type of the column's.", NothingCounted)
     else:
-        _warn_of_losses(account, rule, outside)
-    return flat, kind, account
+        _warn_of_losses(report, rule, outside)
+    return flat, kind, report
 
 
-def _warn_of_losses(account: CountAccount, rule: "CountingRule", outside: str | None) -> None:
+def _warn_of_losses(report: CountingReport, rule: "CountingRule", outside: str | None) -> None:
     """Warn of events that are not counted, by the names of axes and bounds: no number of the data is told."""
-    undeclared, missing = account.lost
+    undeclared, missing = report.lost
     if outside is None and (undeclared or missing):
         told = [f"lie outside the declared domain on {', '.join(map(repr, undeclared))}"] if undeclared else []
         told += [f"have no value on {', '.join(map(repr, missing))}"] if missing else []
         remedy = 'Declare the values, give the axis other=, or say that they are meant to go: outside="leave out".'
         warn(f"Some events {' or '.join(told)}, and are not counted. {remedy}", RowsLeftOut)
-    counted, kept = rule.cut_of(account)
+    counted, kept = rule.cut_of(report)
     if 2 * kept < counted:
-        remedy = "print(counted.account) says how much; count_contributions (utmost bounds) weighs larger bounds."
-        warn(f"The bounds on one person keep less than half of the {account.kept_of}. {remedy}", FewEventsKept)
+        remedy = "print(counted.report) says how much; count_contributions (utmost bounds) weighs larger bounds."
+        warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)
 
 
 def _counted_here(events: Any, rule: "CountingRule", progress: Progress | None) -> tuple[Cells, str]:
@@ -402,7 +402,7 @@ class CountingRule:
     at_most: int
     whole: WholeRows | None
     key: bytes
-    tally: AccountTally = field(init=False)
+    tally: ReportTally = field(init=False)
     seen: ValuesSeen = field(init=False)
     numbered: NumberedCells | None = field(init=False)
     _readers: list[Callable[[Batch], NDArray[np.int64]]] = field(default_factory=list)
@@ -411,7 +411,7 @@ class CountingRule:
         object.__setattr__(
             self,
             "tally",
-            AccountTally(
+            ReportTally(
                 (
                     *(axis.levels[0] for axis in self.plan.read),
                     *(
@@ -453,27 +453,27 @@ class CountingRule:
 
     @property
     def kept_of(self) -> str | None:
-        """What the account says how much is kept of, see `CountAccount`."""
-        measure = self.plan.measures[self._of_account]
+        """What the report says how much is kept of, see `CountingReport`."""
+        measure = self.plan.measures[self._of_report]
         if measure.counts_events or measure.amount is None:
             return "events"
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
     @property
-    def _of_account(self) -> int:
-        """Which measure the account regards: the first that counts events, else the first."""
+    def _of_report(self) -> int:
+        """Which measure the report regards: the first that counts events, else the first."""
         return next((at for at, measure in enumerate(self.plan.measures) if measure.counts_events), 0)
 
-    def cut_of(self, account: CountAccount) -> tuple[int, int]:
+    def cut_of(self, report: CountingReport) -> tuple[int, int]:
         """How much there was inside the domain, and how much is kept: cells of persons where each counts once."""
-        measure = self.plan.measures[self._of_account]
+        measure = self.plan.measures[self._of_report]
         if measure.ends == (0, 1) and measure.amount is None and measure.in_all is None:
-            return account.pairs, account.pairs - account.dropped
-        return account.counted, account.kept
+            return report.pairs, report.pairs - report.removed
+        return report.counted, report.kept
 
     def _tally_kept(self, pairs: Pairs, left: Pairs) -> None:
-        """Tell the account how much of the measure that it regards there was, and is left."""
-        at = self._of_account
+        """Tell the report how much of the measure that it regards there was, and is left."""
+        at = self._of_report
         measure, first = self.plan.measures[at], self.plan.first_tables[at]
 
         def size(some: Pairs, tables: int) -> int:
@@ -631,7 +631,7 @@ class CountingRule:
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
-        """What is kept of these persons, added up by cell; and what the account has gathered, in cells below 0."""
+        """What is kept of these persons, added up by cell; and what the report has gathered, in cells below 0."""
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
@@ -652,7 +652,7 @@ def _split(
     name, tables = part.levels[0], {}
     for label, cells in zip(part.labels[0], cells_of_parts, strict=True):
         domain = Domain(named or {name: [label]})
-        about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.account, whole.measure)
+        about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.report, whole.measure)
         tables[label] = CountedTable(
             domain, cells if isinstance(cells, FewCells) else cells.reshape(domain.shape), *about
         )

@@ -114,7 +114,7 @@ def mean(
     each: Bounds,
     step: Number | None = None,
     most_events: int = 1,
-    in_all: int | None = None,
+    in_all: Number | None = None,
     missing: str | None = None,
 ) -> MeasureSpec:
     """Count events, sum a column of amounts and take its mean, all by one noise: `sum` with ``most_events``.

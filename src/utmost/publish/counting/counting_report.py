@@ -1,4 +1,4 @@
-"""The account of a counting: how many events were read, and what became of them, for the curator's eyes alone."""
+"""The counting report: how many events were read, and what became of them, for the curator's eyes alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,38 +8,40 @@ from utmost.errors import Unsupported
 
 
 @dataclass(frozen=True, slots=True)
-class CountAccount:
-    """What became of the events that were counted; true numbers, which are shown and never written.
+class CountingReport:
+    """What became of the events that were counted: true numbers, which nothing that is published contains.
 
     Attributes:
-        events: how many were read.
-        left_out: how many of them lie outside the domain, on any axis, or have no value there, or count in nothing.
-        outside: by axis, how many have a value that is not declared; an ``other`` takes these in, and none is outside.
-            Beside the axes, the same of the columns whose distinct values are counted.
-        missing: by axis, how many have no value there; an ``other`` takes these in, too.
-        persons: how many persons have an event inside the domain.
-        moved: of how many cells of persons the sum was moved into ``per_cell``, or cut by ``in_all``, or distinct
+        events: Number of events that were read.
+        outside_domain: Number of those that lie outside the domain, on any axis, have no value there, or count in
+            nothing.
+        outside: For each axis, the number of events with a value that is not declared; an ``other`` takes these in, and
+            none is outside. Beside the axes, the same of the columns whose distinct values are counted.
+        missing: For each axis, the number of events without a value there; an ``other`` takes these in, too.
+        persons: Number of persons with an event inside the domain.
+        clipped: Number of cells of persons whose sum was clipped by ``per_cell`` or ``in_all``, or in which distinct
             values were left out.
-        dropped: how many cells of persons ``at_most`` or the choice of one part left out.
-        cut: of how many events inside the domain the amount was moved into ``each``; None where nothing was said of it.
-        pairs: how many cells of persons there were before any was left out.
-        kept_of: what is kept by the bounds on one person: "events", "amount of paid" or "distinct values of page"; None
+        removed: Number of cells of persons that ``at_most``, or the choice of one part, removed.
+        clipped_amounts: Number of events inside the domain whose amount was clipped by ``each``; None without it.
+        pairs: Number of cells of persons before any was removed.
+        kept_of: What is kept by the bounds on one person: "events", "amount of paid" or "distinct values of page"; None
             where they cut nothing because they are being chosen.
-        counted, kept: how much of it there was inside the domain, and how much is left: events, or the sizes of the
+        counted, kept: How much of it there was inside the domain, and how much is left: events, or the sizes of the
             sums of persons in cells.
-        without_amount: by column of amounts, how many events inside the domain have none and were left out of its sums.
+        without_amount: For each column of amounts, the number of events inside the domain that have none there and were
+            left out of its sums.
     """
 
-    notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing that is written contains."
+    notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing published contains."
 
     events: int
-    left_out: int
+    outside_domain: int
     outside: Mapping[str, int]
     missing: Mapping[str, int]
     persons: int
-    moved: int
-    dropped: int
-    cut: int | None = None
+    clipped: int
+    removed: int
+    clipped_amounts: int | None = None
     pairs: int = 0
     kept_of: str | None = None
     counted: int = 0
@@ -48,9 +50,9 @@ class CountAccount:
 
     def __reduce__(self) -> Any:
         raise Unsupported(
-            "the account of a counting is shown and never written",
+            "a counting report is shown, and no table carries it",
             came="a pickle or a copy of it",
-            remedy="Count again where it is to be seen.",
+            remedy="Count again where it is to be seen, or write report.facts().",
         )
 
     @property
@@ -61,10 +63,15 @@ class CountAccount:
         ]
 
     @property
+    def percent_kept(self) -> int:
+        """How much is kept of all that was read, in per cent rounded down."""
+        whole = self.events if self.kept_of == "events" else self.counted
+        return 100 * self.kept // whole if whole else 100
+
+    @property
     def share_kept(self) -> str:
         """How much is kept of all that was read: of events their number, too, of amounts the per cent alone."""
-        whole = self.events if self.kept_of == "events" else self.counted
-        percent = 100 * self.kept // whole if whole else 100
+        percent = self.percent_kept
         shown = "less than 1 %" if percent == 0 and self.kept else f"{percent} %"
         advice = (
             "; fewer than half: `count_contributions` and `utmost bounds` weigh larger bounds" if percent < 50 else ""
@@ -76,20 +83,39 @@ class CountAccount:
     @property
     def rows(self) -> dict[str, str]:
         """What is shown, by name."""
+        amounts, gone = self.clipped_amounts, self.without_amount
         return {
             "events read": str(self.events),
             **({} if self.kept_of is None else {f"{self.kept_of} kept": self.share_kept}),
-            "left out": f"{self.left_out} events outside the domain",
+            "outside the domain": f"{self.outside_domain} events",
             **{f"outside, {name}": f"{count} events" for name, count in self.outside.items()},
             **{f"missing, {name}": f"{count} events" for name, count in self.missing.items()},
-            **{
-                f"missing, {name}": f"{count} events, left out of its sums"
-                for name, count in self.without_amount.items()
-            },
+            **{f"missing, {name}": f"{count} events, left out of its sums" for name, count in gone.items()},
             "persons": f"{self.persons} with events inside the domain",
-            **({} if self.cut is None else {"moved, each": f"{self.cut} amounts of events, by each"}),
-            "moved": f"{self.moved} sums of a person in a cell, by per_cell or in_all",
-            "dropped": f"{self.dropped} cells of a person, by at_most",
+            **({} if amounts is None else {"clipped by each": f"{amounts} amounts of events"}),
+            "clipped by per_cell or in_all": f"{self.clipped} sums of a person in a cell",
+            "removed by at_most": f"{self.removed} of {self.pairs} cells of a person",
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """The report as JSON values, for a job that decides by it; they are as confidential as the data."""
+        return {
+            "kind": "utmost counting report",
+            "warning": self.notice,
+            "events": self.events,
+            "kept_of": self.kept_of,
+            "counted": self.counted,
+            "kept": self.kept,
+            "percent_kept": self.percent_kept,
+            "outside_domain": self.outside_domain,
+            "outside": dict(self.outside),
+            "missing": dict(self.missing),
+            "without_amount": dict(self.without_amount),
+            "persons": self.persons,
+            "clipped_amounts": self.clipped_amounts,
+            "clipped": self.clipped,
+            "removed": self.removed,
+            "cells_of_persons": self.pairs,
         }
 
     def __str__(self) -> str:

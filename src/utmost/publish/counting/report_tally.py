@@ -1,6 +1,6 @@
-"""The numbers of an account while they are gathered: here, or by the workers of an engine, with the sums of cells.
+"""The numbers of a report while they are gathered: here, or by the workers of an engine, with the sums of cells.
 
-An engine adds up sums by cell, and the numbers of the account travel with them, in cells below 0: nothing else is asked
+An engine adds up sums by cell, and the numbers of the report travel with them, in cells below 0: nothing else is asked
 of the engine, and the events are read once.
 """
 
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 
 from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.cell_totals import CELL, TOTAL, wide_integers
-from utmost.publish.counting.counting_report import CountAccount
+from utmost.publish.counting.counting_report import CountingReport
 from utmost.tables.cells.event_codes import MISSING, OUTSIDE
 from utmost.tables.optional_imports import extra
 
 _EVENTS, _LEFT_OUT, _EACH, _PERSONS, _MOVED, _DROPPED, _PAIRS, _COUNTED, _KEPT, _FIRST_AXIS = range(10)
 
 
-class AccountTally:
+class ReportTally:
     """What was gathered since the last sums were given away.
 
     Args:
         axes: the names of the axes whose values are read.
         has_each: whether the amounts of events are moved between ends.
-        kept_of: what is kept by the bounds, see `CountAccount`.
+        kept_of: what is kept by the bounds, see `CountingReport`.
         amounts: the columns of amounts whose missing ones are left out.
     """
 
@@ -73,7 +73,7 @@ class AccountTally:
         self._numbers[_DROPPED] += dropped
 
     def kept(self, pairs: int, counted: int, kept: int) -> None:
-        """Take in how many cells some persons had, and how much there was in them and is left, see `CountAccount`."""
+        """Take in how many cells some persons had, and how much there was in them and is left, see `CountingReport`."""
         self._numbers[_PAIRS] += pairs
         self._numbers[_COUNTED] += counted
         self._numbers[_KEPT] += kept
@@ -96,19 +96,19 @@ class AccountTally:
                 self._numbers[-1 - int(cells[row])] += int(batch.column(TOTAL)[row].as_py())
             yield batch.filter(arrow.array(cells >= 0))
 
-    def account(self) -> CountAccount:
-        """The account of all that was taken in."""
+    def report(self) -> CountingReport:
+        """The report of all that was taken in."""
         numbers, of_amounts = self._numbers, _FIRST_AXIS + 2 * len(self._axes)
-        return CountAccount(
+        return CountingReport(
             events=numbers[_EVENTS],
-            left_out=numbers[_LEFT_OUT],
+            outside_domain=numbers[_LEFT_OUT],
             outside=dict(zip(self._axes, numbers[_FIRST_AXIS:of_amounts:2], strict=True)),
             missing=dict(zip(self._axes, numbers[_FIRST_AXIS + 1 : of_amounts : 2], strict=True)),
             without_amount=dict(zip(self._amounts, numbers[of_amounts:], strict=True)),
             persons=numbers[_PERSONS],
-            moved=numbers[_MOVED],
-            dropped=numbers[_DROPPED],
-            cut=numbers[_EACH] if self._has_each else None,
+            clipped=numbers[_MOVED],
+            removed=numbers[_DROPPED],
+            clipped_amounts=numbers[_EACH] if self._has_each else None,
             pairs=numbers[_PAIRS],
             kept_of=self._kept_of,
             counted=numbers[_COUNTED],

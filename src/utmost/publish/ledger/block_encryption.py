@@ -19,7 +19,7 @@ from utmost.core.exact.arrays import objects
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.integers import Integers, narrowed
-from utmost.core.sampling.item_words import behind_lengths
+from utmost.core.sampling.item_words import length_prefixed
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerDamaged
 from utmost.publish.ledger.key import KEY_BYTES, Key
@@ -185,7 +185,7 @@ class Seal:
 
 def response_facts(identity: str, about: About, level: Level) -> bytes:
     """The digest of all public facts about a response: of the ledger, the release, and the level."""
-    return sha256(behind_lengths((identity, about.bound.hex(), level_text(level)))).digest()
+    return sha256(length_prefixed((identity, about.bound.hex(), level_text(level)))).digest()
 
 
 def level_key(key: Key, identity: str, about: About, level: Level) -> bytes:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from utmost.core.exact.disk import force
-from utmost.core.sampling.item_words import behind_lengths
+from utmost.core.sampling.item_words import length_prefixed
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
 
@@ -66,7 +66,7 @@ class Key:
         derived = self._derived.get(purpose)
         if derived is None:
             # 32 bytes are the first block of HKDF-Expand.
-            derived = hmac.digest(self._secret, behind_lengths(purpose) + b"\x01", sha256)
+            derived = hmac.digest(self._secret, length_prefixed(purpose) + b"\x01", sha256)
             if len(self._derived) < 64:
                 self._derived[purpose] = derived
         return derived

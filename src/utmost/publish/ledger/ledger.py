@@ -133,6 +133,11 @@ class Ledger(Responding, Accounts, Display):
         )
         return cls(log, secure(randomness))
 
+    @property
+    def identity(self) -> str:
+        """Random name of the ledger, which it was given when it was made."""
+        return self._log.seen.identity
+
     @progress_bar("Publishing")
     def publish(
         self,

@@ -19,6 +19,7 @@ from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
+from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.answer import Answer
@@ -29,9 +30,6 @@ from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.engines.engines import is_engine_frame
 
 Table = TypeVar("Table")
-
-NAME = "release"
-"""Under which a process remembers its one release."""
 
 
 @overload
@@ -146,7 +144,7 @@ def release(
         return checked_table(table, promise.once(), at, sure).released(bits)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
     memory = Ledger(open_log(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened), bits)
-    return memory.publish(NAME, table, promise, epsilon=at).with_confidence(sure)
+    return memory.publish(PROCESS_NAME, table, promise, epsilon=at).with_confidence(sure)
 
 
 def check_release(table: Any, promise: Promise, at: Level) -> None:

@@ -10,6 +10,9 @@ from utmost.errors import BadTable, UtmostError
 
 _MOST_VERSIONS = 1 << 31
 
+PROCESS_NAME = "release"
+"""Name of the one release that a process remembers without a ledger."""
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerFacts:

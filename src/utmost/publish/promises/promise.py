@@ -211,16 +211,19 @@ class Promise(Display):
             public: Further public columns; the labels are public unless they are dropped.
             drop: Labels that are not published.
             unit: Larger unit than was proved, in the steps of the table; the proved one if left out.
-            noise: Noise in place of a unit; a plan says all else itself.
+            noise: Noise in place of a unit; a plan says all else itself. If left out, each cell has noise; a table of
+                `mean`, or bounded by ``in_all``, is noised by the plan of its cells.
 
         Raises:
-            WrongKind: for another table. OutOfRange: for a smaller unit than was proved. Unsupported: for a table whose
-                columns one individual changes together: promise a plan.
+            WrongKind: for another table. OutOfRange: for a smaller unit than was proved. Unsupported: for a unit that
+                needs a plan.
         """
         counted: Any = instance(table, ProvedTable, "table")
         if noise is None and unit is None:
-            counted.unit.check_each_cell("columns")
-            unit = counted.unit
+            from utmost.publish.workloads.planning.cells_plan import cells_plan
+
+            needs_plan = counted.unit.needs_sizes
+            noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
         if drawn.needs_counted:
             return fitting(cls(columns, public=public, drop=drop, noise=drawn, part=counted.part), counted)

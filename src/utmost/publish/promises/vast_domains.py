@@ -24,7 +24,7 @@ from utmost.core.exact.numbers import Number, exact_integer, first_integer, natu
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.draw import sample
-from utmost.core.sampling.geometric_draws import OneMarked
+from utmost.core.sampling.geometric_draws import SingleGeometricSampler
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange, WrongKind
 from utmost.publish.promises.partition_selection import counted_keys, keys_of_one
@@ -391,7 +391,7 @@ def names_of_nobody(
     def sure(bits: int) -> Interval:
         return Interval.of(1, bits)
 
-    gap, beyond = OneMarked(unnamed, (sure,)), OneMarked(each.alpha_interval, (sure,))
+    gap, beyond = SingleGeometricSampler(unnamed, (sure,)), SingleGeometricSampler(each.alpha_interval, (sure,))
     before = [place - rank for rank, place in enumerate(held)]
     word, names, at = randomness.word, {}, -1
     while (at := at + 1 + gap.draw(word)[0]) < size - len(held):

@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # a release of one table loads none of them before it is aske
     from utmost.publish.releases.given_facts import Given
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.release import Release
-    from utmost.publish.releases.released_table import ReleasedTable
     from utmost.publish.releases.withheld import WithheldTable, WithheldTables
+    from utmost.publish.releases.withholding import WithholdingRule
     from utmost.publish.releases.workload_release import Families, WorkloadRelease
     from utmost.publish.workloads.measuring.forms import LevelNumbers
     from utmost.tables.axes.domain import Where
@@ -81,9 +81,37 @@ class Answer(Display, Generic[Table]):
     rows: int
     ledger_facts: LedgerFacts | None
     _release: "Release | None" = field(repr=False)
+    _digest: Digest | None = field(default=None, repr=False)  # that of the file which it was read from
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Answer, (self.table, self.promise, self.plan, self.rows, self.ledger_facts, None)
+        return Answer, (self.table, self.promise, self.plan, self.rows, self.ledger_facts, None, self._digest)
+
+    @classmethod
+    def of_statement(cls, table: Any, statement: Mapping[str, Any]) -> "Answer[Any]":
+        """The answer in a published table, by the statement beside it; `read_release` reads both from a file.
+
+        Args:
+            table: Table as it was published, of any kind.
+            statement: Its statement.
+
+        Raises:
+            BadTable: where the statement does not follow from itself, or is about another table. The digest of a file
+                is not compared.
+        """
+        checked = Statement.of_facts(statement)
+        in_memory = checked.digest is not None and checked.digest["of"] == "cells"
+        plan = checked.check(table, digested=in_memory)
+        return cls(table, checked.promise, plan, checked.rows, checked.ledger, None, checked.digest)
+
+    @classmethod
+    def of_sums(cls, sums: "WorkloadRelease") -> "Answer[WorkloadRelease]":
+        """The answer of a plan, by its noisy sums."""
+        from utmost.publish.promises.sum_noise import SumNoise
+        from utmost.publish.releases.workload_release import WorkloadRelease
+
+        noise = SumNoise(instance(sums, WorkloadRelease, "sums").strategy)
+        promise, plan = Promise(noise=noise, part=sums.part), noise.plan(sums.level, sums.confidence)
+        return Answer(sums, promise, plan, noise.sums, sums.ledger_facts, None)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -106,6 +134,11 @@ class Answer(Display, Generic[Table]):
         return self.level.epsilon
 
     @property
+    def confidence(self) -> Fraction:
+        """Confidence of the margins, unless another is asked for."""
+        return self.plan.confidence
+
+    @property
     def law(self) -> Any:
         """The noise: of each released cell, or of a row's together."""
         return self.plan.law
@@ -116,20 +149,30 @@ class Answer(Display, Generic[Table]):
         return self.plan.unit
 
     @property
+    def is_by_plan(self) -> bool:
+        """Whether the sums of a plan were measured: then ``table`` has them, and marginals have names."""
+        return self.plan.is_document
+
+    @property
     def release(self) -> "Release":
         """The history of all answers to this promise, where it is remembered: there more accuracy is asked for.
 
         Raises:
-            Unsupported: for an answer made for one epsilon alone, one that was unpickled, and a rehearsal.
+            Unsupported: for an answer made for one epsilon alone, and one that was read from a file or unpickled.
         """
         if self._release is None:
             raise Unsupported(
                 "the release of an answer must be remembered by this process, a ledger or a service",
-                came="an answer that was made for one epsilon alone, opened by a key, or unpickled",
+                came="an answer that was made for one epsilon alone, read from a file, opened by a key, or unpickled",
                 where="release",
                 remedy="Open its ledger and take ledger[name]; or release the table by ut.release without once=True.",
             )
         return self._release
+
+    @property
+    def memory_identity(self) -> str | None:
+        """Random name of the memory that has the history, where it is known here; None for any other answer."""
+        return None if self._release is None else self._release.memory_identity
 
     def margin(self, confidence: Number | None = None) -> int | float:
         """The distance within which a released value lies of the true one; the largest of all columns.
@@ -164,7 +207,7 @@ class Answer(Display, Generic[Table]):
             there = published_names(table)
             changed = with_constants(table, {name: margin for name, margin in bars.items() if name in there})
             return replace(self, plan=plan, table=cast("Table", changed))
-        if self._is_drawn_later:
+        if self.is_drawn_later:
             required = "the margins of a table that is drawn while it is written have one confidence"
             raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
         if table is not None:
@@ -172,7 +215,7 @@ class Answer(Display, Generic[Table]):
             rows = len(adapter.column(table, self.columns[0]))
             margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
             table = adapter.with_columns(table, margins, {})
-        return replace(self, plan=plan, table=table)
+        return replace(self, plan=plan, table=table, _digest=None)  # the file has other margins
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -180,14 +223,16 @@ class Answer(Display, Generic[Table]):
 
         A frame that an engine evaluates has no digest yet: `save` writes it to a file, and the statement beside it.
         """
-        later = self.table is None or self.plan.is_document or self._is_drawn_later
+        if self._digest is not None:
+            return self.statement_with(self._digest)
+        later = self.table is None or self.is_by_plan or self.is_drawn_later
         return self.statement_with(None if later else cells_digest(self.table))
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
         """The statement with a digest of the table as it is published; a plan's sums have their own."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        if self.plan.is_document:
+        if self.is_by_plan:
             from utmost.publish.promises.sum_noise import SumNoise
 
             assert isinstance(self.promise.noise, SumNoise), "sums alone are one document"
@@ -231,23 +276,6 @@ class Answer(Display, Generic[Table]):
         """The table and its statement, as they are published."""
         return Publication(self.table, self.statement_with)
 
-    def read(self) -> "WorkloadRelease | ReleasedTable":
-        """The answer as `read_release` gives it of its file: the sums of a plan, or cells with their margins.
-
-        Raises:
-            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one;
-                for a rehearsal, and for a table that is drawn while it is written.
-        """
-        from utmost.publish.releases.released_table import ReleasedTable
-
-        if (sums := self._sums_of_plan) is not None:
-            return sums
-        if self.table is None or self._is_drawn_later:
-            came = "a rehearsal" if self.table is None else "one that is drawn while it is written"
-            remedy = "Release it first." if self.table is None else "Write it to a file, and read that."
-            raise Unsupported("a release is read where its values are at hand", came=came, where="read", remedy=remedy)
-        return ReleasedTable.of(self.table, self.statement)
-
     def __getitem__(self, family: "Families") -> LabelledTable:
         """One marginal of a plan as a table: labels, estimates and margins, see `WorkloadRelease`.
 
@@ -269,11 +297,13 @@ class Answer(Display, Generic[Table]):
             confidence: Confidence of the margin; that of the answer if left out.
 
         Raises:
-            OutOfRange, NotDetermined: for a selection that the answer does not have. Unsupported: as `read`.
+            OutOfRange, NotDetermined: for a selection that the answer does not have.
+            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one;
+                for a table that is drawn while it is written.
         """
         from utmost.publish.releases import comparisons
 
-        return comparisons.total(self.read(), where, column, confidence)
+        return comparisons.total(self, where, column, confidence)
 
     def ratio(
         self,
@@ -285,12 +315,11 @@ class Answer(Display, Generic[Table]):
         confidence: Number = "0.95",
     ) -> "RatioBar":
         """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
-        from utmost.publish.releases.workload_release import WorkloadRelease
+        if (sums := self._sums_of_plan) is not None:
+            return sums.ratio(where, {} if over is None else over, confidence=confidence)
+        from utmost.publish.releases.answer_cells import AnswerCells
 
-        read = self.read()
-        if isinstance(read, WorkloadRelease):
-            return read.ratio(where, {} if over is None else over, confidence=confidence)
-        return read.ratio(where, over, column, over_column, confidence)
+        return AnswerCells.of(self).ratio(where, over, column, over_column, confidence)
 
     def difference(self, first: "Where", second: "Where", *, confidence: Number | None = None) -> "Estimate":
         """The sum over a selection less the sum over another, by a plan: `WorkloadRelease.difference`."""
@@ -389,16 +418,21 @@ class Answer(Display, Generic[Table]):
             OutOfRange, NotANumber: for a rule that is none.
             Unsupported: for a rehearsal, a frame that an engine evaluates, and cells that have no noise of their own.
         """
-        from utmost.publish.promises.plan import CellsAt
-        from utmost.publish.releases.withheld import withheld_table
         from utmost.publish.releases.withholding import WithholdingRule
 
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
-        if families or self.plan.is_document:
+        if families or self.is_by_plan:
             sums = self._sums("a marginal with cells withheld")
             return sums.withhold(
                 *families, below=below, relative_margin=relative_margin, complementary=complementary, mark=mark
             )
+        return self.withheld(rule)
+
+    def withheld(self, rule: "WithholdingRule") -> "WithheldTable[Table]":
+        """The table with the cells left out that a rule names; see `withhold`."""
+        from utmost.publish.promises.plan import CellsAt
+        from utmost.publish.releases.withheld import withheld_table
+
         if not isinstance(self.plan, CellsAt):
             required = "cells are withheld where each has noise of its own"
             raise Unsupported(required, came=f"{self.law}", where="withhold")
@@ -425,30 +459,30 @@ class Answer(Display, Generic[Table]):
 
     def _columns(self, family: "Families | None") -> Mapping[str, Any]:
         """The columns of the table, or of a marginal, in their order."""
-        if family is not None or self.plan.is_document:
+        if family is not None or self.is_by_plan:
             sums = self._sums("a marginal")
             return files.columns(sums[sums.table_name(sums.domain.finest) if family is None else family])
-        if self.table is None or self._is_drawn_later:
+        if self.table is None or self.is_drawn_later:
             came = "a rehearsal" if self.table is None else "one that is drawn while it is evaluated"
             remedy = "Release it first." if self.table is None else "Evaluate answer.table with its engine."
             raise Unsupported("a table is converted where its values are at hand", came=came, remedy=remedy)
         return files.columns(self.table)
 
     @property
-    def _is_drawn_later(self) -> bool:
+    def is_drawn_later(self) -> bool:
         """Whether the values are drawn when a frame is evaluated, or a file written."""
         return is_engine_table(self.table) or hasattr(type(self.table), "written")
 
     @property
     def _sums_of_plan(self) -> "WorkloadRelease | None":
         """The released sums where a plan was measured; None for any other table."""
-        is_sums = self.plan.is_document and self.table is not None
+        is_sums = self.is_by_plan and self.table is not None
         return cast("WorkloadRelease", self.table) if is_sums else None
 
     def _sums(self, verb: str, remedy: str | None = None) -> "WorkloadRelease":
         if (sums := self._sums_of_plan) is not None:
             return sums
-        if self.plan.is_document:
+        if self.is_by_plan:
             remedy = "Release it first."
             raise Unsupported("a release is read where its values are at hand", came="a rehearsal", remedy=remedy)
         raise Unsupported(

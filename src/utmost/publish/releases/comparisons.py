@@ -8,21 +8,23 @@ need no comparison: the looser one says all that the stricter one does.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
+from typing import Any
 
-from utmost.core.exact.arguments import mapping, optional, sequence, text, wrong_kind
+from utmost.core.exact.arguments import instance, mapping, optional, sequence, text
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.errors import OutOfRange
+from utmost.publish.promises.ledger_facts import PROCESS_NAME
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.workload_statements import sums_digest
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.estimates import Estimate, estimate_of
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.axes.domain import Where
-
-Release = ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,8 +43,8 @@ class Trend(Display):
 
 
 def change(
-    later: Release,
-    earlier: Release,
+    later: Answer[Any],
+    earlier: Answer[Any],
     where: Where | None = None,
     *,
     earlier_where: Where | None = None,
@@ -52,7 +54,7 @@ def change(
     """A sum in one release less the same sum in another, with the error bar of their noises together.
 
     Args:
-        later, earlier: two releases whose noise was drawn by itself; of one kind, or a table and a release by a plan.
+        later, earlier: Two answers whose noise was drawn by itself; of one kind, or of a table and of a plan.
         where: which cells, by the name of a level or of a public column a label or a list of labels.
         earlier_where: the same cells in the earlier release, where it names them otherwise.
         column: of released tables the column, where there are several.
@@ -70,7 +72,7 @@ def change(
     >>> from utmost import release
     >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> years = [release(np.array(people), strategy, epsilon=1).table for people in ([512, 89], [530, 97])]
+    >>> years = [release(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
     >>> change(years[1], years[0], {"sex": "men"}).margin
     4
     """
@@ -81,7 +83,7 @@ def change(
 
 
 def trend(
-    releases: Sequence[Release],
+    answers: Sequence[Answer[Any]],
     where: Where | None = None,
     *,
     each_where: Sequence[Where] | None = None,
@@ -91,7 +93,7 @@ def trend(
     """One sum in several releases, in order, with bars that hold for all of them at once, and the same of the changes.
 
     Args:
-        releases: at least two, whose noise was drawn by itself.
+        answers: At least two answers whose noise was drawn by itself.
         where, column: as for `change`.
         each_where: a selection for each release, where they name the same cells otherwise.
         confidence: of all values together, and of all changes together; the first release's when left out.
@@ -101,15 +103,15 @@ def trend(
 
     Cost: that of each sum, twice.
     """
-    sequence(releases, "releases")
-    if len(releases) < 2:
-        raise OutOfRange("a trend needs at least two releases", came=len(releases), where="releases")
-    _check_apart(releases)
-    sure = _confidence(confidence, releases[0])
-    chosen = [where] * len(releases) if each_where is None else sequence(each_where, "each_where")
-    if len(chosen) != len(releases):
-        raise OutOfRange("there must be a selection for each release", came=len(chosen), where="each_where")
-    sums = [_Sum.of(release, selection, column) for release, selection in zip(releases, chosen, strict=True)]
+    sequence(answers, "answers")
+    if len(answers) < 2:
+        raise OutOfRange("a trend needs at least two answers", came=len(answers), where="answers")
+    _check_apart(answers)
+    sure = _confidence(confidence, answers[0])
+    chosen = [where] * len(answers) if each_where is None else sequence(each_where, "each_where")
+    if len(chosen) != len(answers):
+        raise OutOfRange("there must be a selection for each answer", came=len(chosen), where="each_where")
+    sums = [_Sum.of(answer, selection, column) for answer, selection in zip(answers, chosen, strict=True)]
     changes = [after.less(before) for before, after in pairwise(sums)]
     each = 1 - missed_by_each(1 - sure, len(sums))  # independent; neighbouring changes share a release and are not
     return Trend(
@@ -120,7 +122,7 @@ def trend(
 
 
 def total(
-    release: Release,
+    answer: Answer[Any],
     where: Where | None = None,
     column: str | None = None,
     confidence: Number | None = None,
@@ -130,34 +132,45 @@ def total(
     Raises:
         OutOfRange, NotDetermined: as `change`.
     """
-    return _Sum.of(release, where, column).answer(_confidence(confidence, release))
+    return _Sum.of(answer, where, column).answer(_confidence(confidence, answer))
 
 
-def _confidence(confidence: Number | None, release: Release) -> Fraction:
+def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
     if confidence is not None:
         return read_confidence(confidence)
-    return release.plan.confidence if isinstance(release, ReleasedTable) else release.confidence
+    return answer.plan.confidence
 
 
-def _check_apart(releases: Sequence[Release]) -> None:
-    """Check that no release is there twice, and that none are answers of one kept release, whose noises are not apart.
-
-    Raises:
-        WrongKind: for what is no release.
-        OutOfRange: where two are.
-    """
-    marks: list[object] = []
-    for release in releases:
-        if not isinstance(release, ReleasedTable | WorkloadRelease):
-            raise wrong_kind("a release", "a ReleasedTable or a WorkloadRelease", release)
-        if isinstance(release, WorkloadRelease):
-            marks.append(sums_digest(release))
-        else:
-            version = release.said.get("data_version")
-            marks.append((release.said["name"], version) if "name" in release.said else str(release.said["table"]))
-    if len(set(marks)) < len(marks):
+def _check_apart(answers: Sequence[Answer[Any]]) -> None:
+    """Check that no answer is there twice, and that none belong to one release, whose noises are not independent."""
+    for answer in answers:
+        instance(answer, Answer, "an answer")
+    if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
         remedy = "Of a kept release compare different data; within one release ask for a difference."
         raise OutOfRange("releases that are compared must have noise of their own", came="one twice", remedy=remedy)
+
+
+def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
+    known, also = one.ledger_facts, other.ledger_facts
+    if known is not None and also is not None:
+        if (known.name, known.data_version) != (also.name, also.data_version):
+            return False
+        memories = one.memory_identity, other.memory_identity
+        if None not in memories:
+            return memories[0] == memories[1]
+        if known.name != PROCESS_NAME:  # nobody knows from which memory a file came
+            return True
+        # Releases of all processes have one name: of two answers of one release the later lists the earlier's level.
+        if one.level != other.level:
+            return one.level in also.levels or other.level in known.levels
+        return _digest(one) == _digest(other)
+    return known is also and _digest(one) == _digest(other)
+
+
+def _digest(answer: Answer[Any]) -> str:
+    """Digest of the values, for an answer that nothing remembers."""
+    sums = answer.table
+    return sums_digest(sums) if isinstance(sums, WorkloadRelease) else cells_digest(sums)["sha256"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +179,21 @@ class _Sum:
 
     value: Fraction
     law: Combination | None
-    tables: tuple[tuple[ReleasedTable, int], ...] = ()
+    tables: tuple[tuple[AnswerCells, int], ...] = ()
 
     @classmethod
-    def of(cls, release: Release, where: Where | None, column: str | None) -> "_Sum":
+    def of(cls, answer: Answer[Any], where: Where | None, column: str | None) -> "_Sum":
         chosen = {} if where is None else mapping(where, "where")
         optional(column, text, "column")
-        if isinstance(release, WorkloadRelease):
-            return cls(release.total(chosen).exact, release.noise(release.form(chosen)))
-        rows = release.rows_where(chosen)
-        total, plan = release.total(rows, column, confidence="0.5"), release.plan
+        if isinstance(sums := answer.table, WorkloadRelease):
+            return cls(sums.total(chosen).exact, sums.noise(sums.form(chosen)))
+        cells = AnswerCells.of(answer)
+        rows = cells.rows_where(chosen)
+        total, plan = cells.total(rows, column, confidence="0.5"), cells.plan
         drawn, law = plan.drawn, None
         if drawn.ratio is not None and plan.grid is None:
             law = Combination([plan.width or 1], drawn.ratio, counts=[len(rows)])
-        return cls(total.value, law, ((release, len(rows)),))
+        return cls(total.value, law, ((cells, len(rows)),))
 
     def less(self, other: "_Sum") -> "_Sum":
         law = None
@@ -197,10 +211,10 @@ class _Sum:
         if self.law is not None:
             return estimate_of(self.value, self.law, sure)
         each = 1 - (1 - sure) / len(self.tables)
-        margin = round_up(sum(exact(release.bars.total(count, each)) for release, count in self.tables))
+        margin = round_up(sum(exact(cells.bars.total(count, each)) for cells, count in self.tables))
         variance = sum(
-            (count * float(release.plan.drawn.variance()) * float(release.plan.width or 1) ** 2)
-            for release, count in self.tables
+            (count * float(cells.plan.drawn.variance()) * float(cells.plan.width or 1) ** 2)
+            for cells, count in self.tables
         )
         shown = int(self.value) if self.value.denominator == 1 else float(self.value)
         return Estimate(shown, margin, variance, sure, self.value)

@@ -26,10 +26,10 @@ from utmost.core.sampling.item_words import (
     Identifiers,
     ItemWords,
     Tags,
-    behind_lengths,
     check_columns,
     check_secret,
     item_tags,
+    length_prefixed,
     word_cipher,
 )
 from utmost.errors import BadTable, OutOfRange, WrongKind
@@ -251,7 +251,7 @@ def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers],
 def _node(step: Step, texts: Mapping[Level, str]) -> str:
     """The name of a level in a path: it says from which levels its noise comes, and from which theirs."""
     parts = [level_text(step.to), *("" if end is None else texts[end] for end in (step.strict, step.loose))]
-    return sha256(behind_lengths(parts)).hexdigest()
+    return sha256(length_prefixed(parts)).hexdigest()
 
 
 def _chunks(tags: Tags) -> list[Tags]:

@@ -18,6 +18,10 @@ class Memory(Protocol):
     All answers to a release have one joint law, in whatever order they are asked for, and none is ever another.
     """
 
+    @property
+    def identity(self) -> str | None:
+        """Random name of the memory, by which two of them are told apart; None where it is not known here."""
+
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels at which a release was answered, strictest first."""
 
@@ -117,6 +121,11 @@ class Release(Display):
             NeedsTable: beyond the largest level.
         """
         return self._kept(self._memory.view(self.name, epsilon=level(epsilon, alpha), version=self.version))
+
+    @property
+    def memory_identity(self) -> str | None:
+        """Random name of the memory, by which two of them are told apart; None where it is not known here."""
+        return self._memory.identity
 
     @property
     def levels(self) -> tuple[Level, ...]:

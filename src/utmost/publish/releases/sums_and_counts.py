@@ -6,11 +6,14 @@ count (S + S')/(h - l) costs nothing. See proofs/theory/counting.md.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.arguments import truth, wrong_kind
 from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange
@@ -121,6 +124,7 @@ class SumsAndCounts:
         """
         return self.release[family]
 
+    @progress_bar("Means of groups")
     def with_means(self, family: Families) -> LabelledTable:
         """One family as a table with the mean amount of each group, and the ends of its interval.
 
@@ -140,11 +144,8 @@ class SumsAndCounts:
         if taken & set(names):
             came = repr(min(taken & set(names)))
             raise OutOfRange("means stand in columns of their own names", came=came, remedy="Rename the level.")
-        bars = release.group_means(family)
-        ends = [
-            [end if bar.determined else None for bar, end in zip(bars, listed, strict=True)]
-            for listed in zip(*((bar.estimate, bar.lower, bar.upper) for bar in bars), strict=True)
-        ]
+        shown_means = [_shown_mean(bar) for bar in release.group_means(family)]
+        ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
         shown: LabelledTable = with_blanks(
             table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_sum_margin")
         )
@@ -177,3 +178,14 @@ class SumsAndCounts:
             return workload_table_statement(release, chosen, digest, with_means=True)
 
         return saved(Publication(self.with_means(chosen), said), path, format=format, sign=sign, overwrite=overwrite)
+
+
+def _shown_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None]:
+    """A mean and the ends of its interval, to three digits of its width; blank where it is not determined."""
+    if not bar.determined or bar.estimate is None:
+        return None, None, None
+    places = 2 - floor(log10(bar.upper - bar.lower)) if bar.upper > bar.lower else 15
+    unit = Fraction(10) ** -places
+    rounded = round(Fraction(bar.estimate) / unit), floor(Fraction(bar.lower) / unit), ceil(Fraction(bar.upper) / unit)
+    mean, lower, upper = (float(steps * unit) for steps in rounded)
+    return mean, lower, upper

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.levels import Level
 from utmost.core.noise.combination import Combination
-from utmost.core.noise.near_laws import NearLaw, Spread, spreads
+from utmost.core.noise.near_laws import NearLaw, SpreadBound, spreads
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.reconstruction.estimates import CoefficientsAlong, LeastSquares
 from utmost.tables.axes.domain import Family
@@ -105,17 +105,19 @@ def _near_laws(
     return which, laws
 
 
-def _law(members: Sequence[Spread], exactly: Combination) -> Combination:
+def _law(members: Sequence[SpreadBound], exactly: Combination) -> Combination:
     if len(members) == 1:
         return exactly
     return NearLaw(
-        exactly, Spread(max(member.square for member in members), min(member.steepest for member in members))
+        exactly, SpreadBound(max(member.square for member in members), min(member.steepest for member in members))
     )
 
 
-def _spreads(sizes: Floats, places: NDArray[np.intp], first: int, epsilons: Floats, counts: Floats) -> list[Spread]:
+def _spreads(
+    sizes: Floats, places: NDArray[np.intp], first: int, epsilons: Floats, counts: Floats
+) -> list[SpreadBound]:
     step = max(1, _AT_ONCE // sizes.shape[1])
-    pieces: list[Spread] = []
+    pieces: list[SpreadBound] = []
     for start in range(0, len(places), step):
         pieces += spreads(sizes[places[start : start + step]] - sizes[first], epsilons, counts)
     return pieces

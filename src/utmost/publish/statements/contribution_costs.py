@@ -29,13 +29,12 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.plan import plan_release
 from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.estimates import Estimate, estimate_of
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.axes.domain import Domain
-from utmost.tables.frames.any_table import adapter_of
 
-Contributions = CountedTable | Answer[Any] | ReleasedTable | WorkloadRelease
+Contributions = CountedTable | Answer[Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -260,32 +259,25 @@ class _Histogram:
         Raises:
             WrongKind, OutOfRange, Unsupported: for what is none.
         """
-        if isinstance(contributions, Answer) and contributions.plan.is_document:
-            contributions = contributions.read()
-        if isinstance(contributions, WorkloadRelease):
-            name, bounds = _axis(_listed(contributions.domain))
-            (column,) = contributions.domain.columns
+        if isinstance(contributions, Answer) and isinstance(sums := contributions.table, WorkloadRelease):
+            name, bounds = _axis(_listed(sums.domain))
+            (column,) = sums.domain.columns
             return cls(
                 name,
                 bounds,
-                lambda weights, sure: contributions.total(along={column: weights}, confidence=sure),
-                contributions.spent,
-                contributions.unit.neighbours,
+                lambda weights, sure: sums.total(along={column: weights}, confidence=sure),
+                sums.spent,
+                sums.unit.neighbours,
             )
         if isinstance(contributions, CountedTable):
             name, bounds = _axis(_listed(contributions.domain))
             counts = [int(count) for count in np.asarray(contributions.summable)]
             share = Fraction(1) if persons is None else Fraction(persons, max(1, sum(counts)))
             return cls(name, bounds, partial(_exactly, counts, share), None, contributions.unit.neighbours)
-        if isinstance(contributions, ReleasedTable):
-            cells, labels = contributions.cells[contributions.column(None)], contributions.labels
-        elif isinstance(contributions, Answer):
-            adapter = adapter_of(contributions.table)
-            cells = [exact(int(cell)) for cell in adapter.column(contributions.table, contributions.columns[0])]
-            labels = {label: list(adapter.column(contributions.table, label)) for label in contributions.public}
-        else:
-            raise wrong_kind("contributions", "a counted table of contributions, or its release", contributions)
-        plan, (name, bounds) = contributions.plan, _axis(labels)
+        if not isinstance(contributions, Answer):
+            raise wrong_kind("contributions", "a counted table of contributions, or its answer", contributions)
+        read = AnswerCells.of(contributions)
+        cells, plan, (name, bounds) = read.cells[read.column(None)], read.plan, _axis(read.labels)
         if plan.drawn.ratio is None or plan.grid is not None:
             remedy = "Release them with the least noise, as it is chosen by default."
             raise Unsupported("contributions must have geometric noise", came=type(plan.drawn).__name__, remedy=remedy)

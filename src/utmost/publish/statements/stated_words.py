@@ -169,7 +169,7 @@ def _noised(
 
     what = {
         "count": "counts of events",
-        f"{amounts.amount.name}_count": f"counts of events with a {amounts.amount.name}",
+        f"{amounts.amount.name}_count": f"counts of events that have {amounts.amount.name}",
         f"{amounts.amount.name}_sum": f"sums of {amounts.amount.name}",
     }
     return [

@@ -27,7 +27,7 @@ from utmost.publish.promises.statement import (
 )
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.workload_statements import unsummed_parts, workload_statement
-from utmost.publish.releases.released_table import ReleasedTable
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -101,15 +101,14 @@ def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: Wit
     return replace(alone[family], families=tuple(families), release=release)
 
 
-def check_withheld(
-    statement: Mapping[str, Any], table: Any, release: "ReleasedTable | WorkloadRelease | None" = None
-) -> WithheldTable[Any]:
+def check_withheld(statement: Mapping[str, Any], table: Any, release: Answer[Any] | None = None) -> WithheldTable[Any]:
     """Check that a withheld table keeps the rule that its statement names, and is made of a release.
 
     Args:
         statement: what was written beside the table.
         table: the table, as it was read.
-        release: the whole release, where it is at hand: then just the cells that the rule names must be missing.
+        release: Answer with the whole release, where it is at hand: then just the cells that the rule names must be
+            missing.
 
     Returns:
         The table and what is said of it.
@@ -179,15 +178,15 @@ def _check_made_of(
     statement: Mapping[str, Any],
     described: WithheldTable[Any],
     columns: Columns,
-    release: "ReleasedTable | WorkloadRelease",
+    answer: Answer[Any],
 ) -> None:
     """Check that the rule makes just this table of the release."""
     again: WithheldTable[Any] | None = None
-    if isinstance(release, WorkloadRelease) and described.family is not None:
+    if isinstance(release := answer.table, WorkloadRelease) and described.family is not None:
         again = release.withheld(described.rule, _families(release, described.families))[described.family]
         again = replace(again, release=without_digests(workload_statement(release)))
-    elif isinstance(release, ReleasedTable) and described.family is None:
-        again = release.withheld(described.rule)
+    elif not answer.is_by_plan and described.family is None:
+        again = answer.withheld(described.rule)
     if again is None:
         raise BadTable("a withheld table must be made of the release", came="one of another kind", where="release")
     expected = json.loads(json.dumps(again.said(digest_of(statement))))

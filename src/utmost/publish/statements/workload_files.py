@@ -6,17 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact import arguments
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises import codec
 from utmost.publish.promises.codec import check_header
-from utmost.publish.promises.statement import digest_of, does_not_follow, is_blank, read_statement
+from utmost.publish.promises.statement import digest_of, does_not_follow, is_blank
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
 from utmost.publish.promises.workload_statements import workload_facts, workload_table_statement
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.workload import narrowed
-from utmost.tables.files import files, sidecars, table_formats
+from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
 
 ON_TRUST_OF_SUMS = (
@@ -26,61 +25,6 @@ ON_TRUST_OF_SUMS = (
     "that parts of one partition share nobody",
 )
 """What no release by a plan can show."""
-
-
-_TABLES = (
-    *(ending for ending in files.TEXT if ending),
-    *files.PARQUET,
-    *files.JSON_LINES,
-    *files.FEATHER,
-    *files.EXCEL,
-)
-
-
-def read_workload(path: Path | str) -> WorkloadRelease:
-    """The workload release of a file that its ``save`` or `utmost release` wrote; digest and statement are checked.
-
-    Args:
-        path: the JSON file; or one table of it, with the statement beside it, which holds the release.
-
-    Returns:
-        The release, which answers everything that the one did that was saved.
-
-    Raises:
-        BadTable: for a file that is none, that cannot be read, or that was changed.
-
-    >>> import numpy as np
-    >>> import tempfile
-    >>> from utmost.workloads import Domain
-    >>> from utmost.privacy import Unit
-    >>> from utmost import release
-    >>> from utmost.workloads import Strategy
-    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> path = Path(tempfile.mkdtemp()) / "released.json"
-    >>> answer = release(np.array([5, 7]), strategy, epsilon=1)
-    >>> _ = answer.save(path)
-    >>> read_workload(path).total() == answer.total()
-    True
-    """
-    place = Path(arguments.path(path, "path"))
-    if files.ending_of(place) in _TABLES:
-        return _of_table(place)
-    document = read_json(place, "a workload release must")
-    if not isinstance(document, dict):
-        raise BadTable("a workload release must be a JSON object", came=type(document).__name__, where=str(path))
-    return WorkloadRelease.of_facts(document)
-
-
-def _of_table(place: Path) -> WorkloadRelease:
-    """The release of which one table is in a file: it stands beside the table, in the table's statement."""
-    beside = sidecars.sidecar_path(place)
-    statement = read_statement(beside) if beside.is_file() else {}
-    if statement.get("kind") != WORKLOAD_TABLE_KIND:
-        remedy = "Ask for the .json file of the release, or for the table's statement: every sum is answered from that."
-        came = "another statement" if statement else f"no {beside.name[-80:]}"
-        raise BadTable("a table of sums must have its release beside it", came=came, where=str(place), remedy=remedy)
-    sidecars.check_unchanged(place, statement)
-    return check_workload_table(statement, files.read(place))
 
 
 def kind_of_document(path: Path) -> str | None:

@@ -14,7 +14,7 @@ from utmost.tables.files import csv_table, table_formats
 from utmost.tables.files.csv_table import CsvPieces, CsvTable, Piece
 from utmost.tables.files.file_pieces import FilePieces, WrittenByPieces
 from utmost.tables.files.formulas import check_not_computed
-from utmost.tables.files.text_files import GZ, TextFile
+from utmost.tables.files.text_files import GZ, ZIP, TextFile
 from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
 
 
 def read(path: Path, *, as_events: bool = False) -> Any:
-    """The table in the file, or in the Parquet files of a directory, checked; text may be compressed: "counts.csv.gz".
+    """The table in the file, or in the Parquet files of a directory, checked; text may be compressed, as .gz or .zip.
 
     Args:
         path: of the file or the directory.
@@ -79,13 +79,13 @@ def read(path: Path, *, as_events: bool = False) -> Any:
 
 
 def ending_of(path: Path) -> str:
-    """The ending that says how a table is written: that before ".gz", where it is compressed.
+    """The ending that says how a table is written: that before ".gz" or ".zip", where it is compressed.
 
     >>> ending_of(Path("counts.csv.gz")), ending_of(Path("counts.parquet"))
     ('.csv', '.parquet')
     """
     suffix = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if suffix == GZ else suffix
+    return Path(path.stem).suffix.lower() if suffix in (GZ, ZIP) else suffix
 
 
 def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
@@ -234,7 +234,7 @@ def check_same_kind(source: Path, out: Path) -> None:
         Unsupported: for an ending that no writer knows or whose package is missing, and for one of another kind than a
             large file's.
     """
-    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL):
+    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() == ZIP:
         wanted = ", ".join(FORMATS.values())
         raise Unsupported("a table is written in a format that is known", came=out.name, remedy=f"End it in {wanted}.")
     if ending_of(out) in (*PARQUET, *FEATHER):

@@ -4,6 +4,7 @@ import codecs
 import csv
 import gzip
 import io
+import zipfile
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,7 +12,7 @@ from typing import Any, BinaryIO
 from utmost.errors import BadTable, OutOfRange
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
-GZ = ".gz"
+GZ, ZIP = ".gz", ".zip"
 SEPARATORS = ",;\t|"
 """What separates cells, if nothing is said: the first of these that the header has, outside of quotes."""
 
@@ -55,7 +56,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         file.inner, file.encoding, file.spelling = path, read_encoding(encoding), spelling
         guess = _guessed(file.header_line()) if file.suffix.lower() in (".csv", ".txt", "") else None
         file.separator = guess if separator is None else read_separator(separator)
-        is_plain = path.suffix.lower() != GZ and file.encoding is None and file.spelling == PLAIN
+        is_plain = path.suffix.lower() not in (GZ, ZIP) and file.encoding is None and file.spelling == PLAIN
         # Whoever reads the path alone finds what its header says: so what was said must be that, or go with the file.
         usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
         return path if is_plain and usual and not is_separated else file
@@ -64,7 +65,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
     def suffix(self) -> str:
         """The ending that says what is in the file: ".csv" for "counts.csv.gz"."""
         suffix = self.inner.suffix
-        return Path(self.inner.stem).suffix if suffix.lower() == GZ else suffix
+        return Path(self.inner.stem).suffix if suffix.lower() in (GZ, ZIP) else suffix
 
     def open(
         self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
@@ -74,6 +75,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             raise BadTable("a table must be a file", came="a directory", where=str(self.inner))
         stored: Any = self.inner.open("rb")
         read = gzip.GzipFile(fileobj=stored, mode="rb") if self.inner.suffix.lower() == GZ else stored
+        read = _only_file(stored, str(self.inner)) if self.inner.suffix.lower() == ZIP else read
         content = io.BufferedReader(_Utf8(read, stored, self.encoding or "utf-8", str(self.inner)))
         return content if "b" in mode else io.TextIOWrapper(content, "utf-8-sig", errors, newline)
 
@@ -82,6 +84,21 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         with self.open("rb") as file:
             start = file.read(_FIRST).removeprefix(codecs.BOM_UTF8)
         return str(start.decode("utf-8", "replace").lstrip("\r\n").split("\n", 1)[0])
+
+
+def _only_file(stored: BinaryIO, where: str) -> Any:
+    """The one file of a .zip archive."""
+    try:
+        archive = zipfile.ZipFile(stored)
+        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        if len(names) == 1:
+            return archive.open(names[0])
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError):  # RuntimeError: it needs a password
+        stored.close()
+        required = "a .zip file must be well formed, without a password"
+        raise BadTable(required, came="what zip cannot read", where=where) from None
+    stored.close()
+    raise BadTable("a .zip file must hold one table", came=f"{len(names)} files", where=where, remedy="Unpack it.")
 
 
 class HeldFile(type(Path())):  # type: ignore[misc]  # as above
@@ -196,10 +213,9 @@ class _Utf8(io.RawIOBase):
             try:
                 read = self._content.read(1 << 16)
                 self._rest = read if self._decoder is None else self._decoder.decode(read, not read).encode()
-            except (EOFError, zlib.error, gzip.BadGzipFile):
-                raise BadTable(
-                    "a .gz file must be well formed", came="what gzip cannot read", where=self._where
-                ) from None
+            except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile):
+                required = "a compressed file must be well formed"
+                raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
             except (UnicodeError, ValueError):
                 came = f"bytes that are not {self._encoding}"
                 remedy = "Name its encoding: --encoding cp1252, say."

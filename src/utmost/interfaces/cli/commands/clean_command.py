@@ -14,6 +14,7 @@ from utmost.interfaces.cli.screens.screen import facts, number, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.clean_check import beside_estimates
@@ -52,7 +53,8 @@ def clean(
     """
     out = table_options.output(out, form)
     check_free(Path("table.csv"), out)
-    released = read_release(release)
+    published = read_release(release)
+    released = published.table if isinstance(published, Answer) else published
     if not isinstance(released, WorkloadRelease | DetailedSums):
         raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
     domain = released.domain

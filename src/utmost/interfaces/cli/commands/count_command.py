@@ -39,6 +39,10 @@ Together = Annotated[
     ),
 ]
 
+ReportFile = Annotated[
+    Path | None,
+    option("FILE", "Write the counting report here as JSON, for its owner alone: true numbers, to decide by in a job."),
+]
 Contributions = Annotated[
     str | None,
     option("BOUNDS", "To choose a bound: how many persons each leaves whole, at-most=1,2,5 or per-cell=10,100."),
@@ -54,9 +58,9 @@ def count(
     contributions: Contributions = None,
     unknown: UnknownKeys,
     level: options.AskedLevel,
-    neighbours: options.Neighbours = "add-remove",
     spelling: table_options.NumberSpelling,
     out: CountedOut = None,
+    report: ReportFile = None,
     form: table_options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
@@ -78,6 +82,9 @@ def count(
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.
     """
     out, events = table_options.output(out, form), spelling.of(events, is_counted=True)
+    neighbours = people.neighbours or "add-remove"
+    if report is not None:
+        check_absent(report)
     if out is not None and out.suffix.lower() != ".json":
         table_options.check_output(out)
     elif out is not None:
@@ -97,6 +104,8 @@ def count(
         counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
     else:
         counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
+    if report is not None:
+        _write_report(counted, report)
     if people.measures is not None:
         return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
     if part is not None:
@@ -111,6 +120,17 @@ def count(
     else:
         table_options.give_table(_columns(counted), form)
     screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _write_report(counted: Any, path: Path) -> None:
+    """Write the counting report of a table, or of several that were counted in one pass, for its owner alone."""
+    while isinstance(counted, dict):
+        counted = next(iter(counted.values()))
+    if counted.report is None:
+        remedy = "A table that is counted already has none."
+        raise OutOfRange("the report is of events", came="a table of cells", where="--report", remedy=remedy)
+    facts_of_report = counted.report.facts()
+    write_together({path: lambda file: write_json(facts_of_report, file)}, owner_only=True)
 
 
 def _check_alone(part: str | None, together: str | None, neighbours: str, out: Path | None) -> None:

@@ -22,7 +22,7 @@ from utmost.interfaces.cli.screens.curve_screen import asked_levels, check_no_le
 from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, others, screen, with_exact
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents import designs
-from utmost.interfaces.documents.consumer_files import consumer_of
+from utmost.interfaces.documents.consumer_files import consumer_of, usual_loss
 from utmost.interfaces.documents.cost_files import is_file
 from utmost.interfaces.documents.reports import attack_facts, design_report, labelled_answers
 from utmost.interfaces.documents.saved_designs import design_writer
@@ -156,6 +156,14 @@ def _face(report: dict[str, Any]) -> str:
 
 
 Prior = Annotated[str | None, option("PRIOR", "As for read; uniform or a file except on counts.")]
+DesignLoss = Annotated[
+    str | None,
+    option(
+        "LOSS",
+        "Cost of an error: distance, absolute, squared, binary, nib, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
+        "capped:LIMIT, or a .csv file. If left out: absolute for counts and lines, distance for other secrets.",
+    ),
+]
 Theorem = Annotated[bool, flag("Refuse a loss that Theorem 3.1 does not cover.")]
 Program = Annotated[bool, flag("Solve the linear program even where a theorem answers.")]
 Gap = Annotated[
@@ -180,7 +188,7 @@ def design(
     table: secret_options.PlacesTable = None,
     secrets: secret_options.Secrets,
     prior: Prior = None,
-    loss: options.Loss = "absolute",
+    loss: DesignLoss = None,
     level: options.AskedLevel,
     curve: Curve = None,
     theorem: Theorem = False,
@@ -206,6 +214,7 @@ def design(
             raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
         return _curve(curve, secrets.from_table(table), (prior, loss), options.Output(out, as_json), plot)
     spelled, ptype = secrets.from_table(table).at(level)
+    loss = loss or usual_loss(ptype.space)
     if prior is None:
         remedy = "Say --prior uniform, or name a .csv file of probabilities, one for each secret."
         raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior", remedy=remedy)
@@ -229,11 +238,16 @@ def design(
 
 
 def _curve(
-    range_text: str, secrets: secret_options.Secrets, named: tuple[str, str], answer: options.Output, plot: Path | None
+    range_text: str,
+    secrets: secret_options.Secrets,
+    named: tuple[str, str | None],
+    answer: options.Output,
+    plot: Path | None,
 ) -> None:
     """The least loss at the levels of a curve."""
     spelled, space = secrets.read()
     levels, (prior, loss) = asked_levels(range_text, space.unit), named
+    loss = loss or usual_loss(space)
     consumer = consumer_of(prior, loss, space, levels[0])
     names = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
     show_loss_curve(space, consumer, levels, names, answer, plot)

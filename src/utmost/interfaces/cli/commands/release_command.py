@@ -5,15 +5,14 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = (
-    "--columns", "--public", "--drop", "--sensitivity", "--cells", "--promise", "--epsilon", "--ledger", "--out",
-    "--dry-run",
+    "--each-row", "--domain", "--by", "--mean", "--columns", "--public", "--drop", "--sensitivity", "--cells",
+    "--epsilon", "--ledger", "--out", "--dry-run",
 )  # fmt: skip
 
 ELSEWHERE = {
     **dict.fromkeys(
         (
             "--id",
-            "--neighbours",
             "--rows",
             "--grid",
             "--planar",
@@ -27,8 +26,8 @@ ELSEWHERE = {
     ),
     **dict.fromkeys(
         (
-            *("--per-cell", "--values", "--step", "--each", "--most-events", "--in-all", "--leave-out", "--measures"),
-            *("--count-key", "--count-column", "--nested", "--missing-marks", "--part"),
+            *("--per-cell", "--values", "--step", "--each", "--most-events", "--in-all", "--measures"),
+            *("--count-key", "--count-column", "--nested", "--part"),
         ),
         "Count first: utmost count TABLE ... --out counted.json, then utmost release counted.json.",
     ),
@@ -38,7 +37,10 @@ ELSEWHERE = {
     ),
     "--tables": "After the release: utmost total RELEASE.json --tables DIR --plan plan.json.",
     "--nonnegative": "Write --together counts.",
-    "--first": "Write --group LEVEL=SHARE, as in --group county=1/8.",
+    **dict.fromkeys(
+        ("--group", "--detail"), "In two stages: utmost detail TABLE --group county --detail 'age sex=500'."
+    ),
+    "--alpha": "Write --epsilon; alpha is exp(-epsilon).",
 }
 """Options that people look for here, and where each of them is."""
 
@@ -46,12 +48,15 @@ ELSEWHERE = {
 def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
     """Publish a table, each cell with the least noise that its share of the level allows.
 
+    --each-row, --by and --domain FILE count people first: a row each, as in a survey. --mean income=0,200000 adds the
+    sum and the mean of a column to the table, at no more privacy loss.
+
     The promise: whatever anyone concludes from the released table, the chance of concluding it is at most exp(epsilon)
     times what it would have been without any one individual. The statement, FILE.json beside the table, has it in full
     with all that it assumes. Every column must be released, declared public, or dropped.
 
-    --person, --at-most and --domain FILE: the table holds events. They are counted first, which proves what one person
-    changes. Amounts, several measures, tables of cells: utmost count first, then release counted.json.
+    --person and --at-most in place of --each-row: the table holds events, several of a person. Counting proves what one
+    person changes. Several measures, tables of cells: utmost count first, then release counted.json.
 
     --plan: noise the sums that a plan chose. Every other sum then has its error bar: see utmost total.
 

@@ -17,17 +17,16 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Text
-from utmost.interfaces.cli.screens.workload_screens import give_tables, with_confidence
+from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
 from utmost.interfaces.documents.published_files import read_release
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.quantiles import QuantileBar
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
@@ -78,6 +77,9 @@ Tables = Annotated[
         "DIR", "Write a .csv file of each table with error bars, and its statement, into this folder: --tables out."
     ),
 ]
+_MOST_NAMED = 12
+"""How many tables are named that are not written."""
+
 Plan = Annotated[
     file_options.File | None,
     file_options.file_option(
@@ -120,9 +122,9 @@ def total(
     Of a table counted with --most-events the sum is that of the amounts; --events asks how many events there are, and
     --mean with the name of the column for their mean.
     """
-    read = read_release(release)
+    published = read_release(release)
     if tables is not None:
-        return _write_tables(read, tables, plan, sign, confidence, answer)
+        return _write_tables(published, tables, plan, sign, confidence, answer)
     for name, given in (("--sign", sign), ("--plan", plan)):
         if given is not None:
             raise OutOfRange(f"{name} needs --tables")
@@ -134,20 +136,28 @@ def total(
         names = (
             [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
         )
-        report = _trend([*map(read_release, since), read], names, where or [], confidence)
+        report = _trend([*map(read_release, since), published], names, where or [], confidence)
         return answer.give(report, lambda: _show(report))
-    if isinstance(read, ReleasedTable):
-        report = _of_cells(read, where or [], over or [], other, is_ratio=ratio or over is not None, sure=confidence)
+    if isinstance(published, Answer) and not published.is_by_plan:
+        report = _of_cells(
+            AnswerCells.of(published),
+            where or [],
+            over or [],
+            other,
+            is_ratio=ratio or over is not None,
+            sure=confidence,
+        )
         return answer.give(report, lambda: _show(report))
-    if isinstance(read, DetailedSums):
+    if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
         _check_sum_alone(beside, "of two stages")
-        wanted = read_selection(read.first.domain, where or [])
-        report = _answered(read.total(wanted, confidence=confidence), _question(where))
+        wanted = read_selection(published.first.domain, where or [])
+        report = _answered(published.total(wanted, confidence=confidence), _question(where))
         return answer.give(report, lambda: _show(report))
-    if not isinstance(read, WorkloadRelease):
+    if not isinstance(published, Answer):
         remedy = "Ask the whole release; utmost read shows this one."
         raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)
+    read = published.table
     chosen = read_selection(read.domain, where or [])
     questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
     questions.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
@@ -188,17 +198,21 @@ def total(
         report = _bar(bar, f"mean of {mean}, {question}", "mean")
     else:
         assert sums is not None
-        bar = read.mean(sums=read_workload(sums), where=chosen, confidence=confidence)
+        other_sums = read_release(sums)
+        if not isinstance(other_sums, Answer):
+            raise Unsupported("the sums of a mean are of a release by a plan", came="another kind", where="--sums")
+        bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
     answer.give(report, lambda: _show(report))
 
 
 def _write_tables(
-    release: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Output
+    answered: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Output
 ) -> None:
     """Write the tables that a plan wants of its release, or those that were noised."""
-    if not isinstance(release, WorkloadRelease):
+    if not isinstance(answered, Answer) or not answered.is_by_plan:
         raise Unsupported("tables are of a release by a plan", came="another kind", where="--tables")
+    release = answered.table
     signer = None if sign is None else signer_of(sign)
     wanted = release.strategy if plan is None else PLAN_FORM.read(plan)
     with progress_bar("Writing the tables"):
@@ -206,8 +220,12 @@ def _write_tables(
     if not paths:
         remedy = "Name the plan, whose wanted tables are written: --plan plan.json."
         raise Unsupported("the noised sums must be tables", came="rows of weights", where="--tables", remedy=remedy)
-    report = {"files": list(map(str, paths))}
-    answer.give(report, lambda: screen().print(facts({"written": ", ".join(report["files"])})))
+    report = {"files": list(map(str, paths)), "left_out": tables_left_out(release, wanted)}
+    rows = {"written": ", ".join(report["files"])}
+    if report["left_out"]:
+        named = ", ".join(report["left_out"][:_MOST_NAMED]) + ", ..." * (len(report["left_out"]) > _MOST_NAMED)
+        rows["left out"] = f"{named}: they follow from this release, too; --plan names the tables that are wanted"
+    answer.give(report, lambda: screen().print(facts(rows)))
 
 
 def _points(values: str | None) -> Any:
@@ -260,14 +278,14 @@ def _trend(releases: list[Any], names: list[str], where: list[str], sure: str) -
 
 def _selection(release: Any, where: list[str]) -> dict[str, Any]:
     """Which cells a sum takes, as the release names them."""
-    if isinstance(release, WorkloadRelease):
-        return read_selection(release.domain, where)
+    if isinstance(release, Answer) and release.is_by_plan:
+        return read_selection(release.table.domain, where)
     pairs = (text.partition("=") for text in where)
     return {name.strip(): listed.split(",") for name, _, listed in pairs}
 
 
 def _of_cells(
-    read: ReleasedTable, where: list[str], over: list[str], other: dict[str, Any], *, is_ratio: bool, sure: str
+    read: AnswerCells, where: list[str], over: list[str], other: dict[str, Any], *, is_ratio: bool, sure: str
 ) -> dict[str, Any]:
     """A sum or a ratio of the cells of a released table."""
     unknown = [name for name, value in other.items() if value is not None]

@@ -13,11 +13,10 @@ from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import file_names
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.family_tables import wanted_families
-from utmost.publish.releases.released_table import ReleasedTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, write_together
@@ -85,10 +84,10 @@ def withhold(
 
 def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable[Any]]:
     """The tables by the names of their families; the only one of a released table by no name."""
-    if isinstance(whole, WorkloadRelease):
-        words = [read_family(whole.domain, name) for name in families]
-        return dict(whole.withheld(rule, words or wanted_families(whole.strategy)))
-    if not isinstance(whole, ReleasedTable):
+    if isinstance(whole, Answer) and whole.is_by_plan:
+        words = [read_family(whole.table.domain, name) for name in families]
+        return dict(whole.table.withheld(rule, words or wanted_families(whole.table.strategy)))
+    if not isinstance(whole, Answer):
         remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
         raise Unsupported("cells are withheld of a release", came="one of another kind", remedy=remedy)
     if families:

@@ -2,11 +2,14 @@
 
 import re
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, UtmostError
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 
@@ -21,7 +24,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "What is meant to go: outside (events outside the domain, or without a value there), amounts (missing ones).",
+        "What is meant to go: outside (events outside the domain, or without a value there), amounts (missing ones). "
+        "Or nothing: a lost event is an error.",
     ),
 ]
 
@@ -40,6 +44,22 @@ class Persons:
         option("NAMES", "Axes of the domain to count by, in this order: --by sex,region. All if left out."),
     ] = None
     at_most: Annotated[int | None, option("K", "Number of cells of the table that one person may change: 1.")] = None
+    mean: Annotated[
+        str | None,
+        option(
+            "COLUMN=LOW,HIGH",
+            "Column to count, sum and average, its amounts moved between two ends: income=0,200000. With decimals a "
+            "step comes third: income=0,200000,0.01.",
+        ),
+    ] = None
+    leave_out: LeftOut = None
+    neighbours: Annotated[
+        str | None,
+        option(
+            "NAME",
+            "add-remove: one individual more or less, the default. change-one: one record replaced, charged twice.",
+        ),
+    ] = None
 
     @property
     def are_events(self) -> bool:
@@ -49,7 +69,8 @@ class Persons:
     @property
     def people(self) -> "People":
         """The same, counted as 1 an event."""
-        return People(self.person, self.each_row, self.domain, self.by, self.at_most)
+        whose = self.person, self.each_row, self.domain, self.by, self.at_most
+        return People(*whose, self.mean, self.leave_out, self.neighbours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +93,6 @@ class People(Persons):
         str | None,
         option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
     ] = None
-    leave_out: LeftOut = None
     measures: Annotated[
         Path | None,
         option(
@@ -138,7 +158,11 @@ class People(Persons):
                 )
         counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
         by = None if self.by is None else split_names(self.by)
-        with progress_bar(f"Counting {events.name}") as progress:
+        with (
+            progress_bar(f"Counting {events.name}") as progress,
+            self._in_words_of_options(),
+            warnings.catch_warnings(record=self.is_strict) as lost,
+        ):
             if self.measures is None:
                 tables: Any = count_table(
                     events,
@@ -170,7 +194,13 @@ class People(Persons):
         first: Any = tables
         while isinstance(first, dict):
             first = next(iter(first.values()))
-        show_account(first)
+        show_report(first)
+        losses = (FewEventsKept, NothingCounted, RowsLeftOut)
+        for warning in lost or ():
+            if issubclass(warning.category, losses):
+                came = str(warning.message).partition(". ")[0]
+                remedy = "Nothing was written. Mend the domain or the bounds, or do without --leave-out nothing."
+                raise BadTable("no event may be lost", came=came, where="--leave-out nothing", remedy=remedy)
         return tables
 
     def contributions(
@@ -192,7 +222,7 @@ class People(Persons):
                 "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
         taken = People(self.person, domain=self.domain, by=self.by, values=self.values, step=self.step, each=self.each)
-        taken = replace(taken, leave_out=self.leave_out)
+        taken = replace(taken, leave_out=self.leave_out, neighbours=self.neighbours)
         if self.person is None or self != taken:
             remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
@@ -210,7 +240,7 @@ class People(Persons):
                 outside=self.outside,
                 progress=progress,
             )
-        show_account(table)
+        show_report(table)
         return table
 
     @property
@@ -219,17 +249,22 @@ class People(Persons):
         return "leave out" if "outside" in self._left_out else None
 
     @property
+    def is_strict(self) -> bool:
+        """Whether a lost event is an error."""
+        return self._left_out == ["nothing"]
+
+    @property
     def _left_out(self) -> list[str]:
         """What is meant to go.
 
         Raises:
-            OutOfRange: for other words than outside and amounts.
+            OutOfRange: for other words than outside and amounts, or nothing alone.
         """
         words = split_names(self.leave_out or [])
         for word in words:
-            if word not in ("outside", "amounts"):
-                remedy = "Write --leave-out outside, --leave-out amounts, or both."
-                raise OutOfRange("--leave-out is of outside and amounts", came=repr(word), remedy=remedy)
+            if word not in ("outside", "amounts") and words != ["nothing"]:
+                remedy = "Write --leave-out outside, --leave-out amounts, both, or --leave-out nothing."
+                raise OutOfRange("--leave-out is of outside, amounts or nothing", came=repr(word), remedy=remedy)
         return words
 
     @property
@@ -237,6 +272,8 @@ class People(Persons):
         """The measure that the options name."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
+        if self.mean is not None:
+            return self._averaged()
         return MeasureSpec(
             values=self.values,
             step=self.step,
@@ -246,6 +283,40 @@ class People(Persons):
             in_all=self.in_all,
             missing="leave out" if "amounts" in self._left_out else None,
         )
+
+    @contextmanager
+    def _in_words_of_options(self) -> Iterator[None]:
+        """Name the step of `--mean` where a refusal names that of amounts."""
+        try:
+            yield
+        except UtmostError as error:
+            if self.mean is None or "step=" not in (error.remedy or ""):
+                raise
+            remedy = f"Say to what amounts are rounded: --mean {self.mean},0.01."
+            raise type(error)(error.required, came=error.came, where=error.where, remedy=remedy) from None
+
+    def _averaged(self) -> "MeasureSpec":
+        """The measure that `--mean` says: counts, sums and means of one column by one noise.
+
+        Raises:
+            OutOfRange: for other than a column with two ends and perhaps a step, and for options that say it again.
+        """
+        from utmost.interfaces.cli.options.shared_options import named_value, refuse
+        from utmost.publish.counting.counted_measures import mean
+
+        refuse(
+            "does not go with --mean",
+            People(per_cell=self.per_cell, values=self.values, step=self.step, each=self.each, measures=self.measures),
+        )
+        example = "--mean income=0,200000"
+        column, ends = named_value(str(self.mean), "a mean is written COLUMN=LOW,HIGH", "--mean", example)
+        parts = [part.strip() for part in ends.split(",")]
+        if len(parts) not in (2, 3) or not all(parts):
+            required = "a mean is written COLUMN=LOW,HIGH, or COLUMN=LOW,HIGH,STEP"
+            raise OutOfRange(required, came=repr(self.mean), where="--mean", remedy=f"Write {example}.")
+        missing = "leave out" if "amounts" in self._left_out else None
+        step, most = parts[2] if len(parts) == 3 else None, self.most_events or 1
+        return mean(column, each=parts[:2], step=step, most_events=most, in_all=self.in_all, missing=missing)
 
     @property
     def key(self) -> bytes | None:
@@ -263,10 +334,10 @@ class People(Persons):
         if self.at_most is None:
             remedy = "Say how many cells one person changes: of a table that is counted already it cannot be proved."
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
-        known = People(domain=self.domain, at_most=self.at_most, per_cell=self.per_cell)
+        known = People(domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell)
         if self != replace(known, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --each-row, --by, --values, --step, --each, --most-events, --in-all, --measures, "
+                "--person, --each-row, --by, --mean, --values, --step, --each, --most-events, --in-all, --measures, "
                 "--leave-out and --count-key are for events",
                 came="--count-column or --nested",
             )
@@ -309,14 +380,14 @@ def _measures(path: Path) -> dict[str, Any]:
     return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
-def show_account(counted: "CountedTable") -> None:
-    """Show the account of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
+def show_report(counted: "CountedTable") -> None:
+    """Show the report of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import Text
 
     terminal = screen(stderr=True)
-    if counted.account is not None and terminal.is_terminal and sys.stderr.isatty():
-        terminal.print(Text(counted.account.notice, style="bold"), facts(counted.account.rows))
+    if counted.report is not None and terminal.is_terminal and sys.stderr.isatty():
+        terminal.print(Text(counted.report.notice, style="bold"), facts(counted.report.rows))
 
 
 def split_names(texts: list[str]) -> list[str]:

@@ -300,6 +300,11 @@ class Promised:
             per, dimensions = self.plane.per or "1", max(len(released), 1)
             return PointNoise(per, grid=self.noise.grid, largest=largest, dimensions=dimensions)
         one = self.protected
+        if counted is not None and counted.unit.needs_sizes and self._is_plain:
+            from utmost.publish.promises.sum_noise import SumNoise
+            from utmost.publish.workloads.planning.cells_plan import cells_plan
+
+            return SumNoise(cells_plan(counted.domain, counted.unit), largest=largest)
         if counted is None:
             unit = read_unit(None, one.sensitivity, one.cells, one.neighbours)
         else:
@@ -310,6 +315,13 @@ class Promised:
             unit = Unit(wide, one.cells or proved.cells, one.neighbours or proved.neighbours, proved.amount)
         numbers, half_step = self.noise.numbers or "integers", self.lasting.half_step
         return CellNoise(unit, numbers, grid=self.noise.grid, largest=largest, half_step=half_step)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether nothing is said of noise: a counted table that needs a plan has that of its cells."""
+        one = self.protected
+        has_unit = one.sensitivity is not None or one.cells is not None or one.neighbours is not None
+        return not has_unit and self.noise == PromisedNoise() and not self.lasting.half_step
 
     def unit_of_row(self, columns: list[str], together: "Changes | None" = None) -> "Unit":
         """What one individual changes, where that is the cells of one row."""

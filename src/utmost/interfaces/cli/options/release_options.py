@@ -20,7 +20,7 @@ from utmost.interfaces.cli.options.promise_options import (
     ReleasedColumns,
     ReleasedNoise,
 )
-from utmost.interfaces.cli.options.table_options import MarkedSpelling, TableAnswer
+from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,32 +59,6 @@ class Once:
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
-    """Two stages: noisy sums of groups choose in how much detail each group is counted."""
-
-    title: ClassVar[str] = "In two stages"
-
-    group: Annotated[
-        str | None,
-        option(
-            "LEVEL[=SHARE]",
-            "Level of an axis whose sums are released first, with 1/8 of the privacy level or another share: "
-            "county=1/4. They choose the --detail of each group.",
-        ),
-    ] = None
-    detail: Annotated[
-        list[str] | None,
-        option("NAMES=NUMBER", "Breakdown, and the noisy sum from which on a group has it: 'age sex=500'."),
-    ] = None
-
-    @property
-    def groups(self) -> tuple[str, str]:
-        """The level of the groups, and the share of their sums."""
-        level, _, share = str(self.group).partition("=")
-        return level, share or "1/8"
-
-
-@dataclass(frozen=True, slots=True)
 class ReleaseMemory(Memory):
     """The ledger that keeps a release, and a name for the run."""
 
@@ -101,12 +75,11 @@ class ReleaseOptions:
     title: ClassVar[str] = "What comes out"
 
     asked: AskedPromise
-    level: options.AskedLevel
+    level: options.AskedEpsilon
     people: Persons
-    details: Details
     once: Once
     memory: ReleaseMemory
-    spelling: MarkedSpelling
+    spelling: NumberSpelling
     answer: TableAnswer
     dry_run: options.DryRun = False
     yes: options.Yes = False
@@ -115,6 +88,11 @@ class ReleaseOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "promised", self.asked.whole)
+
+    @property
+    def neighbours(self) -> str:
+        """The relation between neighbours under which events are counted."""
+        return self.people.neighbours or self.promised.neighbours
 
     @property
     def is_repeatable(self) -> bool:

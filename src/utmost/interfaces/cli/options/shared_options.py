@@ -75,6 +75,21 @@ DryRun = Annotated[bool, flag("Check everything, show what would be spent, draw 
 
 
 @dataclass(frozen=True, slots=True)
+class AskedEpsilon:
+    """The level, which is never assumed."""
+
+    epsilon: Annotated[str | None, option("NUMBER", "The privacy level: 1, 0.5 or 1/2; no default.")] = None
+
+    def read(self) -> "Level":
+        """The level."""
+        from utmost.core.exact.levels import level
+
+        if self.epsilon is None:
+            raise NotALevel("--epsilon must be given", came="none")
+        return level(self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
 class AskedLevel:
     """The level: one of two options, and never assumed."""
 

@@ -7,6 +7,7 @@ from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.documents.published_files import PublishedTable
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.tables.files import files
@@ -34,7 +35,9 @@ def _picture(columns: dict[str, list[Any]]) -> Any:
     return picture
 
 
-def show_published(published: DetailedSums | WithheldTable[Any] | PublishedTable, *, as_json: bool) -> None:
+def show_published(
+    published: Answer[Any] | DetailedSums | WithheldTable[Any] | PublishedTable, *, as_json: bool
+) -> None:
     """Print a table and what its statement says."""
     if isinstance(published, DetailedSums):
         return show_detailed(published, as_json=as_json)
@@ -50,7 +53,7 @@ def show_published(published: DetailedSums | WithheldTable[Any] | PublishedTable
         console.print(_picture(columns))
     words = statement.get("words")
     shown: list[Any] = [Text(f"{words}\n")] if words else []
-    stated = stated_release(statement) if isinstance(published, WithheldTable) else published.stated
+    stated = published.stated if isinstance(published, PublishedTable) else stated_release(statement)
     if stated is None:
         return console.print(Group(*shown, Text(str(statement.get("guarantee") or ""))))
     console.print(Group(*shown, Text(stated.guarantee), facts({fact.label: fact.value for fact in stated.first})))

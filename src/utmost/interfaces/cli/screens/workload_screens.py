@@ -18,7 +18,8 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange, UtmostError
-from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts
+from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
+from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts, watched
 from utmost.interfaces.cli.screens.terminal import Group, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
@@ -34,14 +35,18 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
-from utmost.tables.files.sidecars import check_repeated_document, table_writers
+from utmost.tables.files.saving import Digest
+from utmost.tables.files.sidecars import check_repeated_document, publish, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
 """How many rows of tables a screen shows."""
 
+_MOST_FAMILIES = 256
+"""Of so many tables it is found whether they follow from the noisy sums."""
+
 _MOST_BARS = 48
-"""Of so many tables the error bars are worked out before a release: each takes a tenth of a second or two."""
+"""Of so many tables the error bars are worked out before a release: each takes some hundredths of a second."""
 
 
 def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
@@ -55,6 +60,8 @@ def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | f
 
 def promised_count_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
     """`promised_bars` of the numbers of events beside the sums, where they are noised together; else nothing."""
+    if not strategy.unit.is_shared:
+        return {}
     return _count_bars(_blank(strategy, strategy.level or level_of(1), confidence))
 
 
@@ -123,6 +130,24 @@ def give_tables(release: WorkloadRelease, wanted: Strategy, folder: Path, signer
     return list(writers)
 
 
+def tables_left_out(release: WorkloadRelease, wanted: Strategy) -> list[str]:
+    """The names of the tables that follow from the noisy sums, and are not among the wanted ones."""
+    domain, amounts = release.domain, release.strategy.amount_pair
+    written = {domain.family(read_family(domain, name)) for name in wanted_tables(wanted)}
+    names = list[str]()
+    for family in islice(domain.families(), _MOST_FAMILIES):
+        seen = family if amounts is None else amounts.seen(family)
+        name = domain.family_name(seen) or TOTAL
+        if seen in written or name in names:
+            continue
+        try:
+            release.reconstruction.check_family_determined(family if amounts is None else amounts.both(family))
+        except UtmostError:  # it does not follow from what was measured
+            continue
+        names.append(name)
+    return names
+
+
 def _table_files(strategy: Strategy, folder: Path) -> dict[Path, tuple[Any, ...]]:
     """A CSV file for each wanted table in a folder, with the words that name it."""
     if folder.exists() and not folder.is_dir():
@@ -184,7 +209,57 @@ def give_workload(
         print_json(release.facts())
     if not as_json:
         shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
-        screen(stderr=out is None).print(Group(*(_tables(release) if out is not None else ()), shown))
+        screen(stderr=out is None).print(Group(*(shown_tables(release) if out is not None else ()), shown))
+
+
+def give_cells(release: WorkloadRelease, answer: TableAnswer, signer: Signer | None) -> None:
+    """Write the table of a release's cells and its statement, with means where amounts were summed; then print."""
+    amounts = release.strategy.amount_pair
+    finest = release.domain.finest
+    family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
+    table = _with_means(release, family)
+
+    def said(digest: Digest | None) -> dict[str, Any]:
+        return workload_table_statement(release, family, digest, with_means=amounts is not None)
+
+    out = answer.file
+    written = None if out is None else publish(table, said, out, watched, signer)
+    if answer.as_json:
+        return print_json(written or {"statement": said(None), "table": files.columns(table)})
+    facts = _said(release, "Released.", "" if out is None else f"{out} and {out}.json")
+    if out is None:
+        give_table(table, answer.form)
+        return screen(stderr=True).print(Text(), facts)
+    screen().print(_shown_table(release, table), facts)
+
+
+def _with_means(release: WorkloadRelease, words: Any) -> Any:
+    """One table of a release, with means where amounts were summed."""
+    return SumsAndCounts(release).with_means(words) if release.unit.is_shared else release[words]
+
+
+def _shown_table(release: WorkloadRelease, table: Any) -> Table:
+    """The first rows of a table of a release: each number with its margin, and means with their intervals."""
+    amounts, values = release.strategy.amount_pair, release.value_columns
+    every = files.columns(table)
+    columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
+    beside = {name for pair in values for name in pair}
+    mean = None if amounts is None else f"{amounts.amount.name}_mean"
+    means = () if mean is None else (mean, f"{mean}_lower", f"{mean}_upper")
+    labels = [name for name in columns if name not in beside and name not in means]
+    rows: list[list[str]] = [[*map(str, row)] for row in zip(*(columns[name] for name in labels), strict=True)] or [[]]
+    for value, margin in values:
+        for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
+            row.append(f"{number(estimate, 12)} ± {number(bar, 12)}")
+    for at, row in enumerate(rows) if mean is not None else ():
+        at_mean, low, high = (columns[name][at] for name in means)
+        row.append(
+            "not determined" if at_mean is None else f"{number(at_mean, 12)}, {number(low, 12)} to {number(high, 12)}"
+        )
+    titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
+    shown = grid([*labels, *titles, *([] if mean is None else [mean])], rows, left=len(labels))
+    more = len(every[values[0][0]]) - len(rows)
+    return replace(shown, caption=f"and {more} more rows") if more > 0 else shown
 
 
 def document_writers(
@@ -227,7 +302,7 @@ def _said(release: WorkloadRelease, headline: str, written: str = "") -> Group:
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
 
 
-def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:
+def shown_tables(release: WorkloadRelease) -> Iterable[Text | Table]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
     domain, tables = release.domain, wanted_tables(release.strategy)
     sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
@@ -239,14 +314,7 @@ def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:
             if hidden <= _MOST_BARS:
                 yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
-        columns, values = files.columns(release[words]), release.value_columns
-        labels = list(columns)[: -2 * len(values)]
-        rows = [[*map(str, row)] for row in zip(*(columns[label] for label in labels), strict=True)] or [[]]
-        for value, margin in values:
-            for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
-                row.append(f"{number(estimate)} ± {number(bar)}")
-        titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
-        yield grid([*labels, *titles], rows, left=len(labels))
+        yield _shown_table(release, _with_means(release, words))
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
@@ -260,8 +328,9 @@ def _table_writers(
     release: WorkloadRelease, words: tuple[Any, ...], path: Path, signer: Signer | None
 ) -> dict[Path, Writer]:
     """What writes one table, and beside it the release, by which every sum of it is answered."""
-    columns = {name: np.array(column, dtype=object) for name, column in files.columns(release[words]).items()}
-    statement = partial(workload_table_statement, release, words)
+    table = files.columns(_with_means(release, words))
+    columns = {name: np.array(column, dtype=object) for name, column in table.items()}
+    statement = partial(workload_table_statement, release, words, with_means=release.unit.is_shared)
     return table_writers(columns, statement, path, signer=signer)[0]
 
 

@@ -132,7 +132,7 @@ def _law_picture(law: Any, at: Level) -> Any:
         )
     if law.numbers == "integers":
         step = max(1, round(width))
-        own = [(k, float(law.pmf(k))) for k in range(-int(reach), int(reach) + 1, step)]
+        own = [(float(k), float(law.pmf(k))) for k in range(-int(reach), int(reach) + 1, step)]
     else:
         own = [(x, float(law.pdf(x))) for x in np.linspace(-reach, reach, 961).tolist()]
     return charts.curves(title, {"least noise": own, "Laplace": lines}, ("error", "density"))

@@ -152,7 +152,7 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
     others = [(*family[:place], *family[place + 1 :]) or (0,) for family in families]
     blocks = Reconstruction(rest, dict.fromkeys(others, 1))
     spaces = []
-    for space in blocks.spaces:
+    for space in blocks.spaces():
         parts = []
         for part in workload.parts:
             energy = _energy([sums for a, sums in enumerate(part.sums) if a != place], rest, blocks.chains, space)

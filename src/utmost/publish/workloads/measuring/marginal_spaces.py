@@ -144,9 +144,9 @@ class MarginalSpaces:
                 axes.append((axis, max(at for at, even in enumerate(self.chains[axis].levels) if even <= level)))
         return tuple(axes)
 
-    def below(self, axes: Sequence[tuple[int, int | None]]) -> list[Space]:
-        """The spaces that lie in what these axes show."""
-        return list(_below(self.chains, axes))
+    def below(self, axes: Sequence[tuple[int, int | None]]) -> Iterable[Space]:
+        """The spaces that lie in what these axes show, the finest first; one by one, since there may be 2^axes."""
+        return _below(self.chains, axes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

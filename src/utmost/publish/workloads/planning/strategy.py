@@ -1,7 +1,7 @@
 """Strategies: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, lcm, prod, sqrt
 from typing import Any
@@ -84,6 +84,8 @@ class Strategy(Display):
     tuned_at: Level | None
     together: str | None
     rows: ProductRows | None
+    measurement: Measurement = field(init=False)
+    """The way to measure these families, and all that follows from it."""
 
     def __init__(
         self,
@@ -140,6 +142,7 @@ class Strategy(Display):
             "tuned_at": level if tuned_at is None else tuned_at,
             "together": together,
             "rows": rows,
+            "measurement": measurement,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -167,11 +170,6 @@ class Strategy(Display):
     def measured(self) -> int:
         """How many sums are measured."""
         return sum(prod(self.measured_shape(family)) for family in self.shares)
-
-    @property
-    def measurement(self) -> Measurement:
-        """What is measured, and all that follows from the way of it."""
-        return measurement_of(self.domain, self.shares, self.together, self.rows)
 
     @property
     def pair(self) -> PairAxis | None:

@@ -240,7 +240,7 @@ class _Frame:
     @cached_property
     def spaces(self) -> tuple[HatSpace, ...]:
         """Each eigenspace of the other axes."""
-        return tuple(self._space(space) for space in self.blocks.spaces)
+        return tuple(self._space(space) for space in self.blocks.spaces())
 
     def others(self, family: Family) -> Family:
         """A family, on the other axes alone."""

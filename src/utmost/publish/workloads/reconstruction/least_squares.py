@@ -91,7 +91,8 @@ class Reconstruction:
     domain: Domain
     weights: Mapping[Family, int]
     _chains: tuple[tuple[int, ...], ...] = field(init=False, repr=False)
-    _totals: Mapping[Family, int] = field(init=False, repr=False)
+    _totals: dict[Family, int] = field(init=False, repr=False)
+    _measured: tuple[tuple[Family, int], ...] = field(init=False, repr=False)
     _sizes: dict[tuple[int, int], tuple[int, int]] = field(init=False, repr=False)
     _classed: dict[Any, list[tuple[Any, int]]] = field(init=False, repr=False)
 
@@ -101,12 +102,9 @@ class Reconstruction:
         object.__setattr__(self, "_sizes", {})
         object.__setattr__(self, "_classed", {})
         object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
-        totals = dict.fromkeys(product(*self._chains), 0)
-        for family, weight in self.weights.items():
-            for space in totals:
-                if is_finer(self.canonical(family), space):
-                    totals[space] += self.cells_in(family) * weight
-        object.__setattr__(self, "_totals", totals)
+        object.__setattr__(self, "_totals", {})
+        measured = ((self.canonical(family), self.cells_in(family) * q) for family, q in self.weights.items())
+        object.__setattr__(self, "_measured", tuple(measured))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Reconstruction, (self.domain, dict(self.weights))
@@ -115,10 +113,19 @@ class Reconstruction:
         """How many cells a group of a measured family holds."""
         return math.prod(self._block(a, level) for a, level in enumerate(family))
 
-    @property
-    def spaces(self) -> Mapping[Family, int]:
-        """The eigenspaces that the measured levels tell apart, each with its lambda_T; 0 where nothing measures it."""
-        return self._totals
+    def spaces(self, base: Family | None = None) -> list[Family]:
+        """The eigenspaces that the measured levels tell apart; those that sums over a family in the chains lie in."""
+        least = self.domain.finest if base is None else base
+        return list(product(*([v for v in c if v >= b] for c, b in zip(self._chains, least, strict=True))))
+
+    def total(self, space: Family) -> int:
+        """lambda_T of an eigenspace; 0 where nothing measures it.
+
+        There may be as many spaces as cells, and each answer needs few: worked out when it is first asked for.
+        """
+        if space not in self._totals:
+            self._totals[space] = sum(weight for family, weight in self._measured if is_finer(family, space))
+        return self._totals[space]
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
@@ -140,7 +147,8 @@ class Reconstruction:
     @property
     def curvatures(self) -> tuple[int, int]:
         """The least and the largest curvature of the sum of squares: of the lambda_T."""
-        return min(self._totals.values()), max(self._totals.values())
+        coarsest = tuple(chain[-1] for chain in self._chains)
+        return self.total(self.domain.finest), self.total(coarsest)  # a coarser space is measured by more families
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
         """A number for each group of a family, equal where groups have one size on every axis: errors have one law."""
@@ -182,8 +190,7 @@ class Reconstruction:
         if len(forms) < 2:
             return [self.value(measured, form) for form in forms]
         self.variances(forms, dict.fromkeys(self.weights, 0.0))
-        bases = [self.base_of(form.family) for form in forms]
-        base = tuple(min(levels) for levels in zip(*bases, strict=True))
+        base = self._common_base(forms)
         sums, divisor = self._estimates(measured, base, base)
         return [value / divisor for value in values_of(forms, sums, base)]
 
@@ -198,23 +205,27 @@ class Reconstruction:
         parts = [self._parts(forms, axis) for axis in range(len(self._chains))]
         scales = [form.denominator**2 * math.prod(axis.size for axis in self.domain.axes) for form in forms]
         of_forms = np.zeros(len(forms))
-        for places, (space, total) in zip(
-            product(*(range(len(chain)) for chain in self._chains)), self._totals.items(), strict=True
-        ):
-            columns = [part[place] for part, place in zip(parts, places, strict=True)]
+        for space in self.spaces(self._common_base(forms)):
+            total = self.total(space)
+            columns = [part[level] for part, level in zip(parts, space, strict=True)]
             products = list(map(math.prod, zip(*columns, strict=True))) if columns else [1] * len(forms)
             if total == 0 and any(products):
                 lost = next(form for form, energy in zip(forms, products, strict=True) if energy)
                 raise not_determined(self.domain, lost.family, self.weights)
             energies = np.array([energy / scale for energy, scale in zip(products, scales, strict=True)])
-            for family, weight in self.weights.items():
-                if total and is_finer(self.canonical(family), space):
+            for (canonical, _), (family, weight) in zip(self._measured, self.weights.items(), strict=True):
+                if total and is_finer(canonical, space):
                     share = self.cells_in(family) * Fraction(weight, total) ** 2
                     of_forms += energies * (float(share) * variances[family])
         return of_forms
 
-    def _parts(self, forms: Sequence[ProductForm], axis: int) -> list[list[int]]:
-        """For each part of an axis' chain, what `energies` has of each answer there, times the axis' size."""
+    def _common_base(self, forms: Sequence[ProductForm]) -> Family:
+        """The coarsest family in the chains of whose groups each answer is a sum."""
+        bases = [self.base_of(form.family) for form in forms]
+        return tuple(min(levels) for levels in zip(*bases, strict=True))
+
+    def _parts(self, forms: Sequence[ProductForm], axis: int) -> dict[int, list[int]]:
+        """For each level of an axis' chain, what `energies` has of each answer there, times the axis' size."""
         factors = np.array([form.factors[axis] for form in forms], dtype=object)
         size = self.domain.axes[axis].size
         # Below it no sum of squares leaves int64.
@@ -225,27 +236,28 @@ class Reconstruction:
             sums = np.add.reduceat(factors, self.domain.axes[axis].group_starts(level), axis=1)
             lengths.append((sums * sums).sum(axis=1) * sums.shape[1])
         lengths.append(np.zeros_like(lengths[0]))
-        return [(fine - coarse).tolist() for fine, coarse in pairwise(lengths)]
+        differences = [(fine - coarse).tolist() for fine, coarse in pairwise(lengths)]
+        return dict(zip(self._chains[axis], differences, strict=True))
 
     def check_family_determined(self, family: Family) -> None:
         """Check that the measured sums determine every sum over a family."""
-        base = self.base_of(family)
-        if any(total == 0 and is_finer(base, space) for space, total in self._totals.items()):
+        if not self.total(self.base_of(family)):  # a family that measures this space measures all coarser ones
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
         """Check that the measured sums determine an answer."""
-        if any(energy and self._totals[space] == 0 for space, energy in self.energies(form).items()):
+        if any(energy and not self.total(space) for space, energy in self.energies(form).items()):
             raise not_determined(self.domain, form.family, self.weights)
 
     def energies(self, form: ProductForm) -> dict[Family, Fraction]:
-        """For each eigenspace, the squared length of what an answer has in it."""
+        """For each eigenspace in which an answer can lie, the squared length of its part there."""
         parts = []
-        for a, chain in enumerate(self._chains):
-            lengths = [*(form.energy(a, level) for level in chain), Fraction(0)]
+        base = self.base_of(form.family)
+        for a, (chain, least) in enumerate(zip(self._chains, base, strict=True)):
+            lengths = [*(form.energy(a, level) for level in chain if level >= least), Fraction(0)]
             parts.append([fine - coarse for fine, coarse in pairwise(lengths)])
         scale = Fraction(1, form.denominator**2)
-        return {space: scale * math.prod(part) for space, part in zip(self._totals, product(*parts), strict=True)}
+        return {space: scale * math.prod(part) for space, part in zip(self.spaces(base), product(*parts), strict=True)}
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises: which coefficients, and how often each occurs.
@@ -258,27 +270,26 @@ class Reconstruction:
         >>> Reconstruction(domain, {(0, 0): 1}).terms(total)
         {(0, 0): {(Fraction(1, 1),): 12}}
         """
-        divisor, kernel = self._kernel(self.domain.finest)
+        base = self._common_base(forms)
+        divisor, kernel = self._kernel(base)
+        divisor *= self.cells_in(base)  # the kernel acts on groups of so many cells, and forms count cells
+        used = [sum(level >= least for level in chain) for chain, least in zip(self._chains, base, strict=True)]
+        shares = np.array(list(kernel.values()), dtype=object).reshape([count for count in used if count > 1])
         coefficients = {}
         for family, weight in self.weights.items():
             classes = [self._classes(forms, a, level) for a, level in enumerate(family)]
             counts = _outer([np.array([count for _, count in alike], dtype=object) for alike in classes])
             columns = []
             for which, form in enumerate(forms):
-                total: Any = 0
-                for coarse, share in kernel.items():
-                    places = [chain.index(level) for chain, level in zip(self._chains, coarse, strict=True)]
-                    picked = [
-                        np.array([key[which][place] for key, _ in axis_classes], dtype=object)
-                        for axis_classes, place in zip(classes, places, strict=True)
-                    ]
-                    total = total + share * _outer(picked)
-                columns.append(
-                    [
-                        Fraction(weight * weighted, divisor * form.denominator)
-                        for weighted in np.asarray(total, dtype=object).ravel()
-                    ]
-                )
+                total: Any = shares
+                for axis_classes, count in zip(classes, used, strict=True):
+                    picked = np.array([key[which][-count:] for key, _ in axis_classes], dtype=object)
+                    if count > 1:  # the first axis left is summed over, and its classes become the last one
+                        total = np.tensordot(total, picked, axes=([0], [1]))
+                    else:
+                        total = np.multiply.outer(total, picked[:, 0])
+                scale = divisor * form.denominator
+                columns.append([Fraction(weight * weighted, scale) for weighted in np.ravel(total).tolist()])
             coefficients[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
         return coefficients
 
@@ -316,13 +327,12 @@ class Reconstruction:
 
     def _kernel(self, base: Family) -> tuple[int, dict[Family, int]]:
         """sum of Q_T / lambda_T over the T from base up, as (sum of K_V A_V' A_V) / D in integers, on base's groups."""
-        above = [space for space in self._totals if is_finer(base, space)]
         fractions = {}
-        for space in above:
+        for space in self.spaces(base):
             total = Fraction(0)
             for finer, sign in self._finer(space, base):
-                if self._totals[finer]:
-                    total += Fraction(sign, self._totals[finer])
+                if precision := self.total(finer):
+                    total += Fraction(sign, precision)
             fractions[space] = total * self.cells_in(base) / self.cells_in(space)
         divisor = math.lcm(*(fraction.denominator for fraction in fractions.values()))
         return divisor, {space: int(fraction * divisor) for space, fraction in fractions.items()}

@@ -1,4 +1,4 @@
-"""The account of a counting: right on every road, shown to the curator, and in nothing that is written."""
+"""The report of a counting: right on every road, shown to the curator, and in nothing that is written."""
 
 import copy
 import datetime as dt
@@ -26,9 +26,9 @@ from utmost.counting import count_table
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
 
 # Screens and options have no public name.
-from utmost.interfaces.cli.options.people_options import show_account
+from utmost.interfaces.cli.options.people_options import show_report
 from utmost.ledger import Ledger
-from utmost.publish.counting.counting_report import CountAccount
+from utmost.publish.counting.counting_report import CountingReport
 from utmost.workloads import Domain, bins, plain
 
 YEARS = Domain(year=bins(1970, 1983))
@@ -120,14 +120,14 @@ EVENTS = {
 }
 DOMAIN = Domain(page=["x", "y", "z"], age=bins(0, 10))
 SAY = {"person": "user", "domain": DOMAIN, "at_most": 2}
-ACCOUNT = CountAccount(
+REPORT = CountingReport(
     events=9,
-    left_out=4,
+    outside_domain=4,
     outside={"page": 2, "age": 1},
     missing={"page": 1, "age": 1},
     persons=2,
-    moved=1,
-    dropped=1,
+    clipped=1,
+    removed=1,
     pairs=4,
     kept_of="events",
     counted=5,
@@ -147,34 +147,34 @@ def frames(tmp_path):
         yield duckdb.from_arrow(arrow)
 
 
-def test_the_account_is_one_on_every_road(tmp_path):
+def test_the_report_is_one_on_every_road(tmp_path):
     for events in frames(tmp_path):
-        assert counted_with(events, **SAY).account == ACCOUNT, type(events)
+        assert counted_with(events, **SAY).report == REPORT, type(events)
 
 
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of Spark, about pandas
-def test_the_account_of_spark_is_the_same():
+def test_the_report_of_spark_is_the_same():
     """Equal events are grouped there, and each group counts for as many as it holds."""
     events = {**EVENTS, "age": [str(age) if age else None for age in EVENTS["age"]]}
-    assert counted_with(on(session(), events), **SAY).account == counted_with(events, **SAY).account == ACCOUNT
+    assert counted_with(on(session(), events), **SAY).report == counted_with(events, **SAY).report == REPORT
 
 
-def test_parts_have_the_account_of_all():
+def test_parts_have_the_report_of_all():
     events = {**EVENTS, "age": list("112313999")}
     say = {"person": "user", "domain": Domain(page=["x", "y"]), "at_most": 1}
     parts = counted_with(events, part={"age": ["1", "2"]}, **say)
-    accounts = [table.account for table in parts.values()]
-    assert accounts[0] == accounts[1]
-    assert (accounts[0].events, list(accounts[0].outside)) == (9, ["age", "page"])
+    reports = [table.report for table in parts.values()]
+    assert reports[0] == reports[1]
+    assert (reports[0].events, list(reports[0].outside)) == (9, ["age", "page"])
 
 
 MANY = {"user": ["a"] * 6 + ["b"], "page": ["x", "y", "z", "x", "x", "x", "x"], "paid": [5, 5, 5, 5, 5, 5, 5]}
 
 
 def test_events_outside_the_domain_are_warned_of_by_axis_and_without_numbers(tmp_path):
-    """On every road; a release of 100 of 182 patients was made without a word, as the account is for a terminal."""
+    """On every road; a release of 100 of 182 patients was made without a word, as the report is for a terminal."""
     for events in frames(tmp_path):
         with pytest.warns(RowsLeftOut) as caught:
             counted_with(events, **SAY)
@@ -188,11 +188,11 @@ def test_events_outside_the_domain_are_warned_of_by_axis_and_without_numbers(tmp
 @pytest.mark.filterwarnings("error")
 def test_what_is_meant_to_go_is_not_warned_of():
     kept = counted_with(EVENTS, **SAY, outside="leave out")
-    assert kept.account == ACCOUNT
+    assert kept.report == REPORT
     taken = {**SAY, "domain": Domain(page=plain(["x", "y", "z"], other="else"), age=bins(0, 10, other="else"))}
-    assert counted_with(EVENTS, **taken).account.left_out == 0
+    assert counted_with(EVENTS, **taken).report.outside_domain == 0
     words = {"person": "user", "domain": DOMAIN}
-    assert contributions_with(EVENTS, **words, at_most=[1, 2], outside="leave out").account.kept_of is None
+    assert contributions_with(EVENTS, **words, at_most=[1, 2], outside="leave out").report.kept_of is None
     with pytest.warns(RowsLeftOut):
         contributions_with(EVENTS, **words, at_most=[1, 2])
     for other in ("drop", ""):
@@ -217,14 +217,14 @@ def test_what_is_meant_to_go_is_not_warned_of():
         ({"at_most": 3, "measures": {"pages": distinct("page", of=["x", "y"], at_most=1)}}, "66 % of what", False),
     ],
 )
-def test_the_account_says_what_the_bounds_keep(bounds, share, is_cut):
+def test_the_report_says_what_the_bounds_keep(bounds, share, is_cut):
     """`at_most=10, per_cell=3` kept 17 % of three million events without a word."""
     domain = Domain(page=["x", "y", "z"]) if "measures" not in bounds or "n" in bounds["measures"] else Domain(paid=[5])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = counted_with(MANY, person="user", domain=domain, key=bytes(32), **bounds)
-    account = (next(iter(found.values())) if isinstance(found, dict) else found).account
-    row = next(text for name, text in account.rows.items() if name.endswith(" kept"))
+    report = (next(iter(found.values())) if isinstance(found, dict) else found).report
+    row = next(text for name, text in report.rows.items() if name.endswith(" kept"))
     assert share in row
     assert ("fewer than half" in row) == (int(re.search("([0-9]+) %", row)[1]) < 50)
     told = [str(warning.message) for warning in caught if warning.category is FewEventsKept]
@@ -233,7 +233,7 @@ def test_the_account_says_what_the_bounds_keep(bounds, share, is_cut):
 
 
 def test_a_command_without_a_terminal_warns_on_standard_error(run, tmp_path):
-    """Nothing of it is on standard output, and no number; `--leave-out` says that it is meant."""
+    """Nothing of it is on standard output, and no number; `--leave-out outside` says that it is meant."""
     events, domain = tmp_path / "e.csv", tmp_path / "d.json"
     events.write_text("who,SEX\na,F\nb,M\nc,Undifferentiated\nd,\n")
     domain.write_text('{"SEX": ["F", "M"]}')
@@ -241,17 +241,19 @@ def test_a_command_without_a_terminal_warns_on_standard_error(run, tmp_path):
     code, out, err = run(*said)
     assert (code, out) == (0, "SEX,count\nF,1\nM,1\n")
     assert "warning: Some events lie outside the declared domain on 'SEX' or have no value on 'SEX'" in err
-    assert "--leave-out" in err
+    assert "--leave-out outside" in err
     assert not re.search("[0-9]", err)
-    assert "warning" not in run(*said, "--leave-out")[2]
-    code, _, err = run("release", events, *said[2:8], "--epsilon", "1", "--leave-out")
-    assert (code, "utmost count TABLE" in err) == (2, True)
+    assert "warning" not in run(*said, "--leave-out", "outside")[2]
+    asked = ["release", events, *said[2:8], "--epsilon", "1"]
+    assert "--leave-out outside" in run(*asked)[2]
+    code, _, err = run(*asked, "--leave-out", "outside")
+    assert (code, "warning" in err) == (0, False)
 
 
 def test_a_table_all_of_whose_events_lie_outside_is_warned_of():
     with pytest.warns(NothingCounted, match="'page'"):
         counted = count_table({"user": ["a"], "page": ["UA"]}, Domain(page=["ua"]), Counting("user", at_most=1))
-    assert counted.account.left_out == 1
+    assert counted.report.outside_domain == 1
 
 
 TELLING = ("730412599135721", "689710440213377", "events read", "Confidential, for")
@@ -259,27 +261,27 @@ TELLING = ("730412599135721", "689710440213377", "events read", "Confidential, f
 
 @pytest.fixture
 def counted():
-    """A table whose account has numbers that come up nowhere by chance."""
+    """A table whose report has numbers that come up nowhere by chance."""
     counted = counted_with(EVENTS, **SAY)
-    numbers = {"events": int(TELLING[0]), "left_out": int(TELLING[0]), "outside": {"page": int(TELLING[1])}}
-    return replace(counted, account=replace(ACCOUNT, **numbers))
+    numbers = {"events": int(TELLING[0]), "outside_domain": int(TELLING[0]), "outside": {"page": int(TELLING[1])}}
+    return replace(counted, report=replace(REPORT, **numbers))
 
 
-def test_the_account_is_shown_and_marked(counted, capsys, monkeypatch):
+def test_the_report_is_shown_and_marked(counted, capsys, monkeypatch):
     for shown in (repr(counted), counted._repr_html_()):
         assert all(telling in shown for telling in TELLING)
-    show_account(counted)
+    show_report(counted)
     assert capsys.readouterr() == ("", "")  # no terminal: it would end in a log
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    show_account(counted)
+    show_report(counted)
     out, err = capsys.readouterr()
     assert out == ""
     assert all(telling in err for telling in TELLING)
 
 
-def test_nothing_that_is_written_has_the_account(counted, tmp_path, capsys):
+def test_nothing_that_is_written_has_the_report(counted, tmp_path, capsys):
     """Files, statements, the ledger with its answers, pickles and copies: none has a number of it, or its words."""
     counted.save(tmp_path / "counted.json")
     counted.save(tmp_path / "counted.csv")
@@ -294,11 +296,11 @@ def test_nothing_that_is_written_has_the_account(counted, tmp_path, capsys):
     for text in texts:
         assert not any(telling.encode() in text for telling in TELLING)
     for again in (pickle.loads(pickle.dumps(counted)), copy.copy(counted), copy.deepcopy(counted)):
-        assert again.account is None
+        assert again.report is None
         assert again.cells.tolist() == counted.cells.tolist()
         assert not again.cells.flags.writeable
-    with pytest.raises(Unsupported, match="never written"):
-        pickle.dumps(counted.account)
+    with pytest.raises(Unsupported, match="no table carries it"):
+        pickle.dumps(counted.report)
 
 
 def test_integers_beside_a_missing_cell_name_the_cause_and_the_cast():
@@ -312,3 +314,36 @@ def test_a_counting_names_no_argument_that_it_has_not():
     with pytest.raises(BadTable, match="step=") as caught:
         count_table(events, Domain(page=["x"]), Counting("user", at_most=1), measure=ut.sum("amount"))
     assert "numbers=" not in str(caught.value)
+
+
+def test_a_job_reads_the_report_as_json(run, tmp_path):
+    pd.DataFrame(EVENTS).to_csv(tmp_path / "events.csv", index=False)
+    (tmp_path / "domain.json").write_text(json.dumps(DOMAIN.facts()))
+    asked = ["count", tmp_path / "events.csv", "--person", "user", "--at-most", 2, "--domain", tmp_path / "domain.json"]
+    path = tmp_path / "report.json"
+    code, shown, err = run(*asked, "--out", tmp_path / "c.json", "--report", path)
+    assert code == 0
+    assert "events read" not in shown + err
+    facts = json.loads(path.read_text())
+    assert facts == REPORT.facts()
+    assert (facts["percent_kept"], facts["outside"], facts["removed"]) == (33, {"page": 2, "age": 1}, 1)
+    assert path.stat().st_mode & 0o077 == 0
+    assert run(*asked, "--dry-run", "--report", path)[0] == 2  # nothing is written over
+
+
+def test_a_table_of_cells_has_no_report(run, tmp_path):
+    (tmp_path / "cells.csv").write_text("page,n\nx,3\n")
+    (tmp_path / "domain.json").write_text('{"page": ["x"]}')
+    asked = [
+        "count",
+        tmp_path / "cells.csv",
+        "--count-column",
+        "n",
+        "--at-most",
+        1,
+        "--domain",
+        tmp_path / "domain.json",
+    ]
+    code, _, err = run(*asked, "--dry-run", "--report", tmp_path / "report.json")
+    assert (code, "--report" in err) == (2, True)
+    assert not (tmp_path / "report.json").exists()

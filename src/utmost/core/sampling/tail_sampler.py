@@ -1,8 +1,8 @@
-"""Exact draws of any law on the integers, from its tails alone: certified thresholds near 0, and more beyond.
+"""A sampler for any law on the integers, from its tails alone.
 
-The values -m..m are the indices of a `Categorical` law whose first and last index stand for everything from -m downward
-and from m upward. Whoever lands there draws the size from m on by the conditional tails P(X >= i) / P(X >= m), in
-windows that follow each other: no tail is ever cut off.
+The values -m..m are the indices of a `Categorical` law whose first and last index stand for all values from -m downward
+and from m upward. A draw that hits one of these two takes its size from the conditional tails P(X >= i) / P(X >= m), in
+one window after the other: no tail is cut off.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from utmost.core.exact.intervals import Interval
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.powers import FloatPowers
 from utmost.core.sampling.categorical import Categorical, Cuts
-from utmost.core.sampling.geometric_draws import ArrayDraws, chooser
+from utmost.core.sampling.geometric_draws import SamplingPlan, chooser
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.random_bits import Randomness, Word
 from utmost.errors import Unsupported
@@ -21,12 +21,12 @@ from utmost.errors import Unsupported
 _MOST_VALUES = 1 << 16
 
 
-class ManyByTail:
+class TailSampler:
     """Arrays of independent draws of a law on the integers.
 
     Args:
-        law: gives the tails as intervals of any precision.
-        plan: how the index near 0 is looked up; its ``tail_bits`` say how rarely a draw lies beyond.
+        law: Law whose tails are intervals of any precision.
+        plan: Plan for the index near 0; a draw beyond it has the chance 2^-tail_bits.
 
     Raises:
         Unsupported: for noise with more than 2^16 values near 0, which needs a sampler of its own.
@@ -37,7 +37,7 @@ class ManyByTail:
 
     __slots__ = ("_choosers", "_index", "_law", "_reach")
 
-    def __init__(self, law: IntegerLaw, plan: ArrayDraws) -> None:
+    def __init__(self, law: IntegerLaw, plan: SamplingPlan) -> None:
         self._law, self._reach = law, _reach(law, 2.0**-plan.tail_bits)
         self._choosers: dict[int, Callable[[Word], int]] = {}
         self._index = Categorical(_near(law, self._reach), word_bits=plan.word_bits, lookup=plan.lookup)
@@ -69,7 +69,7 @@ class ManyByTail:
 
 
 def _reach(law: IntegerLaw, least: float) -> int:
-    """An m of at least 1 with a tail from m on of at most ``least``, about."""
+    """An m of at least 1 with P(X >= m) of at most about ``least``."""
     tails = np.asarray(law.tail(FloatPowers, np.arange(1, _MOST_VALUES)), np.float64)
     if tails[-1] > least:
         raise Unsupported(

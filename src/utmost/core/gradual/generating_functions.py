@@ -1,18 +1,17 @@
-r"""Laws on the integers as rational functions of z, and dividing one by another with proof.
+r"""Probability generating functions of laws on the integers, as rational functions of z, and certified quotients.
 
-**A law on the integers as a rational function of z.**
+**The generating function of a law.**
 
 .. math:: \sum_i p(i) z^i = s\, \frac{N(z)}{(1 - b z^D)(1 - b z^{-D})}
 
-For a staircase of period D, step r and ratio b, N = B_{2r-1} + b B_{2(D-r)+1}, where B_n, for odd n, is the block
+A staircase of period D, step r and ratio b has N = B_{2r-1} + b B_{2(D-r)+1}, where B_n, for odd n, is the block
 z^{-(n-1)/2} + ... + z^{(n-1)/2}. With g = gcd(2r-1, 2D) the block B_g divides N: its zeros lie on the unit circle, and
-two laws can only be divided by each other where these cancel. For a table of finitely many probabilities b = 0.
+the quotient of two laws exists only where these cancel. A table of finitely many probabilities has b = 0.
 
-**Dividing one law by another, with proof: the inverse of a Laurent polynomial on the unit circle, certified.**
-
-A guess c for 1/N is certified by its residue e = N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N
-has no zero in the annulus 1/s <= |z| <= s, and the true inverse differs from c by at most |c|_s eta / (1 - eta) in the
-same norm (Neumann's series; the weighted norm is submultiplicative).
+**The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its residue e =
+N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z| <= s, and the
+true inverse differs from c by at most |c|_s eta / (1 - eta) in the same norm (Neumann's series; the
+weighted norm is submultiplicative).
 """
 
 import math
@@ -28,171 +27,163 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact, exact_integer
+from utmost.core.exact.numbers import exact, exact_integer
 from utmost.core.noise.law import Law
 from utmost.core.noise.profile_law import ProfileLaw
 from utmost.errors import OutOfRange, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """The rational function of a law.
+class GeneratingFunction:
+    """The generating function of a law on the integers.
 
     Attributes:
-        plain, marked: the coefficients of N over its block are plain + b marked, from exponent ``start`` upward.
-        start: the lowest exponent of N over its block.
-        level: b as a level, or None for b = 0.
+        constant, linear: Coefficients of N over its block are constant + b linear, from exponent ``start`` upward.
+        start: Lowest exponent of N over its block.
+        level: Level whose alpha is b, or None for b = 0.
         period: D.
         block: g.
     """
 
-    plain: tuple[Fraction, ...]
-    marked: tuple[Fraction, ...]
+    constant: tuple[Fraction, ...]
+    linear: tuple[Fraction, ...]
     start: int
     level: Level | None
     period: int
     block: int = 1
 
-    def over(self, common: int) -> "Series":
-        """The same function divided by the block B_common, for a divisor of ``block``, with the rest multiplied out."""
+    def over_block(self, common: int) -> "GeneratingFunction":
+        """The function divided by the block B_common, for a divisor of ``block``, with the rest of the block multiplied
+        out."""
         count = self.block // common
         comb = [Fraction(int(i % common == 0)) for i in range((count - 1) * common + 1)]
-        plain, marked = (tuple(np.convolve(objects(part), objects(comb))) for part in (self.plain, self.marked))
-        return Series(plain, marked, self.start - (len(comb) - 1) // 2, self.level, self.period)
+        constant, linear = (tuple(np.convolve(objects(part), objects(comb))) for part in (self.constant, self.linear))
+        return GeneratingFunction(constant, linear, self.start - (len(comb) - 1) // 2, self.level, self.period)
 
     @property
     def exponents(self) -> list[int]:
         """The exponents of N over its block, ascending."""
-        return [self.start + i for i, (p, m) in enumerate(zip(self.plain, self.marked, strict=True)) if p or m]
+        return [self.start + i for i, (p, m) in enumerate(zip(self.constant, self.linear, strict=True)) if p or m]
 
     @property
     def stride(self) -> int:
-        """The largest u such that the function is one of z^u, but for a power of z."""
+        """The largest u for which this is a power of z times a function of z^u."""
         first, *others = self.exponents
         return math.gcd(*(e - first for e in others), self.period if self.level is not None else 0)
 
-    def shifted(self, by: int) -> "Series":
-        """The same function times z^by."""
-        return replace(self, start=self.start + by)
+    def shifted(self, exponent: int) -> "GeneratingFunction":
+        """The function times z^exponent."""
+        return replace(self, start=self.start + exponent)
 
-    def thinned(self, stride: int) -> "Series":
-        """The same function with z for z^stride."""
+    def thinned(self, stride: int) -> "GeneratingFunction":
+        """The function with z in place of z^stride."""
         first = -self.start % stride
-        plain, marked = self.plain[first::stride], self.marked[first::stride]
-        return Series(plain, marked, (self.start + first) // stride, self.level, max(1, self.period // stride))
+        constant, linear = self.constant[first::stride], self.linear[first::stride]
+        return GeneratingFunction(
+            constant, linear, (self.start + first) // stride, self.level, max(1, self.period // stride)
+        )
 
     @property
     def fractions(self) -> tuple[Fraction, ...] | None:
-        """The coefficients where they are rational."""
-        if not any(self.marked):
-            return self.plain
+        """The coefficients as Fractions, if they are rational."""
+        if not any(self.linear):
+            return self.constant
         if self.level is None or not self.level.is_rational:
             return None
         b = self.level.alpha_fraction()
-        return tuple(p + b * m for p, m in zip(self.plain, self.marked, strict=True))
+        return tuple(p + b * m for p, m in zip(self.constant, self.linear, strict=True))
 
-    def core(self, bits: int) -> list[Interval]:
+    def coefficients(self, bits: int) -> list[Interval]:
         """The coefficients as intervals."""
         b = self.ratio(bits)
-        return [b * m + p for p, m in zip(self.plain, self.marked, strict=True)]
+        return [b * m + p for p, m in zip(self.constant, self.linear, strict=True)]
 
     def ratio(self, bits: int) -> Interval:
         """b as an interval."""
         return Interval.of(0, bits) if self.level is None else self.level.alpha_interval(bits)
 
     def scale(self, bits: int) -> Interval:
-        """s = (1 - b)^2 / N(1), block aside."""
+        """s = (1 - b)^2 / N(1), without the block."""
         b = self.ratio(bits)
-        return (1 - b) ** 2 / (b * sum(self.marked) + sum(self.plain))
+        return (1 - b) ** 2 / (b * sum(self.linear) + sum(self.constant))
 
     def characteristic(self, angles: NDArray[np.float64]) -> NDArray[np.complex128]:
-        """E[exp(i t X)] over the block's, in floats."""
+        """E[exp(i t X)] divided by the block, in floats."""
         b = float(self.ratio(64).upper)
         values = np.zeros(angles.shape, np.complex128)
-        for k, (p, m) in enumerate(zip(self.plain, self.marked, strict=True)):
+        for k, (p, m) in enumerate(zip(self.constant, self.linear, strict=True)):
             values += (float(p) + b * float(m)) * np.exp(1j * (self.start + k) * angles)
-        total = float(sum(self.plain)) + b * float(sum(self.marked))
+        total = float(sum(self.constant)) + b * float(sum(self.linear))
         tail = (1 - b) ** 2 / (1 - 2 * b * np.cos(self.period * angles) + b * b)
         return np.asarray(values / total * tail, np.complex128)
 
     def squared_modulus(self, x: Fraction, y: Fraction, bits: int) -> Interval:
-        """|E[z^X]|^2 over the block's, at z = x + iy on the unit circle, as an interval."""
+        """|E[z^X]|^2 divided by the block's, at z = x + iy on the unit circle, as an interval."""
         real, imaginary = Interval.of(0, bits), Interval.of(0, bits)
-        for coefficient in reversed(self.core(bits)):  # Horner's rule; the factor z^start has modulus 1
+        for coefficient in reversed(self.coefficients(bits)):  # Horner's rule; the factor z^start has modulus 1
             real, imaginary = real * x - imaginary * y + coefficient, real * y + imaginary * x
-        b, cosine = self.ratio(bits), _cosine(x, self.period, bits)
+        guard = bits + 2 * self.period.bit_length() + 8
+        low, high = Interval.of(1, guard), Interval.of(x, guard)  # cos(kt) and cos((k+1)t)
+        for digit in bin(self.period)[2:]:
+            middle = 2 * low * high - x
+            low, high = (middle, 2 * high * high - 1) if digit == "1" else (2 * low * low - 1, middle)
+        b, cosine = self.ratio(bits), low.at(bits)
         rest = 1 - 2 * b * cosine + b * b
         return (real * real + imaginary * imaginary) * self.scale(bits) ** 2 / rest**2
 
 
-def series(law: Any) -> Series:
-    """The rational function of an integer law, or of a table {integer: probability}.
+def generating_function(law: Any) -> GeneratingFunction:
+    """The generating function of a staircase on the integers, or of a table {integer: probability}.
 
-    Raises:
-        OutOfRange: for probabilities that are negative or do not sum to 1, and for what is neither.
-
-    >>> series({0: "1/2", 1: "1/2"}).plain
+    >>> generating_function({0: "1/2", 1: "1/2"}).constant
     (Fraction(1, 2), Fraction(1, 2))
     """
     if isinstance(law, ProfileLaw):
         profile = law.profile
-        return staircase_series(profile.level, profile.period, 2 * profile.step - 1)
+        return staircase_generating_function(profile.level, profile.period, 2 * profile.step - 1)
     if isinstance(law, Law):
         raise Unsupported("only staircases on the integers are known as rational functions", came=law)
     if isinstance(law, Mapping):
-        return _table(law)
+        masses = {exact_integer(k, "outcome"): exact(p, "probability") for k, p in law.items()}
+        if sum(masses.values()) != 1 or any(p < 0 for p in masses.values()):
+            raise OutOfRange("the probabilities must not be negative and must sum to 1", came=sum(masses.values()))
+        support = sorted(k for k, p in masses.items() if p)
+        constant = tuple(masses.get(k, Fraction(0)) for k in range(support[0], support[-1] + 1))
+        return GeneratingFunction(constant, tuple(Fraction(0) for _ in constant), support[0], None, 1)
     raise OutOfRange("a law on the integers, or a table {integer: probability}, is needed", came=law)
 
 
-def staircase_series(level: Level, period: int, near: int) -> Series:
+def staircase_generating_function(level: Level, period: int, near: int) -> GeneratingFunction:
     """B_near + b B_(2 D - near) over (1 - b z^D)(1 - b z^-D), for 1 <= near <= 2 D.
 
-    On the integers near = 2r - 1. For a staircase on the reals in cells of width D/n it is 2 gamma n, with n for D: the
-    exponents are those of the cells' middles, and half-integers, but over the block they are integers again.
+    On the integers near = 2r - 1. A staircase on the reals, in cells of width D/n, has near = 2 gamma n, and n in place
+    of D: the exponents are those of the cells' middles, half-integers, and divided by the block they are integers
+    again.
     """
     far, block = 2 * period - near, math.gcd(near, 2 * period)
     if near == far:  # N = (1 + b) B_D, and a constant factor does not matter
-        return Series((Fraction(1),), (Fraction(0),), 0, level, period, block)
+        return GeneratingFunction((Fraction(1),), (Fraction(0),), 0, level, period, block)
     reach = (max(near, far) - block) // 2
-    plain, marked = (
+    constant, linear = (
         tuple(
             Fraction(int(2 * abs(i) <= n - block and (2 * i - n + block) % (2 * block) == 0))
             for i in range(-reach, reach + 1)
         )
         for n in (near, far)
     )
-    return Series(plain, marked, -reach, level, period, block)
-
-
-def _table(table: Mapping[Any, Number]) -> Series:
-    masses = {exact_integer(k, "outcome"): exact(p, "probability") for k, p in table.items()}
-    if sum(masses.values()) != 1 or any(p < 0 for p in masses.values()):
-        raise OutOfRange("the probabilities must not be negative and must sum to 1", came=sum(masses.values()))
-    support = sorted(k for k, p in masses.items() if p)
-    plain = tuple(masses.get(k, Fraction(0)) for k in range(support[0], support[-1] + 1))
-    return Series(plain, tuple(Fraction(0) for _ in plain), support[0], None, 1)
-
-
-def _cosine(cosine: Fraction, multiple: int, bits: int) -> Interval:
-    """cos(nt) from cos(t), by doubling."""
-    guard = bits + 2 * multiple.bit_length() + 8
-    low, high = Interval.of(1, guard), Interval.of(cosine, guard)  # cos(kt) and cos((k+1)t)
-    for digit in bin(multiple)[2:]:
-        middle = 2 * low * high - cosine
-        low, high = (middle, 2 * high * high - 1) if digit == "1" else (2 * low * low - 1, middle)
-    return low.at(bits)
+    return GeneratingFunction(constant, linear, -reach, level, period, block)
 
 
 @dataclass(frozen=True, slots=True)
-class Inverse:
-    """Coefficients of a near-inverse of a Laurent polynomial.
+class NearInverse:
+    """Coefficients c of a near-inverse of a Laurent polynomial N.
 
     Attributes:
-        values: integers; values[i] / 2^bits is the coefficient of z^(start + i).
-        start: the lowest exponent.
-        bits: of the fixed point.
-        residue: N c - 1 as upper bounds of absolute values, in the fixed point, from exponent ``residue_start`` on.
-        residue_start: its lowest exponent.
+        values: Integers; values[i] / 2^bits is the coefficient of z^(start + i).
+        start: Lowest exponent.
+        bits: Fractional bits of the fixed-point numbers.
+        residue: Upper bounds of the absolute coefficients of N c - 1, from exponent ``residue_start`` upward.
+        residue_start: Lowest exponent of the residue.
     """
 
     values: list[int]
@@ -210,13 +201,13 @@ class Inverse:
         return weighted_norm(self.residue, self.residue_start, weight, self.bits)
 
 
-def inverse(core: list[Interval], start: int, reach: int) -> Inverse:
-    """A near-inverse of N(z) = sum core_i z^(start + i), with exponents of absolute value up to ``reach``.
+def inverse(core: list[Interval], start: int, reach: int) -> NearInverse:
+    """A near-inverse of N(z) = sum core_i z^(start + i), with exponents from -reach to reach.
 
     Args:
-        core: the coefficients of N as intervals of one precision.
-        start: the lowest exponent.
-        reach: how many coefficients on each side.
+        core: Coefficients of N as intervals of one precision.
+        start: Lowest exponent of N.
+        reach: Number of coefficients on each side.
     """
     bits = core[0].bits
     middles = [(c.low + c.high) >> 1 for c in core]
@@ -227,15 +218,15 @@ def inverse(core: list[Interval], start: int, reach: int) -> Inverse:
         residue = convolve(middles, values)
         residue = [-(-r >> bits) for r in residue]
         residue[reach - start] -= 1 << bits
-        # The last round of Newton only measures what is left.
+        # The last round of Newton only measures the residue.
         if step == steps:
             break
         correction = convolve(values, residue)
         cut = correction[reach - start : reach - start + 2 * reach + 1]
         values = [v - (c >> bits) for v, c in zip(values, cut, strict=True)]
-    # Middles stood for intervals: so much may the coefficients be off.
+    # The middles stood for intervals; the slack bounds the difference.
     slack = 2 + -(-radius * sum(map(abs, values)) >> bits)
-    return Inverse(values, -reach, bits, [abs(r) + slack for r in residue], start - reach)
+    return NearInverse(values, -reach, bits, [abs(r) + slack for r in residue], start - reach)
 
 
 def convolve(first: list[int], second: list[int]) -> list[int]:

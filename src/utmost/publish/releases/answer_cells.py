@@ -1,43 +1,35 @@
-"""A released table with its statement, to be read: cells with their error bars, and what is computed of them.
+"""The cells of an answer, to be read: numbers with their margins, and what is computed of them.
 
 Nothing here needs more than what was published, and nothing costs privacy. Rows are selected by public columns alone: a
 choice made by noisy values would make an error bar hold less often than it says.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from os.path import isfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, mapping, optional, text, truth, wrong_kind
-from utmost.core.exact.display import Display
+from utmost.core.exact.arguments import mapping, optional, text, truth
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.plan import CellsAt
-from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement import Statement, read_statement, stated_field
-from utmost.publish.promises.statement_kinds import CELLS, STATEMENT_KIND, noise_kind
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
-from utmost.publish.releases.withheld import WithheldTable, withheld_table
-from utmost.publish.releases.withholding import WithholdingRule
 from utmost.tables.axes.domain import Where
 from utmost.tables.cells.columns import integer_column, real_column
-from utmost.tables.files import files, sidecars
-from utmost.tables.files.text_files import TextFile
+from utmost.tables.files import files
 from utmost.tables.frames.adapters import no_column
 from utmost.tables.frames.any_table import adapter_of
 
 Rows = frozenset[int] | Where | None
-"""Rows of a table: as of `ReleasedTable.chosen`, or labels by public column; all of them where nothing is named."""
+"""Rows of a table: as of `AnswerCells.chosen`, or labels by public column; all of them where nothing is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,86 +49,43 @@ class SumOfCells:
     confidence: Fraction
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ReleasedTable(Display):
-    """A table as it was released, and the plan that its statement is about.
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerCells:
+    """The cells of an answer as numbers, each with noise of its own, and the labels of their rows as text.
 
     Attributes:
-        table: of the kind that the file has.
-        said: the statement, checked.
-        promise: what it promises.
-        plan: the noise at its level.
-        cells: the numbers of each released column.
-        labels: every public column, as text.
+        answer: The answer, of a table at hand.
+        plan: Its noise.
+        cells: Numbers of each released column.
+        labels: Every public column, as text.
     """
 
-    _shown = ("plan",)
-
-    table: Any
-    said: dict[str, Any]
-    promise: Promise
+    answer: Answer[Any]
     plan: CellsAt
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
 
     @classmethod
-    def read(
-        cls,
-        path: Path | str,
-        statement: Path | str | None = None,
-        *,
-        separator: str | None = None,
-        encoding: str | None = None,
-    ) -> "ReleasedTable":
-        """The released table in a file, checked against the statement beside it, or another.
-
-        Args:
-            path: of the table. statement: of its statement; the one beside it if left out.
-            separator, encoding: of a text file, where its header does not say it; else found there, and UTF-8.
+    def of(cls, answer: Answer[Any]) -> "AnswerCells":
+        """The cells of an answer.
 
         Raises:
-            BadTable: where the statement does not follow from itself, or is about another table.
-            WrongKind: for what is no path. OSError: where the file cannot be read.
-            Unsupported: for a release of points, or of columns changed together, whose cells are not independent.
+            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one,
+                and for a table that is drawn while it is written.
         """
-        path = _path(path, "path")
-        beside = sidecars.sidecar_path(path) if statement is None else _path(statement, "statement")
-        if not isfile(beside) and path.suffix.lower() == ".json":
-            read_statement(path)  # says what it is, where it is no release
-        if not isfile(beside):
-            remedy = (
-                "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one. Of a release "
-                "by a plan ask for its .json file: utmost total answers from that."
-            )
-            raise BadTable(
-                "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
-            )
-        stated = read_statement(beside)
-        _check_independent(stated)
-        spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
-        table = files.read(spelled)
-        if statement is None:
-            sidecars.check_unchanged(path, stated)
-        return cls.of(table, stated)
-
-    @classmethod
-    def of(cls, table: Any, stated: dict[str, Any]) -> "ReleasedTable":
-        """A released table at hand, checked against its statement but for the digest of its file.
-
-        Raises:
-            BadTable: where the statement does not follow from itself, or is about another table.
-            Unsupported: as `read`.
-        """
-        _check_independent(instance(stated, dict, "stated"))
-        checked = Statement.of_facts(stated)
-        plan, promise = checked.check(table, digested=False), checked.promise
-        assert isinstance(plan, CellsAt), "the noise of cells is planned cell by cell"
-        numbers = _numbers(table, promise.columns, plan)
-        return cls(table, stated, promise, plan, numbers, _texts(table, promise.columns))
+        plan, columns = answer.plan, answer.columns
+        if not isinstance(plan, CellsAt):
+            remedy = "Its cells stand in answer.table, with margins where it has any."
+            came = answer.promise.noise.kind
+            raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
+        if answer.is_drawn_later:
+            came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
+            raise Unsupported("a release is read where its values are at hand", came=came, remedy=remedy)
+        return cls(answer, plan, _numbers(answer.table, columns, plan), _texts(answer.table, columns))
 
     @property
     def bars(self) -> CellBars:
-        """The error bars of what is computed of the cells."""
+        """Margins of what is computed of the cells."""
         return CellBars(self.plan)
 
     @property
@@ -146,7 +95,7 @@ class ReleasedTable(Display):
 
     def at(self, level: Level) -> CellsAt:
         """What the same release would promise at another level."""
-        plan = self.promise.noise.plan(level, self.plan.confidence)
+        plan = self.answer.promise.noise.plan(level, self.plan.confidence)
         assert isinstance(plan, CellsAt), "the noise of cells is planned cell by cell"
         return plan
 
@@ -271,36 +220,14 @@ class ReleasedTable(Display):
         shared = len(rows & over) if above == below else 0
         return self.bars.ratio(*sums, above=len(rows), below=len(over), shared=shared, confidence=confidence)
 
-    def withhold(
-        self,
-        *,
-        below: Number | None = None,
-        relative_margin: Number | None = None,
-        complementary: bool = False,
-        mark: str = "withheld",
-    ) -> WithheldTable[Any]:
-        """The table with cells left out by a public rule on their noisy values: as `Answer.withhold`.
-
-        Args:
-            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
-
-        Raises:
-            OutOfRange, NotANumber: for a rule that is none.
-        """
-        return self.withheld(WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark))
-
-    def withheld(self, rule: WithholdingRule) -> WithheldTable[Any]:
-        """`withhold` by a rule."""
-        return withheld_table(self.table, self.promise.columns, self.plan, self.said, rule)
-
     def with_bars(self, confidence: Number = "0.95") -> Any:
         """The table with the ends of each cell's interval behind it, by itself and all cells at once.
 
         Raises:
             BadTable: where a column has one of the new names.
         """
-        adapter = adapter_of(self.table)
-        names = set(adapter.names(self.table))
+        adapter = adapter_of(self.answer.table)
+        names = set(adapter.names(self.answer.table))
         alone = exact(self.bars.alone(confidence))
         together = exact(self.bars.together(self.rows * len(self.cells), confidence))
         laid: dict[str, NDArray[Any]] = {}
@@ -314,23 +241,7 @@ class ReleasedTable(Display):
             if name in names:
                 remedy = "Rename that column."
                 raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
-        return adapter.with_columns(self.table, laid, after)
-
-
-def _check_independent(stated: Mapping[str, Any]) -> None:
-    kind = stated_field(stated, "kind", str)
-    noise = noise_kind(stated) if kind == STATEMENT_KIND else kind
-    if noise not in CELLS:
-        remedy = "Its cells stand in the table, with margins where it has any; utmost verify says what is promised."
-        came = "columns changed together" if noise.startswith("together") else noise
-        raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
-
-
-def _path(place: object, name: str) -> Path:
-    """A path that is, or is written as, one."""
-    if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
-        raise wrong_kind(name, "the path of a file", place)
-    return Path(place)
+        return adapter.with_columns(self.answer.table, laid, after)
 
 
 def _numbers(table: object, released: Sequence[str], plan: CellsAt) -> dict[str, list[Fraction]]:

@@ -1,0 +1,73 @@
+"""`utmost detail`: noisy sums of groups choose in how much detail each group is counted."""
+
+from typing import Annotated
+
+from utmost.core.exact.progress_bar import progress_bar
+from utmost.core.exact.written_levels import level_text
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.options.people_options import Persons
+from utmost.interfaces.cli.options.shared_options import named_values
+from utmost.interfaces.cli.options.table_options import NumberSpelling
+from utmost.interfaces.cli.release_ways import counted_table
+from utmost.interfaces.cli.screens.published_screen import show_detailed
+from utmost.interfaces.cli.screens.screen import DRY, facts, number, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.workload_screens import check_document
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.releases.detailed_release import DetailRule, rehearse_detailed, release_detailed
+
+Groups = Annotated[
+    str,
+    option(
+        "LEVEL[=SHARE]",
+        "Level of an axis whose sums are released first, with 1/8 of the privacy level or another share: county=1/4.",
+    ),
+]
+Breakdowns = Annotated[
+    list[str],
+    option("NAMES=NUMBER", "Breakdown, and the noisy sum from which on a group has it: 'age sex=500'.", "--detail"),
+]
+
+
+def detail(
+    table: file_options.TableOrLake,
+    *,
+    group: Groups,
+    breakdowns: Breakdowns,
+    people: Persons,
+    level: options.AskedLevel,
+    spelling: NumberSpelling,
+    answer: options.Output,
+    sign: options.Sign = None,
+    confidence: options.Confidence = "0.95",
+    dry_run: options.DryRun = False,
+    yes: options.Yes = False,
+) -> None:
+    """Release a table in two stages: noisy sums of groups choose in how much detail each group is counted.
+
+    --group county releases the sums of counties with 1/8 of the privacy level. --detail 'age sex=500' breaks a county
+    down by age and sex where its noisy sum is at least 500. The rest of the level is for these parts.
+    """
+    at, (name, _, share) = level.read(), group.partition("=")
+    rule = DetailRule(name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "'age sex=500'"))
+    check_document(answer.file, sign)
+    counted = counted_table(spelling.of(table, is_counted=people.are_events), people, "add-remove", spelling.cells)
+    if counted is None:
+        remedy = "Count first, or here: --person, --at-most and --domain."
+        raise OutOfRange("details are of a counted table", came=table.name, remedy=remedy)
+    if dry_run:
+        first, margins = rehearse_detailed(counted, rule, at, share or "1/8", confidence)
+        report = {"dry_run": True, "level": level_text(at), "share": str(first), "margins": margins}
+        rows = {f"margin of {family}": f"± {number(margin)}" for family, margin in margins.items()}
+        shown = Group(Text(DRY, style="bold"), facts({"level": f"{at}, {first} of it first", **rows}))
+        return print_json(report) if answer.as_json else screen().print(shown)
+    with options.protected(yes), progress_bar("Noising"):
+        release = release_detailed(counted, name, rule.details, epsilon=at, first=share or "1/8", confidence=confidence)
+    if answer.file is None and not answer.as_json:
+        return print_json(release.facts())
+    if answer.file is not None:
+        release.save(answer.file, sign=sign)
+    show_detailed(release, as_json=answer.as_json, written="" if answer.file is None else str(answer.file))

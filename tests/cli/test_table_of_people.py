@@ -1,0 +1,237 @@
+"""The daily job in one command: counts, sums and means of persons by group, saved, stated, verified and read."""
+
+import csv
+import datetime as dt
+import json
+import math
+import random
+import zipfile
+from decimal import Decimal
+
+import pytest
+
+import utmost as ut
+from utmost.workloads import ages
+
+REGIONS = ["01", "02", "Köln", "nobody"]
+GROUPS = ["0 to 17", "18 to 64", "65+"]
+DOMAIN = {
+    "region": REGIONS,
+    "age": {"ages": [0, 18, 65, None], "on": "2025-01-01", "column": "birth_date"},
+}
+SAY = ["--each-row", "--by", "region,age"]
+MARKS = ["--missing-marks", "NA", "--leave-out", "amounts"]
+
+
+def persons(rows, seed=1):
+    """Persons as offices have them: leading zeros, Unicode, decimals, negative incomes and missing ones."""
+    source = random.Random(seed)
+    for row in range(rows):
+        born = dt.date(1930, 1, 1) + dt.timedelta(days=source.randrange(34_000))
+        income = "NA" if source.random() < 0.15 else f"{source.randrange(-200_000, 12_000_000) / 100:.2f}"
+        yield {"id": row, "region": source.choice(REGIONS[:3]), "birth_date": born.isoformat(), "income": income}
+
+
+def written(folder, rows):
+    with (folder / "persons.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, ["id", "region", "birth_date", "income"])
+        table.writeheader()
+        table.writerows(rows)
+    (folder / "domain.json").write_text(json.dumps(DOMAIN), encoding="utf-8")
+    return folder / "persons.csv"
+
+
+def truth(rows, low=Decimal(-500), high=Decimal(100_000)):
+    """For each region and age group, the persons, those with an income, and the sum of incomes between the ends."""
+    axis = ages("birth_date", [0, 18, 65, None], on="2025-01-01").named("age")
+    cells = {(region, group): [0, 0, Decimal(0)] for region in REGIONS for group in GROUPS}
+    for row in rows:
+        cell = cells[row["region"], GROUPS[axis.place(row["birth_date"])]]
+        cell[0] += 1
+        if row["income"] != "NA":
+            cell[1] += 1
+            cell[2] += min(max(Decimal(row["income"]), low), high)
+    return cells
+
+
+def read(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return {(row["region"], row["age"]): row for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_table_of_the_trade_is_one_command(run, tmp_path, packed):
+    rows, out = [*persons(600)], tmp_path / "table.csv"
+    table = written(tmp_path, rows)
+    if packed:
+        with zipfile.ZipFile(tmp_path / "persons.csv.zip", "w") as archive:
+            archive.write(table, "persons.csv")
+        table = tmp_path / "persons.csv.zip"
+    asked = ["release", table, *SAY, "--domain", tmp_path / "domain.json", "--mean", "income=-500,100000,0.01"]
+    code, shown, err = run(*asked, *MARKS, "--epsilon", 50, "--yes", "--out", out)
+    assert (code, err) == (0, "")
+    assert all(name in shown for name in ("count", "income_count", "income_sum", "income_mean", "±"))
+    cells, true = read(out), truth(rows)
+    assert list(next(iter(cells.values()))) == [
+        *("region", "age", "count", "count_margin", "income_count", "income_count_margin"),
+        *("income_sum", "income_sum_margin", "income_mean", "income_mean_lower", "income_mean_upper"),
+    ]
+    assert cells.keys() == true.keys()
+    for key, (count, stated, total) in true.items():
+        row = cells[key]
+        for name, number in (("count", count), ("income_count", stated), ("income_sum", total)):
+            # Twelve margins of 95 % hold all but certainly.
+            assert abs(float(row[name]) - float(number)) <= 6 * float(row[f"{name}_margin"]), (key, name)
+        if stated > 5:
+            assert float(row["income_mean"]) == pytest.approx(float(total / stated), abs=60_000 / stated)
+            assert float(row["income_mean_lower"]) <= float(row["income_mean"]) <= float(row["income_mean_upper"])
+    assert run("verify", out)[0] == 0
+    code, shown, _ = run("read", out)
+    assert code == 0
+    code, shown, _ = run("total", out, "--where", "region=01", "--mean", "income", "--json")
+    low, high = json.loads(shown)["interval"]
+    of_region = [cell for (region, _), cell in true.items() if region == "01"]
+    mean = float(sum(cell[2] for cell in of_region) / sum(cell[1] for cell in of_region))
+    assert low - 500 <= mean <= high + 500
+    text = out.read_text(encoding="utf-8")
+    first = text.splitlines()[1]
+    out.write_text(text.replace(first, first.replace(first.split(",")[2], "17")), encoding="utf-8")
+    assert run("verify", out)[0] == 1
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_nobody_and_one_person_are_tables_too(run, tmp_path, rows):
+    out = tmp_path / "table.csv"
+    asked = ["release", written(tmp_path, persons(rows)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    code, _, _ = run(*asked, "--mean", "income=0,100000,0.01", "--epsilon", 1, "--out", out)
+    assert code == 0
+    assert len(read(out)) == 12
+    assert run("verify", out)[0] == 0
+
+
+def test_all_incomes_missing_still_count(run, tmp_path):
+    rows = [{**row, "income": "NA"} for row in persons(50)]
+    asked = ["release", written(tmp_path, rows), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    code, _, _ = run(*asked, "--mean", "income=0,10", "--epsilon", 50, "--yes", "--out", tmp_path / "t.csv")
+    assert code == 0
+    cells = read(tmp_path / "t.csv")
+    assert sum(round(float(row["count"])) for row in cells.values()) == 50
+    assert all(row["income_mean"] == "" for row in cells.values())
+
+
+def test_python_has_the_same_table(tmp_path):
+    rows = [*persons(300)]
+    counted = ut.count_table(
+        written(tmp_path, rows),
+        DOMAIN,
+        ut.Counting(each_row=True),
+        measure=ut.mean("income", each=(-500, 100_000), step="0.01", missing="leave out"),
+        by=["region", "age"],
+        spelling=ut.Spelling(missing_marks=["NA"]),
+    )
+    answer = ut.release(counted, ut.Promise.of_counted(counted), epsilon=50)
+    for (region, group), (count, stated, total) in truth(rows).items():
+        where = {"region": region, "age": group}
+        both = ut.releases.SumsAndCounts(answer.table)
+        assert both.count(where).value == pytest.approx(count, abs=1)
+        assert float(both.total(where).value) == pytest.approx(float(total), abs=30_000)
+        if stated > 5:
+            assert both.mean(where).estimate == pytest.approx(float(total / stated), rel=0.5)
+
+
+def test_counts_alone_and_persons_with_several_rows(run, tmp_path):
+    rows = [*persons(200)]
+    table = written(tmp_path, [*rows, *rows[:50]])
+    asked = ["release", table, "--by", "region", "--domain", tmp_path / "domain.json", "--epsilon", 50, "--yes"]
+    code, shown, _ = run(*asked, "--each-row")
+    assert (code, shown.splitlines()[0]) == (0, "region,count,count_margin")
+    more = ["--person", "id", "--at-most", 1, "--mean", "income=0,100000,0.01"]
+    code, shown, _ = run(*asked, *more, *MARKS)
+    counts = [float(line.split(",")[1]) for line in shown.splitlines()[1:]]
+    assert counts == pytest.approx([sum(row["region"] == region for row in rows) for region in REGIONS], abs=1)
+
+
+def test_no_cell_is_worse_than_by_an_equal_split(tmp_path):
+    """Counts and sums of one noise at the whole level, against half the level for each."""
+    counted = ut.count_table(
+        {"region": ["01"], "income": [5]},
+        {"region": REGIONS},
+        ut.Counting(each_row=True),
+        measure=ut.mean("income", each=(0, 100)),
+    )
+    both = ut.releases.SumsAndCounts(ut.release(counted, ut.Promise.of_counted(counted), epsilon=1).table)
+    half = {scale: _variance(0.5, scale) for scale in (1, 100)}
+    for region in REGIONS:
+        assert both.count({"region": region}).variance < half[1]
+        assert both.total({"region": region}).variance < half[100]
+
+
+def _variance(epsilon, sensitivity):
+    """The variance of geometric noise."""
+    alpha = math.exp(-epsilon / sensitivity)
+    return 2 * alpha / (1 - alpha) ** 2
+
+
+def test_a_dry_run_and_programs(run, tmp_path):
+    asked = ["release", written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    asked += ["--mean", "income=0,100000,0.01", "--epsilon", 1]
+    code, shown, _ = run(*asked, "--dry-run")
+    assert (code, "Nothing was drawn" in shown) == (0, True)
+    code, shown, _ = run(*asked, "--json")
+    assert {"statement", "table"} <= json.loads(shown).keys()
+    assert run(*asked, "--out", tmp_path / "whole.json")[0] == 0
+    assert run("verify", tmp_path / "whole.json")[0] == 0
+    code, _, _ = run(*asked, "--out", tmp_path / "t.parquet")
+    assert code == 0
+    assert run("verify", tmp_path / "t.parquet")[0] == 0
+
+
+def test_a_ledger_keeps_it_and_relaxes_it(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    words += ["--mean", "income=0,100000,0.01"]
+    kept = ["--ledger", tmp_path / "l.db", "--name", "income"]
+    assert run("release", *words, *kept, "--create", "--epsilon", 1, "--out", tmp_path / "a.json")[0] == 0
+    assert run("count", *words, "--out", tmp_path / "c.json")[0] == 0
+    again = ["relax", tmp_path / "c.json", *kept, "--epsilon", 2, "--out", tmp_path / "b.json"]
+    assert run(*again)[0] == 0
+    assert run("verify", tmp_path / "b.json")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--mean", "income"], "COLUMN=LOW,HIGH"),
+        (["--mean", "income=5"], "COLUMN=LOW,HIGH"),
+        (["--mean", "income=1,2,3,4"], "COLUMN=LOW,HIGH"),
+        (["--mean", "income=5,0,0.01"], "each"),
+        (["--mean", "wages=0,5"], "wages"),
+        (["--mean", "income=0,5"], "--mean income=0,5,0.01"),
+        (["--mean", "income=0,5,0.01", "--leave-out", "everything"], "--leave-out"),
+        (["--mean", "income=0,5,0.01", "--cost", "squared"], "--cost"),
+        (["--mean", "income=0,5,0.01", "--columns", "income"], "--columns"),
+        (["--mean", "income=0,5,0.01", "--together", "any"], "--together"),
+    ],
+)
+def test_what_makes_no_table_is_refused_and_writes_nothing(run, tmp_path, more, said):
+    asked = ["release", written(tmp_path, persons(20)), *SAY, "--domain", tmp_path / "domain.json"]
+    leave = MARKS[:2] if "--leave-out" in more else MARKS
+    code, shown, err = run(*asked, *leave, *more, "--epsilon", 1, "--out", tmp_path / "t.csv")
+    assert code != 0
+    assert shown == ""
+    assert said in err
+    assert not (tmp_path / "t.csv").exists()
+
+
+def test_a_strict_run_loses_nobody_or_ends_before_a_release(run, tmp_path):
+    rows = [*persons(20), {"id": 99, "region": "03", "birth_date": "1990-01-01", "income": "5"}]
+    asked = ["release", written(tmp_path, rows), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
+    asked += ["--missing-marks", "NA", "--out", tmp_path / "t.csv"]
+    code, _, err = run(*asked, "--leave-out", "nothing")
+    assert code == 1
+    assert "'region'" in err
+    assert not (tmp_path / "t.csv").exists()
+    code, _, err = run(*asked)
+    assert (code, "'region'" in err) == (0, True)
+    (tmp_path / "t.csv").unlink()
+    (tmp_path / "t.csv.json").unlink()
+    assert run(*asked, "--leave-out", "outside")[0] == 0
