@@ -10,7 +10,7 @@ from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRa
 from utmost.ledger import AnswerRequest, shared_requests
 from utmost.publish.ledger import publishing, relaxing
 from utmost.publish.ledger.event_log import EventLog, Transaction
-from utmost.statements import check_workload
+from utmost.releases import NoisySums
 
 ONE_STORE = True
 
@@ -62,8 +62,8 @@ def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tab
         again = publish_shared(ledger, tables, shared)
         for name, release in strict.items():
             assert again[name].statement == release.statement
-            check_workload(release.table.facts())
-            check_workload(loose[name].table.facts())
+            NoisySums.of_facts(release.table.facts())
+            NoisySums.of_facts(loose[name].table.facts())
             assert ledger.view(name, epsilon=release.level).statement == release.statement
         twice = ledger.relax_shared(tables, shared, epsilon=2)
         assert {name: release.statement for name, release in twice.items()} == {

@@ -182,7 +182,10 @@ class History:
                 for owner, role in PEOPLE if make else ():
                     self.tokens[owner, role] = make(None, f"{owner} {role}", owner, role, (Grant("*"),))[0]
             begun[shape], self._entropy = (self.place.files(), self.tokens), own
-            random_bits._seen, random_bits.SYSTEM._thread = (), random_bits._ThreadState()  # as where it was begun before
+            random_bits._seen, random_bits.SYSTEM._thread = (
+                (),
+                random_bits._ThreadState(),
+            )  # as where it was begun before
         files, self.tokens = begun[shape]
         self._become(files)
 

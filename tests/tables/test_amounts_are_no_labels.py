@@ -14,8 +14,8 @@ from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
 
 # Parts behind the application are tried without a server.
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
-from utmost.releases import Answer, WorkloadRelease
-from utmost.statements import change, check_workload, check_workload_table, trend
+from utmost.releases import Answer, NoisySums
+from utmost.statements import change, check_workload_table, trend
 from utmost.workloads import Strategy, Workload, read_plan, save_plan
 
 SHOPS, REGIONS = ["A", "B", "C"], ["north", "south"]
@@ -144,14 +144,14 @@ def test_files_are_what_they_say_and_other_tables_are_refused(tmp_path):
     facts = release.facts()
     renamed = json.loads(json.dumps(facts).replace('"shop paid"', '"shop"'))
     with pytest.raises(BadTable):
-        check_workload(renamed)
+        NoisySums.of_facts(renamed)
 
 
 def test_a_table_with_means_is_saved_and_checked(tmp_path):
     table = counted()
     plan = Strategy(table.domain, table.unit, {"shop": 1})
     sums = {(0, 1, 0): np.array([[18_100, 102_000], [11_900, 68_000], [100, 150]])}
-    release = WorkloadRelease(plan, ut.level(1), Fraction(19, 20), sums)
+    release = NoisySums(plan, ut.level(1), Fraction(19, 20), sums)
     both = ut.releases.SumsAndCounts(release)
     both.save(tmp_path / "m.csv", family="shop")
     with open(tmp_path / "m.csv", encoding="utf-8") as file:

@@ -16,7 +16,7 @@ from utmost.privacy import Amount, Unit
 
 # A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.statements import check_workload
+from utmost.releases import NoisySums
 from utmost.workloads import Domain, Strategy, Workload
 
 KEY = bytes(range(32))
@@ -154,6 +154,23 @@ def test_bars_hold_as_often_as_they_say():
     assert missed.max() <= 24  # of 200 at 95 %: 10 expected
 
 
+def test_a_mean_lies_between_the_ends_and_is_open_where_there_may_be_nobody():
+    """Of many draws, a shop without events never has a mean by a negative count, and no mean leaves its ends."""
+    sales = {"user": list(range(12)), "shop": ["A"] * 12, "paid": [1, 2, 3, 9] * 3}
+    paid = ut.sum("paid", each=(0, 10), most_events=1)
+    table = ut.count_table(sales, {"shop": ["A", "B"]}, ut.Counting("user", at_most=1), measure=paid)
+    plan, missed = Strategy(table.domain, table.unit, {"shop": 1}), 0
+    for _ in range(50):
+        both = ut.releases.SumsAndCounts(ut.release(table, plan, epsilon=1, once=True).table)
+        full, empty = both.mean({"shop": "A"}), both.mean({"shop": "B"})
+        missed += full.determined and not full.lower <= 3.75 <= full.upper
+        for bar in (full, empty):
+            assert not bar.determined or 0 <= bar.lower <= bar.estimate <= bar.upper <= 10
+        assert not empty.determined or both.count({"shop": "B"}).value > 0
+        assert (both.with_means("shop")["paid_mean"][1] is None) == (not empty.determined)
+    assert missed <= 10  # of 50 at 95 %: 2.5 expected
+
+
 def test_statements_ledgers_and_what_is_refused(tmp_path):
     table = counted()
     strategy = Strategy(table.domain, table.unit, {"shop paid": 1})
@@ -163,7 +180,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         assert ledger.publish("paid", table, ut.Promise.of_counted(table), epsilon=1).table.facts() == strict.facts()
     assert ut.releases.SumsAndCounts(loose).count().margin < ut.releases.SumsAndCounts(strict).count().margin
     assert "changes at most 3 pairs of cells along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
-    assert check_workload(strict.facts()).unit == table.unit
+    assert NoisySums.of_facts(strict.facts()).unit == table.unit
     with pytest.raises(Unsupported, match="geometric noise"):
         ut.release(table, ut.Promise(unit=table.unit), epsilon=1, once=True)
     plain = Unit(12, 3, amount=Amount("paid", "0.5"))

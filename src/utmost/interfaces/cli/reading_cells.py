@@ -22,11 +22,11 @@ from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_co
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
-from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.plan import CellPlan
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.sums_in_words import read_selection, selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together
@@ -123,7 +123,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         canvas.check_format(plot)
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
-    if not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.plan, CellsAt)):
+    if not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.plan, CellPlan)):
         _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
         return show_published(release, as_json=as_json)
     reader: _Table | _Sums = (
@@ -148,7 +148,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         return table_options.give_table(reader.release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
         return print_json(report)
-    if isinstance(release, WorkloadRelease) and not question.ask_a_sum:
+    if isinstance(release, NoisySums) and not question.ask_a_sum:
         screen().print(*shown_tables(with_confidence(release, sure)))
     _show(report, path)
 
@@ -221,7 +221,7 @@ class _Table:
 class _Sums:
     """A release by a plan as it is asked."""
 
-    release: WorkloadRelease
+    release: NoisySums
     sure: Fraction
 
     @property
@@ -265,7 +265,7 @@ class _Sums:
     def bought(self, at: Level) -> dict[str, Any]:
         """What a level would buy: the largest bar of the wanted tables."""
         release = self.release
-        other = WorkloadRelease(release.strategy, at, self.sure, release.measured, release.kind, release.part)
+        other = NoisySums(release.strategy, at, self.sure, release.measured, release.kind, release.part)
         alone = max(other.bars().values())
         return _bought(at, alone, None, None)
 

@@ -25,8 +25,8 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
-from utmost.publish.releases.workload_release import WorkloadRelease
 
 _DAY, _FAILED_A_DAY = 86_400, 5
 _TO_COMPARE, _A_TURN = 10.0, 0.05  # seconds to wait for a turn, and between two looks
@@ -54,7 +54,7 @@ class View:
 
 def seen_alone(table: Any) -> Any:
     """An answer as it is handed out here: the document of one by a plan tells a token of no larger level."""
-    if not isinstance(table, WorkloadRelease) or table.ledger_facts is None:
+    if not isinstance(table, NoisySums) or table.ledger_facts is None:
         return table
     return replace(table, ledger_facts=table.ledger_facts.up_to(table.level))
 

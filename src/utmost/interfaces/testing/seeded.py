@@ -24,8 +24,8 @@ from utmost.publish.ledger.opening import Place, opened_log
 from utmost.publish.promises.values import noised
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
 
 
@@ -107,7 +107,7 @@ def seeded_planar_release(
 
 def seeded_workload_release(
     table: Any, strategy: Strategy, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
-) -> WorkloadRelease:
+) -> NoisySums:
     """The sums that `utmost.release` noises once by a plan, with bits from a seed. It is not private.
 
     >>> from utmost.workloads import Domain

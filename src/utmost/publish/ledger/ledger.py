@@ -44,8 +44,8 @@ from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.gradual_answers import level_of_answer
+from utmost.publish.releases.noisy_sums import Families
 from utmost.publish.releases.release import Release
-from utmost.publish.releases.workload_release import Families
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.files.saving import check_destination_free
 from utmost.tables.frames.any_table import is_engine_table, published_names
@@ -436,7 +436,7 @@ class Ledger(Responding, Accounts, Display):
             epsilon, alpha: the level; needed once the release has several answers.
             version: which one; the newest if left out.
             confidence: of the error bars.
-            family: of a release by a plan, which table, see `WorkloadRelease.save`.
+            family: of a release by a plan, which table, see `NoisySums.save`.
             path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
 
         Returns:
@@ -448,7 +448,7 @@ class Ledger(Responding, Accounts, Display):
         sure = read_confidence(confidence)
         stored = self.release(name, version)
         at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
-        is_document = stored.noise.needs_counted and family is None and format is None
+        is_document = stored.noise.is_by_plan and family is None and format is None
         check_destination_free(path, is_document=is_document, format=format, sign=sign, overwrite=overwrite)
         answer = self.view(stored.name, epsilon=at, version=stored.version)
         return answer.save(path, confidence=sure, family=family, format=format, sign=sign, overwrite=overwrite)

@@ -24,8 +24,8 @@ from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.engines.engines import is_engine_frame
 
@@ -42,7 +42,7 @@ def release(
     once: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> Answer[WorkloadRelease]: ...
+) -> Answer[NoisySums]: ...
 
 
 @overload

@@ -20,8 +20,8 @@ from utmost.errors import OutOfRange
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.noisy_sums import Families, NoisySums
 from utmost.publish.releases.workload_errors import scaled
-from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.tables.axes.domain import Where
 from utmost.tables.files.saving import Digest, Publication, saved
@@ -56,10 +56,10 @@ class SumsAndCounts:
     (2.0, 10, 5.0)
     """
 
-    release: WorkloadRelease
+    release: NoisySums
 
     def __post_init__(self) -> None:
-        if not isinstance(self.release, WorkloadRelease):
+        if not isinstance(self.release, NoisySums):
             raise wrong_kind("release", "a release by a plan", self.release)
         if not self.release.unit.is_shared:
             remedy = "Count with most_events=, beside values= and each=."
@@ -80,11 +80,11 @@ class SumsAndCounts:
         """How many events a selection has.
 
         Args:
-            where: as for `WorkloadRelease.total`, on the axes of the domain that was declared.
+            where: as for `NoisySums.total`, on the axes of the domain that was declared.
             confidence: of the margin; the release's when left out.
 
         Raises:
-            NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
+            NotDetermined, OutOfRange: as for `NoisySums.total`.
         """
         release = self.release
         form = release.counted_form(where)
@@ -93,7 +93,7 @@ class SumsAndCounts:
         return estimate_of(value, scaled(release.noise(form), 1 / self.amount.step), sure)
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
-        """The sum of the amounts of a selection, `WorkloadRelease.total`; arguments as for `count`."""
+        """The sum of the amounts of a selection, `NoisySums.total`; arguments as for `count`."""
         return self.release.total(where, confidence=confidence)
 
     def mean(self, where: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
@@ -103,10 +103,10 @@ class SumsAndCounts:
     def bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """The margins of the counts of families, by name; arguments as for `WorkloadRelease.bars`, which has the sums'.
+        """The margins of the counts of families, by name; arguments as for `NoisySums.bars`, which has the sums'.
 
         Raises:
-            NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
+            NotDetermined, OutOfRange: as for `NoisySums.total`.
         """
         release = self.release
         chosen = [release.domain.family(name) for name in families] or wanted_families(release.strategy)
@@ -120,7 +120,7 @@ class SumsAndCounts:
             family: names of levels of the domain that was declared; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
+            NotDetermined, OutOfRange: as for `NoisySums.total`.
         """
         return self.release[family]
 
@@ -134,7 +134,7 @@ class SumsAndCounts:
             family: as for one table.
 
         Raises:
-            NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
+            NotDetermined, OutOfRange: as for `NoisySums.total`.
 
         Cost: an interval for each row, a twentieth of a second.
         """
@@ -163,7 +163,7 @@ class SumsAndCounts:
         """Write one family's table with counts, sums and means, and the release beside it.
 
         Args:
-            path: the table's file, see `saved`; `WorkloadRelease.save` writes the whole release as .json.
+            path: the table's file, see `saved`; `NoisySums.save` writes the whole release as .json.
             family: the levels of the table; those of the cells if left out.
             format, sign, overwrite: as for `saved`.
 

@@ -16,12 +16,12 @@ from utmost.interfaces.documents.cost_files import cost_of
 from utmost.interfaces.documents.reports import plan_report
 from utmost.publish.promises.accuracy import epsilon_for as least_epsilon
 from utmost.publish.promises.places_statements import places_theorem
-from utmost.publish.promises.plan import CellsAt, plan_release
+from utmost.publish.promises.plan import CellPlan, plan_release
 from utmost.publish.promises.planar_law import PlanarLaw, planar_epsilon_for
 from utmost.publish.promises.table_statements import assumed_line, promise_line
 
 
-def show_plan(plan: CellsAt, *, wanted: str) -> None:
+def show_plan(plan: CellPlan, *, wanted: str) -> None:
     """Print the level of a plan beside the error bar that it was found for."""
     shown = {
         "epsilon": number(plan.level.epsilon),

@@ -316,7 +316,7 @@ def measures_found(views: Mapping[str, View]) -> MeasuresResponse:
 def view_found(view: View) -> TableViewed | StrategyViewed:
     """A release at a level, with its statement."""
     about = _version(view.release) | {"epsilon": view.level, "margin": view.margin}
-    if view.release.noise.needs_counted:
+    if view.release.noise.is_by_plan:
         return StrategyViewed(**about, release=view.table.facts())
     about["columns"] = columns(view.table)
     return TableViewed(**about, statement=statement_of(view, cells_digest(view.table)))

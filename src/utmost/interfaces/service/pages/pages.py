@@ -222,7 +222,7 @@ def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) ->
             is_counted = isinstance(drawn, Mapping) and drawn.get("kind") == "sums"
         else:
             noise = there.get((proposal.release, proposal.version))
-            is_counted = noise is not None and noise.needs_counted
+            is_counted = noise is not None and noise.is_by_plan
         if is_counted:
             measured.add(proposal.name)
     return measured
@@ -308,7 +308,7 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
 
 def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str, Any]:
     """The values of a view, a chart of them, and what is promised; what a rule withholds is None."""
-    if seen.release.noise.needs_counted:
+    if seen.release.noise.is_by_plan:
         nothing: dict[str, Any] = {
             "columns": {},
             "margin": seen.margin,

@@ -1,5 +1,6 @@
 """Releasing a workload: the sums over a strategy's families noised once, and every other sum made of them."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -22,10 +23,10 @@ from utmost.core.noise.combination import Combination
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
+from utmost.publish.promises.codec import differing
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.workload_statements import (
-    check_stated,
     workload_facts,
     workload_parts,
     workload_statement,
@@ -75,7 +76,7 @@ def _own(sums: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadRelease(Display):
+class NoisySums(Display):
     """The noisy sums of a workload, and what follows from them; ``answer.table`` of a plan.
 
     Attributes:
@@ -134,7 +135,7 @@ class WorkloadRelease(Display):
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
-        return WorkloadRelease, (*parts, self.ledger_facts, self.measure)
+        return NoisySums, (*parts, self.ledger_facts, self.measure)
 
     @property
     def domain(self) -> Domain:
@@ -197,18 +198,39 @@ class WorkloadRelease(Display):
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":
-        """The release that JSON values describe; its digest and its statement are checked.
+    def of_facts(cls, facts: Mapping[str, Any]) -> "NoisySums":
+        """The sums in a document that `facts` wrote, once all that follows was computed again and found equal.
+
+        Level, unit, part and domain are taken as they are, and the sums; distributions, margins and shares follow, the
+        weights of least squares from the noise. The sums themselves are held by the digest and, where it is signed, by
+        the signature.
 
         Raises:
-            BadTable: for what describes none.
+            BadTable: naming the first field that does not follow from the others.
+
+        >>> import json
+        >>> import numpy as np
+        >>> from utmost import Unit, release
+        >>> plan = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+        >>> facts = json.loads(json.dumps(release(np.array([5, 7]), plan, epsilon=1, once=True).table.facts()))
+        >>> NoisySums.of_facts(facts).bars()
+        {'sex': 3}
+        >>> NoisySums.of_facts(facts | {"epsilon": "1/2"})
+        Traceback (most recent call last):
+        utmost.errors.BadTable: guarantee: ...
         """
         parts = workload_parts(facts)
         try:
-            release = cls(**parts)
+            release = cls(**{name: part for name, part in parts.items() if name != "weights"})
         except (UtmostError, ValueError) as error:
             raise BadTable("the document's parts must make a workload release", came=str(error)) from None
-        check_stated(facts, release)
+        expected = json.loads(json.dumps(workload_facts(release))) | {"utmost": facts.get("utmost")}
+        for name in differing(facts, expected):
+            remedy = "Ask the curator for the release as it was published."
+            required = "what a release says must follow from its level, unit, domain and sums"
+            raise BadTable(required, came="something else", where=name, remedy=remedy)
+        if not isinstance(facts.get("utmost"), str):
+            raise BadTable("a release must hold the version that made it", came=type(facts.get("utmost")).__name__)
         return release
 
     def __getitem__(self, family: Families) -> LabelledTable:
@@ -306,7 +328,7 @@ class WorkloadRelease(Display):
         *,
         where: Where | None = None,
         values: LevelNumbers = "midpoints",
-        sums: "WorkloadRelease | None" = None,
+        sums: "NoisySums | None" = None,
         confidence: Number | None = None,
     ) -> RatioBar:
         """The mean of a number over the individuals of a selection: a sum over a count, with its interval.
@@ -318,12 +340,17 @@ class WorkloadRelease(Display):
             sums: another release, of the sums of the number, over a domain in which the selection can be said.
             confidence: of the interval; the release's when left out.
 
+        Returns:
+            An interval. It is not determined where the noisy count is so small, or negative, that the selection may be
+            empty. A mean of amounts that were clipped to two ends is the mean of the clipped amounts, and lies between
+            them.
+
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
         optional(name, text, "name")
         if sums is not None:
-            instance(sums, WorkloadRelease, "sums")
+            instance(sums, NoisySums, "sums")
         if (name is None) == (sums is None):
             remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
             raise OutOfRange(
@@ -333,12 +360,13 @@ class WorkloadRelease(Display):
         counts = self.counted_form(chosen)
         if sums is not None:
             step = self.unit.step if self._amounts is None else Fraction(1)
-            return self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step).bar()
+            return _mean(self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step))
         amounts = self._amounts
         if amounts is not None and name == amounts.amount.name:
             stated = self._selected(chosen, None, amounts.stated)
-            return self._ratio(self.form(chosen), self, stated, confidence, self.unit.step).bar()
-        return self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence).bar()
+            ratio = self._ratio(self.form(chosen), self, stated, confidence, self.unit.step)
+            return _mean(ratio, amounts.amount.between)
+        return _mean(self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence))
 
     def group_means(self, family: Families) -> list[RatioBar]:
         """The mean amount of the events of each row of a family's table, where counts are noised with sums.
@@ -353,7 +381,8 @@ class WorkloadRelease(Display):
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
         forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
         of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.stated)) for form in forms)
-        return [self._ratio(over, self, under, None, self.unit.step).bar() for over, under in of_forms]
+        ratios = (self._ratio(over, self, under, None, self.unit.step) for over, under in of_forms)
+        return [_mean(ratio, amounts.amount.between) for ratio in ratios]
 
     def quantile(
         self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
@@ -725,7 +754,7 @@ class WorkloadRelease(Display):
     def _ratio(
         self,
         over: ProductForm,
-        of: "WorkloadRelease",
+        of: "NoisySums",
         under: ProductForm,
         confidence: Number | None,
         steps: Fraction | None = None,
@@ -736,3 +765,10 @@ class WorkloadRelease(Display):
         steps = of.unit.step / self.unit.step if steps is None else steps
         moved = law | {"u": [steps * u for u in law["u"]]}
         return FiellerSet.of(steps * top, bottom, **moved, confidence=self._sure(confidence))
+
+
+def _mean(ratio: FiellerSet, ends: tuple[Fraction, Fraction] | None = None) -> RatioBar:
+    """The interval of a sum over a count: cut to the ends of clipped amounts; open where there may be nobody."""
+    if ratio.bottom <= 0:
+        return RatioBar.undetermined(1 - ratio.miss)
+    return ratio.bar() if ends is None else ratio.bar().between(*ends)
