@@ -194,8 +194,9 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
     made = ut.release(WORDS, ut.Promise(noise=NOISE), epsilon=1)
     made.save(tmp_path / "w.csv")
     read = read_release(tmp_path / "w.csv")
-    assert read.stated.line.endswith("but for a chance of 1/10.")
-    assert (read.stated.delta, read.stated.variant) == (Fraction(1, 10), "Approximate DP")
+    stated = stated_release(read.statement)
+    assert stated.line.endswith("but for a chance of 1/10.")
+    assert (stated.delta, stated.variant) == (Fraction(1, 10), "Approximate DP")
     assert made.table["word"] == ["flu", "measles"]
     with pytest.raises(BadTable):
         stated_release({name: fact for name, fact in made.statement.items() if name != "delta"})
