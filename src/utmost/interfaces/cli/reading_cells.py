@@ -26,7 +26,6 @@ from utmost.publish.promises.plan import CellPlan
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.workloads.sums_in_words import read_selection, selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together
@@ -228,8 +227,9 @@ class _Sums:
         """The bars of the wanted tables, each sum by itself and all of a table at once."""
         bars = {"": self.release.bars}
         if self.release.unit.is_shared:
-            both = SumsAndCounts(self.release)
-            bars = {f": {both.amount.name}": self.release.bars, ": count": both.bars}
+            amount = self.release.unit.amount
+            assert amount is not None, "sums and counts together are of amounts"
+            bars = {f": {amount.name}": self.release.bars, ": count": self.release.count_bars}
         tables = [
             {
                 "table": (name or "total") + column,

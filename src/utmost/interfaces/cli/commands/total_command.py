@@ -25,7 +25,6 @@ from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.quantiles import QuantileBar
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 from utmost.tables.files import files
@@ -160,8 +159,7 @@ def total(
     question, points = _question(where), _points(values)
     # Of amounts and counts in one table the sum is that of amounts, not of cells that hold both.
     if events or (read.unit.is_shared and not names):
-        both = SumsAndCounts(read)
-        report = _answered((both.count if events else both.total)(chosen, confidence=confidence), question)
+        report = _answered((read.count if events else read.total)(chosen, confidence=confidence), question)
     elif not names:
         report = _answered(read.total(chosen, confidence=confidence), question)
     elif ratio or over is not None:

@@ -72,7 +72,7 @@ class ReleaseMemory(Memory):
 class ReleaseOptions:
     """What is promised, at which level, who is counted, who remembers it, and where it goes."""
 
-    title: ClassVar[str] = "What comes out"
+    title: ClassVar[str] = "Output"
 
     asked: AskedPromise
     level: options.AskedLevel

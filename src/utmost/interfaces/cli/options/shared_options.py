@@ -16,7 +16,7 @@ from utmost.interfaces.cli.options.option_kinds import Word, flag, option
 if TYPE_CHECKING:
     from utmost.core.exact.levels import Level
 
-NEEDED = "What a newcomer needs"
+NEEDED = "Most used"
 """The group of the help that comes first."""
 
 Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1, 1/2, ln2 or alpha=1/2.")]

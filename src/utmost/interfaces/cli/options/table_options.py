@@ -128,7 +128,7 @@ class NumberSpelling(MarkedSpelling):
 class TableAnswer:
     """Where a released table goes, with which error bars, and who signs for it."""
 
-    title: ClassVar[str] = "What comes out"
+    title: ClassVar[str] = "Output"
 
     out: file_options.TableOut = None
     form: Format = None
