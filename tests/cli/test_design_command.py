@@ -88,14 +88,12 @@ def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, fi
         assert run("design", "--check", out)[0] == 1
 
 
-@pytest.mark.parametrize(
-    "space", [["--space", "graph:roads.csv"], ["--space", "manhattan:2x2"], ["--space", "hamming:2"]]
-)
+@pytest.mark.parametrize("space", ["graph:roads.csv", "manhattan:2x2", "hamming:2"])
 def test_other_spaces_round_trip(run, file, tmp_path, space):
     roads = file("from,to\n0,1\n1,3\n3,2\n2,0\n", "roads.csv")
-    space = ["--space", space[1].replace("roads.csv", str(roads))]
+    space = space.replace("roads.csv", str(roads))
     out = tmp_path / "design.json"
-    assert run("design", *space, "--prior", "uniform", "--loss", "distance", *HALF, "--out", out)[0] == 0
+    assert run("design", "--space", space, "--prior", "uniform", "--loss", "distance", *HALF, "--out", out)[0] == 0
     assert json.loads(out.read_text())["expected_loss"] == "2/3"
     assert run("design", "--check", out)[0] == 0
 

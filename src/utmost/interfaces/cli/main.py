@@ -426,7 +426,7 @@ _CALLS = {
     "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",
     "Unit(s, k, nonnegative=True)": "--nonnegative",
     "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name": "Name the columns, "
-    "as in --places towns.csv:name,lat,lon",
+    "as in --space places:towns.csv:name,lat,lon",
 }
 """What sentences of the library name otherwise, as the command line and the file of a domain have it."""
 
