@@ -29,55 +29,48 @@ _SOON = 14
 _NOT_STARTED = (1, 3)
 
 Config = Annotated[Path | None, option("FILE", "Settings as TOML, one name a line.", exists=True, dir_okay=False)]
-Check = Annotated[bool, flag("Say what would be served, or what is wrong with it, and end.", "--check")]
-BackUp = Annotated[
-    Path | None, option("FOLDER", "Copy ledger and records into a new folder, rehearse the way back, and end.")
-]
+Check = Annotated[bool, flag("Check of all settings; nothing starts.", "--check")]
+BackUp = Annotated[Path | None, option("FOLDER", "New folder for a backup of ledger and records.")]
 PutBack = Annotated[
-    Path | None, option("FOLDER", "Make ledger and records of a backup, and end.", exists=True, file_okay=False)
+    Path | None, option("FOLDER", "Backup to restore ledger and records from.", exists=True, file_okay=False)
 ]
 Where = Annotated[
     str | None,
     option(
         "PLACE",
-        "A path, made where it is not there, or postgresql://HOST/NAME.",
+        "Path, made if missing, or postgresql://HOST/DATABASE.",
         "--ledger",
         show_default="releases.db",
     ),
 ]
-Host = Annotated[str | None, option("ADDRESS", "On which address to listen.", show_default=_HOST)]
-Port = Annotated[int | None, option("N", "On which port.", min=1, max=65535, show_default="8000")]
+Host = Annotated[str | None, option("ADDRESS", "Address to listen on.", show_default=_HOST)]
+Port = Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")]
 Workers = Annotated[
-    int | None, option("N", "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1")
+    int | None, option("N", "Processes that answer; several need PostgreSQL.", min=1, max=256, show_default="1")
 ]
 Approvals = Annotated[
     bool | None,
     option(
         None,
-        "Whether a second person confirms what cannot be undone.",
+        "A second person confirms what cannot be undone.",
         "--approvals/--no-approvals",
         show_default="approvals",
     ),
 ]
 Demo = Annotated[
     bool | None,
-    option(None, "Whether a new ledger gets an example of public data.", "--demo/--no-demo", show_default="demo"),
+    option(None, "Example of public data in a new ledger.", "--demo/--no-demo", show_default="demo"),
 ]
 Proxy = Annotated[
-    bool | None, option(None, "Believe a proxy on this machine about who asks.", "--behind-proxy", show_default=False)
+    bool | None,
+    option(None, "Client addresses as a proxy on this machine reports them.", "--behind-proxy", show_default=False),
 ]
 Rate = Annotated[float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")]
-NewAdmin = Annotated[
-    bool, flag("Make another admin's token and print it: where the last one expired.", "--new-admin-token")
-]
-Issuer = Annotated[str | None, option("URL", "An OpenID provider to accept, too.", "--oidc-issuer")]
-Audience = Annotated[
-    str | None, option("NAME", "Its name for this service, in tokens that bearers have.", "--oidc-audience")
-]
-Client = Annotated[str | None, option("NAME", "Its name for the pages, on which people sign in.", "--oidc-client")]
-Address = Annotated[
-    str | None, option("URL", "Of this service, as browsers reach it: where the provider sends back to.")
-]
+NewAdmin = Annotated[bool, flag("New admin token, printed: the last one has expired.", "--new-admin-token")]
+Issuer = Annotated[str | None, option("URL", "OpenID provider to accept, too.", "--oidc-issuer")]
+Audience = Annotated[str | None, option("NAME", "Name of this service in the provider's tokens.", "--oidc-audience")]
+Client = Annotated[str | None, option("NAME", "Name of the pages at the provider, for sign-in.", "--oidc-client")]
+Address = Annotated[str | None, option("URL", "Address of this service in browsers, for sign-in.")]
 
 
 def serve(
@@ -102,13 +95,13 @@ def serve(
     oidc_client: Client = None,
     address: Address = None,
 ) -> None:
-    """Serve a ledger over HTTP: an API and pages for curators, recipients and auditors, each with a token.
+    """Serve a ledger over HTTP: an API and pages, with tokens for curators, recipients and auditors.
 
-    Every setting may stand in a file (--config), in the environment (UTMOST_SERVE_ and its name) or among the options
-    here; the later goes before the earlier. --check reads them all and starts nothing.
+    utmost serve --ledger releases.db
 
-    The first start prints a token for an admin and one for a curator, once. Stop it with Ctrl-C: requests that have
-    begun are answered first.
+    An option is stronger than UTMOST_SERVE_NAME, and that than --config. The first start prints two tokens, once.
+
+    More: docs/howto/serve-a-ledger.md
     """
     try:
         import uvicorn

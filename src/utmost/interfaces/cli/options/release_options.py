@@ -64,7 +64,7 @@ class ReleaseMemory(Memory):
 
     request: Annotated[
         str | None,
-        option("ID", "With --ledger: a name for this run. Run again under it, it gives the same bytes, and ends well."),
+        option("ID", "Name of this run; a re-run writes the same."),
     ] = None
 
 
@@ -72,10 +72,10 @@ class ReleaseMemory(Memory):
 class ReleaseOptions:
     """What is promised, at which level, who is counted, who remembers it, and where it goes."""
 
-    title: ClassVar[str] = "What comes out"
+    title: ClassVar[str] = "Output"
 
     asked: AskedPromise
-    level: options.AskedEpsilon
+    level: options.AskedLevel
     people: Persons
     once: Once
     memory: ReleaseMemory

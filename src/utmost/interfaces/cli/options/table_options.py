@@ -20,7 +20,7 @@ Format = Annotated[
     str | None,
     option(
         "NAME",
-        "Write csv, tsv, jsonl, feather, parquet or xlsx; else what the ending of --out says, and CSV into a pipe.",
+        "csv, tsv, jsonl, feather, parquet or xlsx, whatever the ending.",
         "--format",
     ),
 ]
@@ -42,10 +42,8 @@ class Spelling:
 
     title: ClassVar[str] = "How the file is spelled"
 
-    separator: Annotated[
-        str | None, option("CHAR", "What separates the cells of a text file; else found in its header.")
-    ] = None
-    encoding: Annotated[str | None, option("NAME", "The encoding of a text file, such as cp1252; else UTF-8.")] = None
+    separator: Annotated[str | None, option("CHAR", "Cell separator of text files.")] = None
+    encoding: Annotated[str | None, option("NAME", "Encoding of text files: cp1252.")] = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -81,9 +79,7 @@ class Spelling:
 class DecimalSpelling(Spelling):
     """How a text file with numbers that are public is spelled."""
 
-    decimal: Annotated[
-        str | None, option("MARK", "What stands before decimals in text: a comma, say; else a point.")
-    ] = None
+    decimal: Annotated[str | None, option("MARK", "Decimal mark of text files: a comma.")] = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -99,7 +95,7 @@ class MarkedSpelling(DecimalSpelling):
 
     thousands: Annotated[
         str | None,
-        option("MARK", "What stands between groups of three digits in text: , or . or ' or space; else nothing does."),
+        option("MARK", "Thousands mark of text files: , . ' or space."),
     ] = None
 
     @property
@@ -116,7 +112,7 @@ class NumberSpelling(MarkedSpelling):
 
     missing_marks: Annotated[
         list[str] | None,
-        option("MARKS", "What stands for a missing cell, such as NA,. beside the empty cell, nan and NaN."),
+        option("MARKS", "Marks of missing cells: NA,."),
     ] = None
 
     @property
@@ -132,7 +128,7 @@ class NumberSpelling(MarkedSpelling):
 class TableAnswer:
     """Where a released table goes, with which error bars, and who signs for it."""
 
-    title: ClassVar[str] = "What comes out"
+    title: ClassVar[str] = "Output"
 
     out: file_options.TableOut = None
     form: Format = None
