@@ -172,7 +172,8 @@ def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file,
 
 MISUSE = {
     "no level": (["--columns", "admitted", "--sensitivity", "1", "--cells", "1"], "--epsilon must be given"),
-    "a level as alpha": ([*PROMISE, "--alpha", "1/2"], "Write --epsilon"),
+    "an alpha above 1": ([*PROMISE, "--epsilon", "alpha=2"], "alpha must lie"),
+    "a level of a distance": ([*PROMISE, "--epsilon", "1 per 200m"], "without a distance"),
     "a level of zero": ([*PROMISE, "--epsilon", "0"], "--epsilon must be positive"),
     "no cells": (PROMISE[:6], "--cells"),
     "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),

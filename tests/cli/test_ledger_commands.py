@@ -98,8 +98,8 @@ def test_relaxing_and_viewing(run, published):
     assert "epsilon = 100, for all answers of this release" in err
     code, seen, _ = run("view", *published, "--name", "admissions", "--epsilon", "1/2")
     assert answers(seen) == answers(Path("half.csv").read_text())
-    between = said(run, "view", *published, "--name", "admissions", "--alpha", "1/3")
-    again = said(run, "view", *published, "--name", "admissions", "--alpha", "1/3")
+    between = said(run, "view", *published, "--name", "admissions", "--epsilon", "alpha=1/3")
+    again = said(run, "view", *published, "--name", "admissions", "--epsilon", "alpha=1/3")
     assert between["table"] == again["table"]
     assert between["statement"]["levels"] == ["1/2", "-log(1/3)", "100"]
     assert between["statement"]["together"]["epsilon"] == "100"
