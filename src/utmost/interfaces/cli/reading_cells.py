@@ -42,19 +42,21 @@ class Cells:
 
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "The sum of these cells: sex=men, or department=A,B; repeat to narrow."),
+        option("COLUMN=LABELS", "Cells to add up: sex=men, or department=A,B; repeat to narrow."),
     ] = None
-    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Less the sum of these, written as --where.")] = None
+    minus: Annotated[
+        list[str] | None, option("COLUMN=LABELS", "Cells whose sum is subtracted, written as --where.")
+    ] = None
     over: Annotated[
-        list[str] | None, option("COLUMN=LABELS", "Divided by the sum of these, written as --where; or all.")
+        list[str] | None, option("COLUMN=LABELS", "Cells whose sum divides, written as --where; or all.")
     ] = None
-    over_column: Annotated[
-        str | None, option("NAME", "Divided by the same cells of this released column, or by --over.")
-    ] = None
-    total: Annotated[bool, flag("The sum of all cells, where --where names none.")] = False
+    over_column: Annotated[str | None, option("NAME", "Column that divides, in the same cells or those of --over.")] = (
+        None
+    )
+    total: Annotated[bool, flag("Sum all cells, without --where.")] = False
     mean: Annotated[bool, flag("The mean of the cells that --where names, or of all.")] = False
     at: Annotated[
-        list[str] | None, option("EPSILON", "What this level would buy: its error bars, before it is bought. Repeat.")
+        list[str] | None, option("EPSILON", "Level whose margins are shown before it is bought. Repeat for several.")
     ] = None
 
     @property
