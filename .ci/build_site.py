@@ -37,7 +37,7 @@ KEY = re.compile(r"(?<![\w`\]])\[([a-z]+\d{4}\w*)((?:,[^\]\[`]*)?)\](?![(\[:])")
 def lay_out() -> None:
     """Every page and picture, in build/pages."""
     shutil.rmtree(PAGES, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", PAGES)
+    shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("ruff.toml"))
     for source, target in BESIDE.items():
         shutil.copy(ROOT / source, PAGES / target)
     sources = {**{ROOT / source: PAGES / target for source, target in BESIDE.items()}}
@@ -45,7 +45,8 @@ def lay_out() -> None:
     papers = write_papers()
     for source, target in sources.items():
         text = target.read_text(encoding="utf-8")
-        target.write_text(written_for_site(text, source, target, papers), encoding="utf-8")
+        text = written_for_site(text, source, target, papers) + footer(source)
+        target.write_text(text, encoding="utf-8")
     write_reference(papers)
     for name in ("site.css", "iframe-worker.js"):
         shutil.copy(ROOT / ".ci" / name, PAGES / name)
@@ -69,6 +70,12 @@ def written_for_site(text: str, source: Path, target: Path, papers: set[str]) ->
                 lines.append("")
         lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def footer(source: Path) -> str:
+    """The version, and the file of the repository that a page is made from."""
+    version = re.search(r'__version__ = "(.*)"', (ROOT / "src/utmost/version.py").read_text(encoding="utf-8"))
+    return f"\n---\n\nutmost {version[1] if version else ''}. Source of this page: `{source.relative_to(ROOT)}`\n"
 
 
 def moved(found: re.Match[str], source: Path, target: Path) -> str:
@@ -153,7 +160,9 @@ def write_reference(papers: set[str]) -> None:
             glossary = "Words are in the [glossary](../glossary.md)."
             opened = f"# {dotted(package, room)}\n\n{ast.get_docstring(module)}\n\n{glossary}"
             parts = [f"::: {origin(package, room, name)}.{name}" for name in names]
-            (folder / f"{room.stem}.md").write_text("\n\n".join([opened, *parts]) + "\n", encoding="utf-8")
+            file = room / "__init__.py" if room.is_dir() else room
+            text = "\n\n".join([opened, *parts]) + "\n" + footer(file)
+            (folder / f"{room.stem}.md").write_text(text, encoding="utf-8")
 
 
 def public_names(module: ast.Module) -> list[str]:
