@@ -17,6 +17,7 @@ from utmost.publish.releases.gradual_release import GradualRelease, path
 from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.publish.releases.item_commitment import ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
+from utmost.publish.releases.measures_table import MeasuresTable, release_measures
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.shared_release import release_shared
@@ -38,6 +39,7 @@ __all__ = [
     "ItemCommitment",
     "ItemResponder",
     "KeySelection",
+    "MeasuresTable",
     "PlanarRelease",
     "ProcessedRelease",
     "SumsAndCounts",
@@ -60,6 +62,7 @@ __all__ = [
     "planar_epsilon_for",
     "relax",
     "release_detailed",
+    "release_measures",
     "release_shared",
     "select_keys",
     "tighten",
