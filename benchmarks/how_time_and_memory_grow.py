@@ -48,7 +48,7 @@ def count(size):
 
 
 def clean(size):
-    """A released two-way table with marginals and total, made whole: `WorkloadRelease.clean`."""
+    """A released two-way table with marginals and total, made whole: `NoisySums.clean`."""
     import utmost as ut
 
     draw, side = np.random.default_rng(0), round(math.sqrt(size))

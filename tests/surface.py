@@ -327,7 +327,7 @@ MADE = {
     "ConstrainedCertificate",
     "EarthMove",
     "Optimum",
-    "CellsAt",
+    "CellPlan",
     "Position",
     "Reading",
     "Repair",
@@ -348,7 +348,7 @@ MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "Simil
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
 MADE |= {"NamedKeys", "NamingLaw", "RatioBar", "SelectedKeys"}
-MADE |= {"Estimate", "CleanTable", "WorkloadRelease"}
+MADE |= {"Estimate", "CleanTable", "NoisySums"}
 MADE |= {
     "AttributeReports",
     "Automorphisms",

@@ -4,7 +4,7 @@ from utmost.publish.promises.accuracy import epsilon_for
 from utmost.publish.promises.level_steps import bridge, relax, tighten
 from utmost.publish.promises.noise_of_keys import select_keys
 from utmost.publish.promises.partition_selection import KeySelection
-from utmost.publish.promises.plan import CellsAt, guarantee, plan_release
+from utmost.publish.promises.plan import CellPlan, guarantee, plan_release
 from utmost.publish.promises.planar_law import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
 from utmost.publish.promises.values import add_noise
@@ -14,42 +14,38 @@ from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, release_detailed
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.gradual_release import GradualRelease, path
-from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.publish.releases.item_commitment import ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.measures_table import MeasuresTable, release_measures
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.shared_release import release_shared
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.releases.workload_release import WorkloadRelease
 
 __all__ = [
     "Answer",
     "CellBars",
-    "CellsAt",
+    "CellPlan",
     "DetailRule",
     "DetailedSums",
     "Estimate",
     "GradualRelease",
-    "GradualTogether",
     "ItemCommitment",
     "ItemResponder",
     "KeySelection",
     "MeasuresTable",
+    "NoisySums",
     "PlanarRelease",
     "ProcessedRelease",
-    "SumsAndCounts",
     "TangentPlane",
     "Texts",
     "TrustRelease",
     "Tuples",
     "WithheldTable",
     "WithholdingRule",
-    "WorkloadRelease",
     "add_noise",
     "bridge",
     "check_coalitions",

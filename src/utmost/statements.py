@@ -10,7 +10,7 @@ from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import check_workload, check_workload_table
+from utmost.publish.statements.workload_files import check_workload_table
 from utmost.publish.statements.yaml_writing import yaml_text
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "check_detailed",
     "check_statement",
     "check_withheld",
-    "check_workload",
     "check_workload_table",
     "read_release",
     "registry_entry",

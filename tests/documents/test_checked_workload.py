@@ -12,7 +12,7 @@ from utmost.errors import UtmostError
 from utmost.privacy import Unit
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.statements.workload_files import kind_of_document
-from utmost.statements import check_workload
+from utmost.releases import NoisySums
 from utmost.workloads import Domain, Strategy, bins, hierarchy
 
 KINDS = {
@@ -76,7 +76,7 @@ def changed(said, path, other):
 def test_every_leaf_changed_is_refused(kind):
     """A margin, a share, a sum, a label, a sentence: another one in its place is told; so is a field more or less."""
     said = facts(kind)
-    assert check_workload(said).strategy.domain.same_as(KINDS[kind][0])
+    assert NoisySums.of_facts(said).strategy.domain.same_as(KINDS[kind][0])
     for path, value in leaves(said):
         for other in others(value):
             if path == ("utmost",) and isinstance(other, str):
@@ -86,12 +86,12 @@ def test_every_leaf_changed_is_refused(kind):
             if path == ("part",) and other == ["p", "q"]:
                 continue
             with pytest.raises(UtmostError):
-                check_workload(changed(said, path, other))
+                NoisySums.of_facts(changed(said, path, other))
     for name in said:
         with pytest.raises(UtmostError):
-            check_workload({key: value for key, value in said.items() if key != name})
+            NoisySums.of_facts({key: value for key, value in said.items() if key != name})
     with pytest.raises(UtmostError):
-        check_workload(said | {"note": "by the way"})
+        NoisySums.of_facts(said | {"note": "by the way"})
 
 
 def test_another_order_of_axes_is_another_release():
@@ -100,7 +100,7 @@ def test_another_order_of_axes_is_another_release():
     tree = said["domain"]["district"]["tree"]
     said["domain"]["district"]["tree"] = dict(sorted(tree.items()))
     with pytest.raises(UtmostError):
-        check_workload(said)
+        NoisySums.of_facts(said)
 
 
 def test_a_file_says_of_what_kind_it_is(tmp_path):

@@ -16,8 +16,8 @@ from utmost.errors import BadTable, WrongKind
 from utmost.privacy import Unit
 from utmost.publish.promises.statement import unlike
 from utmost.publish.workloads.bounds.clean_certificate import certificate_of
-from utmost.releases import WorkloadRelease
-from utmost.statements import check_clean, check_workload
+from utmost.releases import NoisySums
+from utmost.statements import check_clean
 from utmost.tables.files.json_files import read_json
 from utmost.testing import seeded_workload_release
 from utmost.workloads import Domain, Strategy
@@ -45,8 +45,8 @@ def test_a_clean_table_is_verified(clean, run):
 
 
 def test_the_total_and_a_table_saved_in_python_are_verified(tmp_path, run):
-    made = check_workload(read_json(RELEASE, "a release must"))
-    assert isinstance(made, WorkloadRelease)
+    made = NoisySums.of_facts(read_json(RELEASE, "a release must"))
+    assert isinstance(made, NoisySums)
     for family in ("", "sex"):
         place = tmp_path / f"clean{len(family)}.csv"
         made.clean().save(place, family=family)
@@ -89,7 +89,7 @@ def test_numbers_are_compared_exactly():
 
 def test_another_release_and_other_figures_are_refused():
     document = read_json(RELEASE, "a release must")
-    release = check_workload(document)
+    release = NoisySums.of_facts(document)
     made = release.clean()
     table, statement = made["sex"], json.loads(json.dumps(made.said(None, "sex")))
     check_clean(statement, table, document)
@@ -191,7 +191,7 @@ def rounded(reals, total):
 def test_a_table_that_another_solver_found_is_verified_by_its_certificate(given):
     """By scipy, and rounded in a way of its own: what is checked is how near it is, and not who made it."""
     document = read_json(RELEASE, "a release must")
-    release = check_workload(document)
+    release = NoisySums.of_facts(document)
     problem = release.clean_problem(given)
     reals, multiplier = outside(problem, None if given is None else given["total"])
     cells = rounded(reals, np.rint(reals.sum()))
@@ -210,7 +210,7 @@ def test_a_table_that_another_solver_found_is_verified_by_its_certificate(given)
 def test_a_table_that_was_moved_from_what_it_says_is_refused():
     """In the table alone; in the certificate, too; in the real cells; and in what is said of them."""
     document = read_json(RELEASE, "a release must")
-    release = check_workload(document)
+    release = NoisySums.of_facts(document)
     clean = release.clean()
     finest, table = clean.domain.finest, clean[clean.domain.finest]
     said = json.loads(json.dumps(clean.said(None, finest)))
@@ -259,7 +259,7 @@ def test_no_table_is_farther_from_the_nearest_than_its_certificate_proves(seed):
 
 def test_what_is_no_certificate_is_refused_by_type():
     document = read_json(RELEASE, "a release must")
-    clean = check_workload(document).clean(hold="total")
+    clean = NoisySums.of_facts(document).clean(hold="total")
     said, table = json.loads(json.dumps(clean.said(None, "sex"))), clean["sex"]
     check_clean(said, table, document)
     honest = said["certificate"]

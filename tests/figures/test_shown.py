@@ -21,7 +21,6 @@ from utmost.core.exact.display import LONGEST, Display, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card
 from utmost.interfaces.figures.plots import DRAWN
-from utmost.releases import GradualTogether
 from utmost.spaces import counts
 
 TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
@@ -114,7 +113,6 @@ def planted(tmp_path):
             ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
             ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
-            GradualTogether({"n": TRUE, "m": TRUE}, unit=ut.Unit(1, 2)),
             ut.release({"n": TRUE, "m": TRUE}, TOGETHER, epsilon="1/1000000000000", once=True),
             counted,
             path,

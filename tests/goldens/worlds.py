@@ -29,9 +29,11 @@ from running import called
 from utmost import local, testing
 from utmost.channels import geometric_channel
 from utmost.core.sampling import random_bits
+from utmost.core.sampling.random_bits import secure
 from utmost.promises import together_noise
 from utmost.publish.promises import partition_selection as keys
-from utmost.releases import GradualTogether
+from utmost.publish.promises.rotated_sums import columns_of, ratios_of, sums_of
+from utmost.publish.promises.together_plan import plan_together
 
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
@@ -150,6 +152,24 @@ def selected_keys():
     """Keys that may be named, and their noisy counts."""
     selection = ut.releases.select_keys({f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3")
     return [[int(key[1:]) for key in selection.keys], selection.noisy, selection.threshold]
+
+
+def pair_by_hand():
+    """A pair of columns at any levels: its sum and its difference as two series, halves by a coin for each level."""
+    way, coins = plan_together(list(PAIR), 1, noise="rotated", halves="toss", unit=ut.Unit(1, 2)).way, secure(None)
+    (law,) = way.laws
+    sums = dict(enumerate(sums_of(law, [np.array(column) for column in PAIR.values()])))
+    release, read = ut.GradualRelease(sums, 1, randomness=coins), {}
+
+    def at(epsilon):
+        if epsilon not in read:
+            levels = dict(enumerate(ratios_of(way.at(ut.level(epsilon), ut.Unit(1, 2)).laws[0])))
+            answers = release.at(levels)
+            columns = columns_of(law, [answers[row] for row in levels], halves="toss", randomness=coins)
+            read[epsilon] = dict(zip(PAIR, columns, strict=True))
+        return read[epsilon]
+
+    return at
 
 
 def process_history(table, promise):
@@ -331,10 +351,7 @@ WORLDS = {
         lambda: testing.seeded_gradual_release([0.5, -2.25], 1, seed=7, numbers="reals"),
         lambda release, level: release.at(level),
     ),
-    "gradual together": lambda folder: by_orders(
-        lambda: GradualTogether(PAIR, unit=ut.Unit(1, 2)),
-        lambda release, level: release.at(level),
-    ),
+    "gradual together": lambda folder: by_orders(pair_by_hand, lambda answer, level: answer(level)),
     "gradual points": lambda folder: by_orders(
         lambda: testing.seeded_planar_release([[1, 2], [3, 4]], seed=7), lambda release, level: release.at(level)
     ),

@@ -13,7 +13,7 @@ from utmost.errors import NotALevel
 from utmost.exact import level
 from utmost.ledger import Answer, Ledger
 from utmost.promises import Promise
-from utmost.releases import WorkloadRelease
+from utmost.releases import NoisySums
 from utmost.service import Grant, Service, Settings, application, connect
 from utmost.workloads import Domain, Strategy, bins
 
@@ -46,14 +46,14 @@ MEMORIES = {"ledger": lambda folder: lambda: opened(folder), "service": served}
 
 def plain(answer):
     table = answer.table if isinstance(answer, Answer) else answer
-    shown = table.measured if isinstance(table, WorkloadRelease) else table
+    shown = table.measured if isinstance(table, NoisySums) else table
     return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
 
 
 def saved(answer, folder):
     """The bytes of a save, of the table or document and of its statement."""
     folder.mkdir()
-    ending = "json" if isinstance(answer.table, WorkloadRelease) else "csv"
+    ending = "json" if isinstance(answer.table, NoisySums) else "csv"
     answer.save(folder / f"a.{ending}")
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
@@ -68,7 +68,6 @@ VERBS = {
     "margin": lambda answer, folder: answer.margin(),
     "level": lambda answer, folder: answer.level,
     "total": lambda answer, folder: answer.total(),
-    "read": lambda answer, folder: plain(answer.read()) if hasattr(answer.read(), "measured") else answer.read().cells,
 }
 
 

@@ -206,7 +206,7 @@ def _known(monkeypatch):
 def plain(answer):
     """An answer as values that can be compared."""
     table = answer.table if isinstance(answer, Answer) else answer
-    shown = table.measured if isinstance(table, ut.releases.WorkloadRelease) else table
+    shown = table.measured if isinstance(table, ut.releases.NoisySums) else table
     return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
 
 
@@ -294,7 +294,7 @@ def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, nois
     assert pickle.loads(pickle.dumps(made)).statement == made.statement
     path = tmp_path / ("r.json" if noise in ("sums", "listed rows") else "r.csv")
     assert made.save(path)["epsilon"] == "1"
-    if made.plan.is_document:
+    if made.is_by_plan:
         assert ut.read_release(path).total() == made.total() == made.table.total()
     elif kind.lattice or kind.is_once:
         assert stated_release(json.loads((tmp_path / "r.csv.json").read_text())).statement["epsilon"] == "1"
@@ -313,7 +313,7 @@ def test_what_is_released_once_is_read_as_what_is_remembered_and_as_its_file(tmp
         with pytest.raises(type(refusal)):
             made.total(**column)
         return
-    path = tmp_path / ("r.json" if made.plan.is_document else "r.csv")
+    path = tmp_path / ("r.json" if made.is_by_plan else "r.csv")
     made.save(path)
     own, remembered, in_file = (each.total(**column) for each in (made, kept, ut.read_release(path)))
     assert (own.value, own.margin) == (in_file.value, in_file.margin)

@@ -12,7 +12,7 @@ from utmost.counting import CountedTable
 from utmost.errors import BadTable
 from utmost.ledger import Ledger
 from utmost.promises import Promise
-from utmost.releases import DetailRule, WorkloadRelease, release_detailed, release_shared
+from utmost.releases import DetailRule, NoisySums, release_detailed, release_shared
 from utmost.statements import read_release, stated_release
 from utmost.workloads import Domain, Strategy, Workload, bins, share_level, strategy
 
@@ -150,7 +150,7 @@ def test_measures_keep_their_names_in_files(tmp_path):
     for name, release in release_shared(tables, share_level(plans, epsilon=1)).items():
         release.save(tmp_path / f"released-{name}.json")
         again = ut.read_release(tmp_path / f"released-{name}.json")
-        assert isinstance(again.table, WorkloadRelease)
+        assert isinstance(again.table, NoisySums)
         assert again.table.measure == name
         facts = {fact.label: fact.value for fact in stated_release(again.table.facts()).first}
         assert facts["released"].startswith(f"{name}: ")

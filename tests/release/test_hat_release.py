@@ -20,7 +20,7 @@ from utmost.publish.releases.table_bars import FEW
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
-from utmost.releases import WorkloadRelease
+from utmost.releases import NoisySums
 from utmost.tables.axes.hat_functions import hat_rows
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import Domain, Strategy, Workload, bins, strategy
@@ -126,14 +126,14 @@ def test_documents_say_hats_and_are_read_back():
     assert by_name["age~6 sex"]["of"] == "hat functions of age, 6 apart, by sex"
     assert "of" not in by_name["age sex"]
     assert "add up to s" in facts["theorem"]
-    again = WorkloadRelease.of_facts(facts)
+    again = NoisySums.of_facts(facts)
     assert again.total({"age": slice(3, 9)}).exact == released.total({"age": slice(3, 9)}).exact
     assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
     assert released.raw("age~12")["measured"].tolist() == facts["sums"]["age~12"]
     assert released.raw("age~12")["age~12"][1] == "0..17"
     facts["families"][0]["sensitivity"] = 1
-    with pytest.raises(BadTable, match="statement"):
-        WorkloadRelease.of_facts(facts)
+    with pytest.raises(BadTable, match="must follow"):
+        NoisySums.of_facts(facts)
     with pytest.raises(OutOfRange, match="level of this name"):
         released["age~12"]
     with pytest.raises(OutOfRange, match="level of this name"):

@@ -15,8 +15,7 @@ from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
-from utmost.releases import WorkloadRelease
-from utmost.statements import check_workload
+from utmost.releases import NoisySums
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, values_alone
 
@@ -106,8 +105,8 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     facts = json.loads(json.dumps(released.facts()))
     assert facts["rows"] == chosen.rows.facts()
     assert "listed rows" in facts["theorem"]
-    assert check_workload(facts).strategy.rows.facts() == facts["rows"]
-    again = WorkloadRelease.of_facts(facts)
+    assert NoisySums.of_facts(facts).strategy.rows.facts() == facts["rows"]
+    again = NoisySums.of_facts(facts)
     assert again.total(where).exact == released.total(where).exact
     assert again.total(where).margin == released.total(where).margin
     assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
@@ -118,7 +117,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     without = {name: value for name, value in facts.items() if name != "rows"}
     for wrong in (changed, forged, without):
         with pytest.raises(BadTable):
-            WorkloadRelease.of_facts(wrong)
+            NoisySums.of_facts(wrong)
     with pytest.raises(Unsupported, match="groups and hat functions"):
         released.clean()
     with pytest.raises(Unsupported, match="no labels"):
@@ -130,7 +129,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
 def test_a_document_is_saved_and_verified(tmp_path):
     released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=1)
     released.save(tmp_path / "ages.json")
-    assert WorkloadRelease.of_facts(json.loads((tmp_path / "ages.json").read_text())).facts() == released.facts()
+    assert NoisySums.of_facts(json.loads((tmp_path / "ages.json").read_text())).facts() == released.facts()
     beside = released.save(tmp_path / "ages.csv", family="age")
     assert beside["family"] == "age"
 

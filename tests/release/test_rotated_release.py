@@ -15,8 +15,7 @@ from utmost.exact import level
 from utmost.noise import Geometric, RotatedPair
 from utmost.privacy import Unit
 from utmost.publish.workloads.measuring.forms import group_of
-from utmost.releases import WorkloadRelease
-from utmost.statements import check_workload
+from utmost.releases import NoisySums
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import Domain, Strategy, Workload, read_plan, save_plan, strategy
 
@@ -31,7 +30,7 @@ TABLE = CountedTable(PLACES, CELLS, Unit(1, 2), together="column")
 
 def given(made, measured):
     """A release with given noisy numbers."""
-    return WorkloadRelease(made, level(1), Fraction(19, 20), measured)
+    return NoisySums(made, level(1), Fraction(19, 20), measured)
 
 
 def test_an_answers_error_has_the_law_found_by_enumeration():
@@ -88,7 +87,7 @@ def test_everything_that_a_release_gives():
     """Tables, bars, totals, clean tables; a document that is read again, checked, and refused where it was changed."""
     release = ut.release(TABLE, ROTATED, epsilon=1, once=True).table
     facts = json.loads(json.dumps(release.facts()))
-    again = check_workload(facts)
+    again = NoisySums.of_facts(facts)
     assert again.total({"row": "A"}) == release.total({"row": "A"})
     assert sorted(again.bars()) == ["", "column", "row", "row column"]
     assert "these are the two cells of one row" in facts["guarantee"]
@@ -101,7 +100,7 @@ def test_everything_that_a_release_gives():
     assert clean.total() == clean["row"]["clean"].sum() == clean["row column"]["clean"].sum()
     for name, value in (("together", None), ("together", "row"), ("shares", {"row column": "1", "row": "1"})):
         with pytest.raises(BadTable):
-            check_workload(facts | {name: value})
+            NoisySums.of_facts(facts | {name: value})
 
 
 def test_clean_cells_are_the_nearest_where_the_weights_allow():
@@ -121,7 +120,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
         for at, said in (("1/4", first), ("1/8", strict), (2, loose)):
             seen = ledger.view("stays", epsilon=at).table
             assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
-            assert check_workload(json.loads(json.dumps(seen.facts()))).strategy.together == "column"
+            assert NoisySums.of_facts(json.loads(json.dumps(seen.facts()))).strategy.together == "column"
         assert ledger.spent("stays") == level(2)
         assert ledger.verify().responses == 3
         with pytest.raises(OutOfRange, match="proved to be whole rows"):

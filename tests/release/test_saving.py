@@ -12,7 +12,6 @@ from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
 from utmost.releases import (
     GradualRelease,
-    GradualTogether,
     KeySelection,
     PlanarRelease,
     ProcessedRelease,
@@ -61,9 +60,6 @@ KINDS = {
         at, epsilon="1/2", **how
     ),
     "gradual reals": lambda at, folder, **how: GradualRelease(2.5, "5/2", numbers="reals").save(at, epsilon=1, **how),
-    "gradual together": lambda at, folder, **how: GradualTogether(
-        {"n": [7, 9, 12], "m": [1, 2, 3]}, unit=ut.Unit(1, 2)
-    ).save(at, epsilon=1, **LABELS, **how),
     "points": lambda at, folder, **how: PlanarRelease([[1, 2], [3, 4], [5, 6.5]], per=200).save(
         at, epsilon=1, **LABELS, **how
     ),
@@ -185,8 +181,7 @@ def test_a_reading_has_no_error_bars_of_any_confidence(tmp_path):
 @pytest.mark.parametrize("public", UNFIT.values(), ids=UNFIT)
 def test_public_columns_that_are_none_are_refused_before_anything_is_spent(public, tmp_path):
     reading = ProcessedRelease([1, 2], before=list, sensitivity=1, after=lambda y, _: y)
-    together = GradualTogether({"a": [1, 2], "b": [3, 4]}, unit=ut.Unit(1, 2))
-    for release in (GradualRelease([1, 2], 1), reading, together, PlanarRelease([[1, 2], [3, 4]])):
+    for release in (GradualRelease([1, 2], 1), reading, PlanarRelease([[1, 2], [3, 4]])):
         with pytest.raises(BadTable):
             release.save(tmp_path / "t.csv", epsilon=1, public=public)
         assert release.spent is None

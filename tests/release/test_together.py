@@ -1,8 +1,6 @@
 """Columns that one individual changes together: what is drawn, promised and said; and answers at several levels."""
 
-import copy
 import json
-import threading
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -14,15 +12,15 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from goodness import LEVEL, chi_square
-from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported
+from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.noise import Combination, Geometric, JointCells, SignedCells
 from utmost.privacy import Unit
-from utmost.promises import Promise, once_together
+from utmost.promises import Promise, once_together, together_noise
 from utmost.publish.promises.rotated_sums import read_off, signed_sums, turned, turned_back
 from utmost.publish.promises.together_plan import plan_together
-from utmost.releases import GradualTogether, relax
+from utmost.releases import relax
 from utmost.testing import SeededRandomness
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
@@ -192,26 +190,29 @@ def test_refusals():
         turned([1.5], [3])
 
 
+def remembered(table, unit, epsilon, **noise):
+    """Columns together, released and remembered by this process."""
+    return ut.release(table, Promise(noise=together_noise(list(table), unit=unit, **noise)), epsilon=epsilon)
+
+
 def test_answers_at_several_levels():
     """The same answer again; the largest level spent; sums and differences as of one release."""
-    answer = GradualTogether({"a": [5, 2**70], "b": [3, -1]}, unit=Unit(2, 2))
-    first = answer.at(epsilon="1/2")
-    loose, strict = answer.at(epsilon=40), answer.at(alpha="9/10")
-    assert (answer.at(epsilon="1/2")["a"] == first["a"]).all()
-    assert answer.spent == level(40)
-    assert answer.levels == (level(alpha="9/10"), level("1/2"), level(40))
-    assert abs(int(loose["a"][1]) - 2**70) <= 3
-    first["a"][0] = 10**9
-    assert answer.at(epsilon="1/2")["a"][0] != 10**9
-    assert strict["a"].shape == (2,)
+    answer = remembered({"a": [5, 2**70], "b": [3, -1]}, Unit(2, 2), "1/2")
+    release = answer.release
+    loose, strict = release.at(epsilon=40), release.at(alpha="9/10")
+    assert release.at(epsilon="1/2").table["a"] == answer.table["a"]
+    assert release.spent == level(40)
+    assert release.levels == (level(alpha="9/10"), level("1/2"), level(40))
+    assert abs(int(loose.table["a"][1]) - 2**70) <= 3
+    assert len(strict.table["a"]) == 2
 
 
 @pytest.mark.parametrize("order", [("1/2", "3/2"), ("3/2", "1/2")])
 def test_two_levels_have_the_joint_law_of_the_process(order):
     """Sum and difference are geometric noise at half the level each, whatever the order of the questions."""
     rows = 40_000
-    answer = GradualTogether({"a": np.zeros(rows, int), "b": np.zeros(rows, int)}, unit=Unit(1, 2), halves="keep")
-    found = {e: answer.at(epsilon=e) for e in order}
+    release = remembered({"a": np.zeros(rows, int), "b": np.zeros(rows, int)}, Unit(1, 2), order[0]).release
+    found = {e: release.at(epsilon=e).table for e in order}
     strict, loose = found["1/2"], found["3/2"]
     for sign in (1, -1):
         x, y = (pair["a"] + sign * pair["b"] for pair in (strict, loose))
@@ -223,32 +224,8 @@ def test_two_levels_have_the_joint_law_of_the_process(order):
 
 def test_three_columns_and_change_one_in_several_levels():
     """The levels of the series: 7/11 of half the level to the pair, divided in two, and 4/11 to the third."""
-    answer = GradualTogether({"a": [1], "b": [2], "c": [3]}, unit=Unit(1, 3, "change-one"))
-    levels = answer._levels(level(22))
-    assert {key: of.epsilon for key, of in levels.items()} == {
-        ("a", 0): Fraction(7, 2),
-        ("a", 1): Fraction(7, 2),
-        ("c", 0): 4,
-    }
-    assert set(answer.at(epsilon=22)) == {"a", "b", "c"}
-
-
-def test_one_answer_for_many_threads_and_no_copies():
-    """Coins are tossed once for each level; a copy would draw noise of its own."""
-    answer = GradualTogether({"a": [1] * 200, "b": [2] * 200}, unit=Unit(1, 2))
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(answer.at(epsilon=1)["a"].tolist())) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(one == found[0] for one in found)
-    with pytest.raises(Unsupported):
-        copy.deepcopy(answer)
-    with pytest.raises(BadTable, match="one length"):
-        GradualTogether({"a": [1, 2], "b": [3]}, unit=Unit(1, 2))
-    with pytest.raises(PromiseBroken):
-        GradualTogether({"a": [1], "b": [3]}, unit=Unit(1, 2), randomness=SeededRandomness(1))
+    noise = together_noise(list("abc"), unit=Unit(1, 3, "change-one"))
+    assert [noise.lattices[name].of(level(22)).epsilon for name in "abc"] == [Fraction(7, 2), Fraction(7, 2), 4]
 
 
 COUNTS = {"q1": [9, 3, 0], "q2": [4, 1, 0], "q3": [5, 2, 1]}
@@ -309,17 +286,18 @@ def test_coins_are_weighed_by_the_fraction():
 
 def test_gradual_answers_of_signed_sums_cost_the_largest_level():
     """Asked in any order; the same answer when asked again; and nearer to the truth at a larger level."""
-    answer = GradualTogether(COUNTS, unit=Unit(1, 3, nonnegative=True), halves="keep")
-    strict, loose = answer.at("1/2"), answer.at(20)
-    assert answer.spent == level(20)
-    assert all((answer.at("1/2")[name] == strict[name]).all() for name in COUNTS)
-    assert all(np.abs(loose[name] - COUNTS[name]).max() <= 2 for name in COUNTS)
+    unit = Unit(1, 3, nonnegative=True)
+    answer = remembered(COUNTS, unit, "1/2", noise="signed")
+    loose = answer.release.at(20)
+    assert answer.release.spent == level(20)
+    assert answer.release.at("1/2").table == answer.table
+    assert all(np.abs(np.array(loose.table[name]) - COUNTS[name]).max() <= 2 for name in COUNTS)
     far = {name: np.full(4000, 10) for name in "abcd"}
-    gradual = GradualTogether(far, unit=Unit(2, 4, nonnegative=True), halves="keep")
+    gradual = remembered(far, Unit(2, 4, nonnegative=True), 1, noise="signed")
     for epsilon in (1, "1/3"):
-        way = gradual._way.at(level(epsilon), gradual.unit)
-        spread = np.mean([np.mean((column - 10) ** 2) for column in gradual.at(epsilon).values()])
-        assert spread == pytest.approx(float(way.variance), rel=0.08)
+        found = gradual.release.at(epsilon)
+        spread = np.mean([np.mean((np.asarray(found.table[name]) - 10) ** 2) for name in far])
+        assert spread == pytest.approx(float(found.plan.way.variance), rel=0.08)
 
 
 def test_signed_sums_need_a_promise():

@@ -20,7 +20,7 @@ from utmost.noise import Combination, Geometric
 from utmost.privacy import Unit
 from utmost.publish.releases.clean_release import zero_bias
 from utmost.publish.releases.estimates import Printing
-from utmost.releases import WorkloadRelease
+from utmost.releases import NoisySums
 from utmost.testing import SeededRandomness, seeded_workload_release
 from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 
@@ -35,7 +35,7 @@ def released(domain, shares, measured, *, epsilon=1, unit=None):
     """A release with given noisy sums, by family name."""
     strategy = Strategy(domain, Unit(1, 1) if unit is None else unit, shares)
     sums = {domain.family(name): np.array(values) for name, values in measured.items()}
-    return WorkloadRelease(strategy, level(epsilon), Fraction(19, 20), sums)
+    return NoisySums(strategy, level(epsilon), Fraction(19, 20), sums)
 
 
 def test_berkeley_at_one_by_cells_alone():
@@ -121,7 +121,7 @@ def test_estimates_are_unbiased_in_rationals():
         release = seeded_workload_release(cells, strategy, 5, epsilon="1/3")
         noises = {family: sums - domain.sums(cells, family) for family, sums in release.measured.items()}
         off = release.total({"a": 1, "b": [1, 2]}).exact - int(cells[0, :2].sum())
-        alone = WorkloadRelease(strategy, release.level, release.confidence, noises)
+        alone = NoisySums(strategy, release.level, release.confidence, noises)
         assert off == alone.total({"a": 1, "b": [1, 2]}).exact
 
 
@@ -244,7 +244,7 @@ def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
         near = 10**9 if epsilon == "1e-6" else 1
         assert abs(answer.exact - values[0]) < near
         assert answer.margin > 0 or epsilon == 50
-        assert WorkloadRelease.of_facts(json.loads(json.dumps(release.facts()))).total().exact == release.total().exact
+        assert NoisySums.of_facts(json.loads(json.dumps(release.facts()))).total().exact == release.total().exact
         assert release.clean().total() >= 0
     one = Domain(only=["x"])
     with warnings.catch_warnings():
@@ -312,7 +312,7 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
     shares = {"department sex outcome": "1/2", "sex": "1/2"}
     release = ut.release(BERKELEY, Strategy(APPLICANTS, Unit(1, 2, "change-one"), shares), alpha="1/3", once=True).table
     facts = json.loads(json.dumps(release.facts()))
-    again = WorkloadRelease.of_facts(facts)
+    again = NoisySums.of_facts(facts)
     assert again.total({"sex": "men"}) == release.total({"sex": "men"})
     assert again.statement == release.statement
     assert pickle.loads(pickle.dumps(release)).statement == release.statement
@@ -337,7 +337,7 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
         changed = copy.deepcopy(facts)
         change(changed)
         with pytest.raises(BadTable):
-            WorkloadRelease.of_facts(changed)
+            NoisySums.of_facts(changed)
 
 
 def test_a_statement_holds_no_true_value():

@@ -23,7 +23,7 @@ from utmost.promises import key_noise, named_cell_noise
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.rotated_sums import turned
 from utmost.publish.releases.answer_cells import AnswerCells
-from utmost.releases import DetailRule, GradualTogether, PlanarRelease, Texts, TrustRelease, WithholdingRule
+from utmost.releases import DetailRule, PlanarRelease, Texts, TrustRelease, WithholdingRule
 from utmost.spaces import Consumer, Policy, counts, places
 from utmost.statements import trend
 from utmost.types import PrivacyType
@@ -83,7 +83,6 @@ CALLS = {
     "a release of no level": lambda: replace(SUMS, level=1),
     "a group that is no text": lambda: DetailRule(3, {"age": 100}),
     "a format": lambda: ut.GradualRelease([1], 1).save("t", epsilon=1, format=["csv"]),
-    "columns together": lambda: GradualTogether([1, 2], unit=ut.Unit(1, 2)),
     "levels of trust": lambda: TrustRelease(1, 1, levels=["ann"]),
     "a trend": lambda: trend(3),
 }

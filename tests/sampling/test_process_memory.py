@@ -19,7 +19,7 @@ import utmost as ut
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import Unsupported
 from utmost.local import PermanentResponses
-from utmost.releases import GradualTogether, KeySelection, ProcessedRelease
+from utmost.releases import KeySelection, ProcessedRelease
 
 TREE = Path(ut.__file__).parent
 PAIR = {"men": np.arange(40), "women": np.arange(40)}
@@ -29,10 +29,6 @@ MAKERS = {
     "GradualRelease": (
         lambda: ut.GradualRelease(np.arange(40), sensitivity=1),
         lambda release, k: release.at(epsilon=k).tolist(),
-    ),
-    "GradualTogether": (
-        lambda: GradualTogether(PAIR, unit=ut.Unit(1, 2)),
-        lambda release, k: [column.tolist() for column in release.at(epsilon=k).values()],
     ),
     "PlanarRelease": (
         lambda: ut.PlanarRelease(np.zeros((20, 2))),

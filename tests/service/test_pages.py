@@ -27,7 +27,7 @@ from utmost.privacy import Unit
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.releases import WorkloadRelease
+from utmost.releases import NoisySums
 from utmost.service import Settings, application
 from utmost.statements import check_statement
 from utmost.tables.files import sidecars
@@ -295,7 +295,7 @@ def test_sums_that_agree_by_forms(visitor, service):
     done = ada.fill(page, "/proposals/table", where={"proposal": mine}, files={"table": counted})
     assert "Relaxed." in done.text, done.text
     file = ada.get("/release/release.json?name=applicants&at=2")
-    assert WorkloadRelease.of_facts(file.json())["sex"]["estimate"].shape == (2,)
+    assert NoisySums.of_facts(file.json())["sex"]["estimate"].shape == (2,)
 
 
 def test_sums_of_a_part_at_once(opened, bearer):
@@ -555,8 +555,8 @@ def test_the_terms_of_a_form_are_those_of_the_api(visitor, service):
     ada = visitor("Ada", "curator")
     asked = {"name": "admissions", "columns": "admitted", "public": "department", "epsilon": "0.25"}
     ada.fill(ada.get("/publish"), "/proposals", **asked)
-    (made,) = service.desk.records.read(lambda shelf: shelf.all("proposal"))
-    kept = service.desk.records.read(lambda shelf: shelf.get("publication", made[0]))
+    (made,) = service.context.records.read(lambda store: store.all("proposal"))
+    kept = service.context.records.read(lambda store: store.get("publication", made[0]))
     assert kept == TERMS.request("admissions", "1/4", 1).facts()
     assert made[1]["level"] == "1/4"
     assert TABLE.keys() == csv_columns(CSV).keys()

@@ -22,7 +22,7 @@ from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.publish.promises.promise import PROMISE_FORM
 from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.releases import WorkloadRelease
+from utmost.releases import NoisySums
 from utmost.service import Settings, application
 from utmost.statements import check_statement
 from utmost.tables.files import files, sidecars
@@ -195,7 +195,7 @@ def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who
     assert "2013-" in bo.get("/release?name=dated&quartiles=month").text
     for wrong in ("below=x", "below=-1", "quartiles=none"):
         assert bo.get(f"/release?name=dated&{wrong}").status_code == 422, wrong
-    whole = WorkloadRelease.of_facts(bo.get("/release/release.json?name=dated&at=1").json())
+    whole = NoisySums.of_facts(bo.get("/release/release.json?name=dated&at=1").json())
     assert whole["age month"]["estimate"].shape == (36,)
 
 

@@ -23,7 +23,7 @@ from utmost.publish.counting.contribution_selection import least_in_all
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.ledger.state import bound_facts
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.statements import check_workload
+from utmost.releases import NoisySums
 from utmost.workloads import Domain, Strategy, Workload, bounds_of, check_lower_bounds, read_plan, save_plan, strategy
 
 KEY = bytes(range(32))
@@ -197,7 +197,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
     finest = " ".join(table.domain.columns)
     plan = strategy(Workload(table.domain, {finest: 1, "shop": 1, "": 1}), table.unit, epsilon=1)
     release = ut.release(table, plan, epsilon=1, once=True).table
-    assert check_workload(release.facts()).unit == table.unit
+    assert NoisySums.of_facts(release.facts()).unit == table.unit
     assert f"all together by at most {table.unit.text(table.unit.in_all)}" in release.statement["guarantee"]
     table.save(tmp_path / "counted.json")
     save_plan(plan, tmp_path / "plan.json")
@@ -206,8 +206,8 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
         ledger.publish("sales", table, ut.Promise(noise=plan), epsilon=1)
         looser = ledger.relax("sales", table, epsilon=2).table
         assert looser.unit == table.unit
-        assert check_workload(looser.facts()).unit == table.unit
-        events = ledger._book.store.transact(
+        assert NoisySums.of_facts(looser.facts()).unit == table.unit
+        events = ledger._log.store.transact(
             lambda rows: [json.loads(body) for _, body, _ in rows.events()], write=False
         )
         facts = next(event["facts"] for event in events if event["kind"] == "published")

@@ -27,7 +27,7 @@ from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, precision_weights
 from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
-from utmost.releases import WorkloadRelease
+from utmost.releases import NoisySums
 from utmost.tables.axes.few_cells import FewCells
 from utmost.workloads import (
     Domain,
@@ -306,7 +306,7 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
         assert release.total({"sex": 0}).exact == sum(
             (release.total({"sex": 0, "race": [at]}).exact for at in range(5)), start=Fraction(0)
         )
-        again = WorkloadRelease.of_facts(json.loads(json.dumps(release.facts())))
+        again = NoisySums.of_facts(json.loads(json.dumps(release.facts())))
         assert (again["sex race"]["estimate"] == table["estimate"]).all()
         release.save(tmp_path / f"{method}.json")
         with pytest.raises(NotDetermined):

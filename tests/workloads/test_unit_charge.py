@@ -24,7 +24,7 @@ from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import is_exact, is_total, room_of_rows, rooms
 from utmost.publish.workloads.measuring.ways.rotated_sums import RotatedSums
 from utmost.publish.workloads.planning.searches.plan_search import cells_alone
-from utmost.statements import check_workload
+from utmost.releases import NoisySums
 from utmost.workloads import (
     Domain,
     Strategy,
@@ -325,7 +325,7 @@ def test_the_promise_travels_with_what_is_written(tmp_path):
     save_plan(chosen, tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json").unit == COUNTS
     facts = ut.release(table, chosen, epsilon=1, once=True).table.facts()
-    assert check_workload(facts).strategy.unit == COUNTS
+    assert NoisySums.of_facts(facts).strategy.unit == COUNTS
     assert facts["nonnegative"] is True
     assert "no individual lowers" in facts["guarantee"]
     forged = {name: fact for name, fact in facts.items() if name != "nonnegative"}
@@ -336,7 +336,7 @@ def test_the_promise_travels_with_what_is_written(tmp_path):
         facts | {"part": ["p", "a"]},
     ):
         with pytest.raises(BadTable):
-            check_workload(other)
+            NoisySums.of_facts(other)
 
 
 def test_what_adds_up_to_one_says_what_it_always_said():
@@ -361,4 +361,4 @@ def test_a_ledger_keeps_such_a_strategy(tmp_path):
         assert ledger.view("a", epsilon=1).table.facts() == early
         assert ledger.releases[0].noise.unit == COUNTS
     assert [family["per_sum"]["epsilon"] for family in later["families"]] == ["1", "1"]
-    check_workload(later)
+    NoisySums.of_facts(later)

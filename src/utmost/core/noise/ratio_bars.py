@@ -53,6 +53,25 @@ class RatioBar:
         """Whether the denominator is known well enough for both ends to exist."""
         return math.isfinite(self.lower) and math.isfinite(self.upper)
 
+    def between(self, low: Fraction, high: Fraction) -> "RatioBar":
+        """The same interval where the true ratio is known to lie between two numbers; it holds it as surely.
+
+        An interval that lies wholly outside them says nothing: the ratio is then not determined.
+
+        >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1).between(Fraction(0), Fraction(3, 4))
+        >>> bar.upper, bar.between(Fraction(2), Fraction(3)).determined
+        (0.75, False)
+        """
+        lower, upper = max(self.lower, round_down(low)), min(self.upper, round_up(high))
+        if not self.determined or self.estimate is None or lower > upper:
+            return self.undetermined(self.confidence)
+        return RatioBar(min(max(self.estimate, lower), upper), lower, upper, self.confidence)
+
+    @classmethod
+    def undetermined(cls, confidence: Fraction) -> "RatioBar":
+        """The interval that says nothing."""
+        return cls(None, -math.inf, math.inf, confidence)
+
     def __str__(self) -> str:
         if not self.determined:
             return "not determined"

@@ -31,7 +31,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.signatures import Signer
@@ -174,7 +174,7 @@ class Question:
 
     def planned(self, ledger: Ledger) -> bool:
         """Whether the release that is named in a ledger was made by a plan; False where there is none."""
-        return any(release.noise.needs_counted for release in ledger.releases if release.name == self.name)
+        return any(release.noise.is_by_plan for release in ledger.releases if release.name == self.name)
 
     def give(self, answered: Answer[Any], signer: Signer | None, *, again: bool = False) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people.
@@ -192,7 +192,7 @@ class Question:
         out, as_json = self.answer.file, self.answer.as_json
         shown = answered.with_confidence(self.answer.confidence)
         table, report = shown.table, shown.statement_with
-        if isinstance(table, WorkloadRelease):
+        if isinstance(table, NoisySums):
             return give_workload(table, out, signer, as_json=as_json, again=again, headline="Answered.")
         if out is None:
             statement = report(cells_digest(table))
@@ -227,7 +227,7 @@ def publish_in_ledger(
         dry_run: whether it is rehearsed.
         brought: the table, where it is not the one in the file.
     """
-    planned, answer = promise.lasting_noise.needs_counted, question.answer
+    planned, answer = promise.lasting_noise.is_by_plan, question.answer
     again = memory.request is not None
     question.check_kind(planned=planned)
     signer = question.checked(table, again=again)

@@ -16,7 +16,7 @@ from utmost.interfaces.cli.options.promise_options import Columns, Protected
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
-from utmost.interfaces.cli.screens.release_screen import give
+from utmost.interfaces.cli.screens.release_screen import give, give_promise
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.once import checked_table
@@ -84,7 +84,9 @@ def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
     check_fits(answer, source, promise.columns, promise.public)
     with progress_bar(f"Checking and noising {table.name}"):
         checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
-        released = checked.released(None if told.dry_run else secure(None))
+        if told.dry_run:
+            return give_promise(checked.statement(), answer)
+        released = checked.released(secure(None))
     give(released, answer, signer)
 
 
@@ -144,7 +146,9 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
             source = files.read(table) if counted is None else counted
             check_fits(answer, source, promise.columns, promise.public)
         checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
-        released = checked.released(None if told.dry_run else secure(None))
+        if told.dry_run:
+            return give_promise(checked.statement(), answer)
+        released = checked.released(secure(None))
     give(released, answer, signer)
 
 

@@ -23,9 +23,9 @@ from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, S
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.measures_table import MeasuresTable
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.detailed_check import check_whole
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.json_files import read_json
@@ -127,7 +127,7 @@ def read_release(
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
     known = READERS[facts["kind"]].check(facts, file, spelled)
-    if isinstance(known, WorkloadRelease):
+    if isinstance(known, NoisySums):
         return Answer.of_sums(known)
     if isinstance(known, WithheldTable | MeasuresTable):
         return known
@@ -203,4 +203,4 @@ def _of_document(file: Path, statement: Path | str | None) -> Answer[Any] | Deta
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
     whole = check_whole(document)
-    return Answer.of_sums(whole) if isinstance(whole, WorkloadRelease) else whole
+    return Answer.of_sums(whole) if isinstance(whole, NoisySums) else whole

@@ -16,7 +16,7 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.core.noise.optimal import gain
 from utmost.errors import OutOfRange
-from utmost.publish.promises.plan import CellsAt, guarantee
+from utmost.publish.promises.plan import CellPlan, guarantee
 from utmost.publish.promises.table_statements import law_parameters
 
 if TYPE_CHECKING:  # a released table does not wait for the room of designs
@@ -54,7 +54,7 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
     }
 
 
-def plan_report(plan: CellsAt) -> dict[str, Any]:
+def plan_report(plan: CellPlan) -> dict[str, Any]:
     """A plan: its level, its law, its error bar and its guarantee."""
     return {
         **level_facts(plan.level),

@@ -13,11 +13,12 @@ from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, kind_of_document
+from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, kind_of_document
 from utmost.tables.files import files, sidecars, signatures
 from utmost.tables.files.json_files import read_json
 
@@ -176,7 +177,7 @@ def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
 def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
     """What was found of a release by a plan."""
     document = read_json(release, "a release must")
-    whole = check_workload(document)
+    whole = NoisySums.of_facts(document)
     compared = {"format": document["format"], "sums": "unchanged", "sha256": document["measured"]["sha256"]}
     law = "geometric noise on each sum that is measured"
     promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], law

@@ -255,10 +255,9 @@ def _reading(reading: Any) -> tuple[str, list[str]]:
 
 
 def _answer(answer: Any) -> tuple[str, list[str]]:
-    if answer.plan.is_document and answer.table is not None:
+    if answer.is_by_plan:
         return one_line_of(answer), _workload(answer.table)[1]
-    shown = [] if answer.table is None else table_part(answer.table)
-    return one_line_of(answer), _said(stated_release(answer.statement_with(None)), shown)
+    return one_line_of(answer), _said(stated_release(answer.statement_with(None)), table_part(answer.table))
 
 
 def _clean(release: Any) -> tuple[str, list[str]]:
@@ -403,12 +402,11 @@ CARDS: dict[str, Card] = {
     "Hyper": _hyper,
     "Reading": _reading,
     "Answer": _answer,
-    "WorkloadRelease": _workload,
+    "NoisySums": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,
     "Release": _release,
     "GradualRelease": _gradual,
-    "GradualTogether": _gradual,
     "ProcessedRelease": _gradual,
     "PlanarRelease": _gradual,
     "TrustRelease": _trust,

@@ -314,9 +314,7 @@ def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tu
 
 
 def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: Any = None) -> Any:
-    if release.table is None:
-        raise Unsupported("a picture needs a released table", came="a rehearsal")
-    if release.plan.is_document:
+    if release.is_by_plan:
         return _workload(release.table, family=family, rows=rows, column=column)
     if family is not None:
         raise OutOfRange(
@@ -435,11 +433,10 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Consumer": _consumer,
     "Space": _space,
     "Answer": _answer,
-    "WorkloadRelease": _workload,
+    "NoisySums": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,
     "GradualRelease": _levels,
-    "GradualTogether": _levels,
     "ProcessedRelease": _levels,
     "PlanarRelease": _levels,
     "TrustRelease": _levels,

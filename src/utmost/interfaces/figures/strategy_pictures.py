@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange
 from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare, check_format, page, write
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.workloads.planning.strategy import Alternatives
 from utmost.tables.axes.domain import Family
 
@@ -51,7 +51,7 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
 
 
 def clean_figure(
-    released: WorkloadRelease,
+    released: NoisySums,
     family: str | Sequence[str] | Family,
     file: BinaryIO,
     path: Path,

@@ -23,8 +23,8 @@ from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer, AnswerTable
 from utmost.publish.releases.gradual_answers import level_of_answer
+from utmost.publish.releases.noisy_sums import Families, NoisySums
 from utmost.publish.releases.release import Release
-from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 
 _TRIES, _FIRST_WAIT = 4, 0.2
@@ -104,7 +104,7 @@ class RemoteLedger:
         alpha: Number | None = None,
         version: int | None = None,
     ) -> Answer[AnswerTable]:
-        """The answer at a level, as `Ledger.view`; its table is a dict of columns, or a `WorkloadRelease`."""
+        """The answer at a level, as `Ledger.view`; its table is a dict of columns, or a `NoisySums`."""
         at = level_text(level(epsilon, alpha))
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
 
@@ -150,7 +150,7 @@ class RemoteLedger:
         """
         noise, at, table = noise_of_facts(found["promise"]), level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
-        if isinstance(table, WorkloadRelease):
+        if isinstance(table, NoisySums):
             promise, rows, remembered = Promise(noise=noise), found["rows"], table.ledger_facts
         else:
             statement = found["statement"]

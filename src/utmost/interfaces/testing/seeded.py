@@ -20,12 +20,12 @@ from utmost.design.optima.optimum import Optimum
 from utmost.errors import NotANumber
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.opening import Place, opened_book
+from utmost.publish.ledger.opening import Place, opened_log
 from utmost.publish.promises.values import noised
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.strategy import Strategy
 
 
@@ -107,7 +107,7 @@ def seeded_planar_release(
 
 def seeded_workload_release(
     table: Any, strategy: Strategy, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
-) -> WorkloadRelease:
+) -> NoisySums:
     """The sums that `utmost.release` noises once by a plan, with bits from a seed. It is not private.
 
     >>> from utmost.workloads import Domain
@@ -149,10 +149,10 @@ def seeded_ledger(
     >>> published(7) == published(7)
     True
     """
-    book = opened_book(
+    log = opened_log(
         place, create=create, key=given_key(key), witness=witness, sealed=sealed, derived=derived, timeout=timeout
     )
-    return Ledger(book, SeededRandomness(seed))
+    return Ledger(log, SeededRandomness(seed))
 
 
 def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:

@@ -20,7 +20,7 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
-from utmost.publish.promises.plan import CellsAt, plan_release
+from utmost.publish.promises.plan import CellPlan, plan_release
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000
@@ -73,13 +73,13 @@ def epsilon_for(
         raise OutOfRange("margin must be positive, or zero on the integers", came=margin)
     check_digits(digits)
 
-    def planned(epsilon: Fraction) -> CellsAt:
+    def planned(epsilon: Fraction) -> CellPlan:
         return plan_release(
             epsilon, unit=unit, cost=cost, numbers=numbers, relaxable=relaxable, confidence=confidence, grid=grid
         )
 
     @cache
-    def plan(place: int) -> CellsAt:
+    def plan(place: int) -> CellPlan:
         return planned(_decimal(place, digits))
 
     def is_met(place: int) -> bool:
@@ -93,7 +93,7 @@ def epsilon_for(
     return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(plan(place))), digits)
 
 
-def _lower_bound(plan: CellsAt, wanted: Fraction) -> float:
+def _lower_bound(plan: CellPlan, wanted: Fraction) -> float:
     """The epsilon of the whole release below which no noise at all meets the wanted margin."""
     window = 2 * math.floor(wanted) + 1 if plan.law.numbers == "integers" else 2 * wanted
     overlapping = math.ceil(window / plan.unit.sensitivity)
@@ -128,11 +128,11 @@ def check_digits(digits: int) -> None:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
 
 
-def _few_steps(plan: CellsAt) -> bool:
+def _few_steps(plan: CellPlan) -> bool:
     return plan.law.numbers == "integers" and 1 < plan.unit.sensitivity <= _FEW_STEPS
 
 
-def _step_of(plan: CellsAt) -> int:
+def _step_of(plan: CellPlan) -> int:
     periodicity = plan.law.periodicity
     return 1 if periodicity is None else periodicity.start
 

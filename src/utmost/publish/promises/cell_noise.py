@@ -21,7 +21,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import Numbers, read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
-from utmost.publish.promises.plan import Planned, plan_of_answer, plan_release
+from utmost.publish.promises.plan import NoisePlan, plan_of_answer, plan_release
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
@@ -284,7 +284,7 @@ class OnceCells(ColumnNoise):
         """The noise that `facts` wrote."""
         return once_cells(**cls.arguments(facts))
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+    def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
         """The least noise at a level."""
         return plan_release(
             level,

@@ -26,12 +26,12 @@ from utmost.publish.promises.cell_noise import CellNoise, ColumnNoise, LatticeNo
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.plan import NoisePlan
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of
 from utmost.publish.promises.together_plan import (
-    TogetherAt,
+    TogetherPlan,
     check_changed,
     grouped,
     plan_of_way,
@@ -92,7 +92,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         """Columns changed together."""
         return "columns changed together"
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherAt:
+    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
         """The plan by which a response at this level was drawn, whatever other levels were answered."""
         way = self.way.at(level, self._whom)
         return plan_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
@@ -294,7 +294,7 @@ class OnceTogether(ColumnNoise):
             raise OutOfRange("signed sums and steps are those of a search", came="others", where="noise")
         return replace(once_together(listed_names(about.pop("columns"), "columns"), **about), found=found)
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherAt:
+    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
         """The least noise at a level, or the noise that was found."""
         if self.found is not None:
             way, ends = way_of_facts({"noise": self.noise, **self.found}, level, self.unit), one_of_halves(self.halves)
@@ -310,9 +310,9 @@ class OnceTogether(ColumnNoise):
             confidence=confidence,
         )
 
-    def as_drawn(self, plan: Planned) -> "OnceTogether":
+    def as_drawn(self, plan: NoisePlan) -> "OnceTogether":
         """The same noise, with its kind and the result of the search."""
-        return self if not isinstance(plan, TogetherAt) else once_of_plan(plan)
+        return self if not isinstance(plan, TogetherPlan) else once_of_plan(plan)
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
@@ -332,7 +332,7 @@ def one_of_halves(halves: object) -> Halves:
     return ends
 
 
-def once_of_plan(plan: TogetherAt) -> OnceTogether:
+def once_of_plan(plan: TogetherPlan) -> OnceTogether:
     """The noise of a plan, for its statement."""
     found = plan.search_facts or None
     return OnceTogether(plan.unit, plan.columns, plan.way.kind, plan.is_relaxable, plan.cost, plan.halves, found)

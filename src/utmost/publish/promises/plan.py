@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
@@ -57,16 +57,8 @@ def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str)
 _MOST_STEPS = 1_000_000
 
 
-class Planned(Protocol):
-    """What a release of a table promises at its level, whatever its noise; known before anything is drawn."""
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether each cell has noise of its own."""
-
-    @property
-    def is_document(self) -> bool:
-        """Whether the release is one document, which says and saves itself, and not a table of columns."""
+class NoisePlan(Protocol):
+    """The noise of an answer at its level, known before anything is drawn: distribution, margins, way to draw it."""
 
     @property
     def level(self) -> Level:
@@ -88,7 +80,7 @@ class Planned(Protocol):
     def confidence(self) -> Fraction:
         """The probability with which it does."""
 
-    def with_confidence(self, confidence: Fraction) -> "Planned":
+    def with_confidence(self, confidence: Fraction) -> "NoisePlan":
         """The same with margins of another confidence."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
@@ -112,7 +104,7 @@ class Planned(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CellsAt(Display):
+class CellPlan(Display):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
 
     Attributes:
@@ -129,9 +121,6 @@ class CellsAt(Display):
         grid: the width of the grid on which reals are released, None for integers.
     """
 
-    is_apart: ClassVar[bool] = True
-    is_document: ClassVar[bool] = False
-
     level: Level
     unit: Unit
     law: Law
@@ -146,7 +135,7 @@ class CellsAt(Display):
         """The values of a column: reals where there is a grid, whatever the law of its steps; else integers."""
         return (integer_column if self.grid is None else real_column)(column, name, place)
 
-    def with_confidence(self, confidence: Fraction) -> "CellsAt":
+    def with_confidence(self, confidence: Fraction) -> "CellPlan":
         """The same with a margin of another confidence.
 
         >>> plan_release(epsilon=1, unit=Unit(1, 2)).with_confidence(Fraction(1, 2)).margin
@@ -280,7 +269,7 @@ def plan_release(
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
-) -> CellsAt:
+) -> CellPlan:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
@@ -316,7 +305,7 @@ def plan_release(
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
     margin = _margin(protected, drawn, width, sure)
-    return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
+    return CellPlan(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
 
 
 def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fraction) -> int | float:
@@ -327,7 +316,7 @@ def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fr
 
 
 @lru_cache(maxsize=512)
-def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> CellsAt:
+def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> CellPlan:
     """The plan by which an answer at this level was drawn, whatever other levels were answered.
 
     >>> from utmost.publish.promises.lattice import lattice_of
@@ -341,10 +330,10 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
     margin = _margin(unit, drawn, grid, confidence)
-    return CellsAt(at, unit, law, drawn, absolute, True, confidence, margin, grid)
+    return CellPlan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
-def guarantee(plan: CellsAt) -> str:
+def guarantee(plan: CellPlan) -> str:
     """The promise in one plain sentence, and what it assumes in another.
 
     >>> print(guarantee(plan_release(epsilon="1/2", unit=Unit(1, 1))))
@@ -352,7 +341,7 @@ def guarantee(plan: CellsAt) -> str:
     larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
     that one individual changes at most 1 released cell, and that by at most 1.
     """
-    instance(plan, CellsAt, "plan")
+    instance(plan, CellPlan, "plan")
     return promise(plan.level, plan.unit, "the released columns", "released cell")
 
 

@@ -26,7 +26,7 @@ from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.plan import NoisePlan
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
@@ -122,7 +122,7 @@ class Promise(Display):
         """Check that the arguments go together."""
         self.unit.check_part(self.part)
         beside = [name for name in ("public", "drop", "id_column") if getattr(self, name)]
-        if self.noise.needs_counted and beside:
+        if self.noise.is_by_plan and beside:
             required, remedy = "a plan says itself what is measured", f"Leave {beside[0]}= out."
             raise OutOfRange(required, came=f"{beside[0]}= beside it", where="noise", remedy=remedy)
         if self.keyed_by_id and isinstance(self.noise, Noise):
@@ -225,7 +225,7 @@ class Promise(Display):
             needs_plan = counted.unit.needs_sizes
             noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
-        if drawn.needs_counted:
+        if drawn.is_by_plan:
             return fitting(cls(columns, public=public, drop=drop, noise=drawn, part=counted.part), counted)
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
@@ -266,7 +266,7 @@ class Promise(Display):
                 remedy="Promise it with part=(partition, part).",
             )
         self.noise.check_unit(counted)
-        if counted is None or self.noise.needs_counted:
+        if counted is None or self.noise.is_by_plan:
             return
         counted.check_covered(self.unit)
         unsaid = {*counted_labels(counted)} - {*self.public, *self.drop}
@@ -309,7 +309,7 @@ class Promise(Display):
 
     def at(
         self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, confidence: Number = "0.95"
-    ) -> Planned:
+    ) -> NoisePlan:
         """The noise of an answer at a level, before any table is read: its distribution and margins.
 
         Args:
@@ -322,7 +322,7 @@ class Promise(Display):
         """
         return self.noise.plan(level_of(epsilon, alpha), confidence)
 
-    def as_drawn(self, plan: Planned) -> "Promise":
+    def as_drawn(self, plan: NoisePlan) -> "Promise":
         """The same, with the result of a search for its noise."""
         return replace(self, noise=self.noise.as_drawn(plan))
 

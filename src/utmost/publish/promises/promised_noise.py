@@ -25,7 +25,7 @@ from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.plan import NoisePlan
 from utmost.publish.promises.table_statements import assumed_line
 from utmost.tables.cells.columns import Place
 from utmost.tables.files.opened_tables import opened_table
@@ -49,7 +49,7 @@ class PlannedNoise(ABC):
         unit: what one individual changes.
         kind: what is noised, in words.
         json_kind: the name of the kind in JSON, see `noise_of_facts`.
-        needs_counted: whether a table must be a counted one, and the release of it is one document.
+        is_by_plan: whether a table must be a counted one, and the release of it is one document.
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
     """
 
@@ -57,7 +57,7 @@ class PlannedNoise(ABC):
 
     kind: ClassVar[str]
     json_kind: ClassVar[str]
-    needs_counted: ClassVar[bool] = False
+    is_by_plan: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
 
     @property
@@ -71,7 +71,7 @@ class PlannedNoise(ABC):
         """What is released, in the words of a page."""
 
     @abstractmethod
-    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+    def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
         """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class PlannedNoise(ABC):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
 
-    def as_drawn(self, plan: Planned) -> "PlannedNoise":
+    def as_drawn(self, plan: NoisePlan) -> "PlannedNoise":
         """The same noise, with the result of a search that its plan made."""
         return self
 
@@ -169,9 +169,9 @@ class Noise(PlannedNoise):
         """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
         return None
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+    def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
         """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
-        return NoiseAt(self, level, read_confidence(confidence))
+        return GeneralPlan(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bars, each with what it is of; the widest ``most`` of many."""
@@ -285,8 +285,8 @@ class Noise(PlannedNoise):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NoiseAt(Display):
-    """A `Planned`: what an answer of a noise promises at a level, and how the first one is drawn.
+class GeneralPlan(Display):
+    """The plan of any noise that a memory keeps: it asks the noise for all that is said of it.
 
     Attributes:
         noise: which is asked for all that is said of it.
@@ -294,16 +294,9 @@ class NoiseAt(Display):
         confidence: of the error bars.
     """
 
-    is_apart: ClassVar[bool] = False
-
     noise: Noise
     level: Level
     confidence: Fraction
-
-    @property
-    def is_document(self) -> bool:
-        """Whether the release is one document."""
-        return self.noise.needs_counted
 
     @property
     def unit(self) -> Unit:
@@ -320,7 +313,7 @@ class NoiseAt(Display):
         """The distance within which a released value lies of the true one."""
         return self.noise.margin(self.level, self.confidence)
 
-    def with_confidence(self, confidence: Fraction) -> "NoiseAt":
+    def with_confidence(self, confidence: Fraction) -> "GeneralPlan":
         """The same with margins of another confidence."""
         return replace(self, confidence=confidence)
 

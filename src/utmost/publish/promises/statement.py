@@ -25,7 +25,7 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.codec import check_header, differing, header
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import CellsAt, Planned
+from utmost.publish.promises.plan import CellPlan, NoisePlan
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
@@ -81,7 +81,7 @@ class Statement:
     ledger: LedgerFacts | None
 
     @property
-    def plan(self) -> Planned:
+    def plan(self) -> NoisePlan:
         """Distribution of the noise at the level."""
         return self.promise.noise.plan(self.level, self.confidence)
 
@@ -104,7 +104,7 @@ class Statement:
         """The statement as JSON values."""
         return self.facts_by(self.plan)
 
-    def facts_by(self, plan: Planned) -> dict[str, Any]:
+    def facts_by(self, plan: NoisePlan) -> dict[str, Any]:
         """The same by its plan, where that was made already."""
         return {
             **header(STATEMENT_KIND),
@@ -120,11 +120,11 @@ class Statement:
             **({} if self.ledger is None else self.ledger.facts()),
         }
 
-    def _margins(self, plan: Planned) -> dict[str, int | float]:
+    def _margins(self, plan: NoisePlan) -> dict[str, int | float]:
         """Margins of error, by the names of their columns."""
         return {name: margin for name, (_, margin) in plan.bars(self.promise.columns).items()}
 
-    def check(self, table: Any, *, digested: bool = True) -> Planned:
+    def check(self, table: Any, *, digested: bool = True) -> NoisePlan:
         """Check that a table is the one of this statement: columns, rows, margins, cells and digest.
 
         Args:
@@ -137,7 +137,7 @@ class Statement:
         plan, columns = self.plan, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
         check_table(columns, stated, table, self._margins(plan), self.promise.public, digested=digested)
-        if isinstance(plan, CellsAt):
+        if isinstance(plan, CellPlan):
             for name in columns:
                 _check_cells(adapter_of(table).column(table, name), plan.width, name)
         return plan
@@ -278,7 +278,7 @@ def read_statement(path: Path | str) -> dict[str, Any]:
     return statement
 
 
-def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> Planned:
+def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> NoisePlan:
     """Check that a statement follows from itself, and is about this table: cells, points or columns together.
 
     Args:
@@ -426,10 +426,10 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
             remedy="Only released columns have noise that can be read.",
         )
     law = plan.law
-    is_read = isinstance(plan, CellsAt) and plan.width is None
+    is_read = isinstance(plan, CellPlan) and plan.width is None
     if not is_read or not isinstance(law, IntegerLaw):
         remedy = 'Releases with numbers="integers" have such noise.'
-        drawn = type(law).__name__ if isinstance(plan, CellsAt) else checked.promise.noise.kind
+        drawn = type(law).__name__ if isinstance(plan, CellPlan) else checked.promise.noise.kind
         came = drawn if plan.unit.step == 1 else "amounts in steps"
         raise Unsupported(
             "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy

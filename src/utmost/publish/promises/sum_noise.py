@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from itertools import islice
 from math import prod
 from typing import Any, ClassVar
@@ -27,7 +26,6 @@ from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.table_statements import assumed_line, promise
-from utmost.publish.promises.workload_statements import MeasuredSums, workload_statement
 from utmost.publish.workloads.measuring.measured_families import load_of
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
@@ -38,7 +36,10 @@ MEASURED = "measured"
 
 
 def strategy_text(strategy: Strategy) -> str:
-    """A strategy with its unit as JSON text, which `read_strategy` reads."""
+    """A strategy with its unit as JSON text, which `read_strategy` reads.
+
+    Text, since the order of axes and of a tree's labels belongs to the plan, and ledgers sort the names of an object.
+    """
     return json.dumps(strategy.facts() | {"unit": strategy.unit.facts()}, separators=(",", ":"))
 
 
@@ -77,7 +78,7 @@ class SumNoise(LatticeNoise):
 
     kind: ClassVar[str] = "the sums of a strategy"
     json_kind: ClassVar[str] = "sums"
-    needs_counted: ClassVar[bool] = True
+    is_by_plan: ClassVar[bool] = True
 
     unit: Unit
     strategy: Strategy = field(metadata=form("plan", write=strategy_text, read=read_strategy))
@@ -198,13 +199,6 @@ class SumNoise(LatticeNoise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
         return promise(level, self.unit, "the released columns", "released cell")
-
-    def rehearsed(self, at: Level, confidence: Fraction) -> dict[str, Any]:
-        """The statement of sums that are not measured yet."""
-        strategy = self.strategy
-        zeros = {family: np.zeros(strategy.measured_shape(family), np.int64) for family in strategy.shares}
-        weights = precision_weights({family: law.ratio for family, law in noise_laws(strategy, at).items()})
-        return workload_statement(MeasuredSums(strategy, at, confidence, zeros, weights, None, None, None))
 
 
 def check_level_names(domain: Domain, unit: Unit) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any
 
 from utmost.core.exact.arguments import instance, one_of
 from utmost.core.exact.display import Display
@@ -47,7 +47,7 @@ _MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TogetherAt(Display):
+class TogetherPlan(Display):
     """What a release of columns changed together promises, and how.
 
     Attributes:
@@ -61,9 +61,6 @@ class TogetherAt(Display):
         margins: for each column.
         cost: what was to be least, of a cell: "absolute" for the mean |error|, "squared" for the mean variance.
     """
-
-    is_apart: ClassVar[bool] = False
-    is_document: ClassVar[bool] = False
 
     level: Level
     unit: Unit
@@ -84,7 +81,7 @@ class TogetherAt(Display):
         """The largest of the margins."""
         return max(self.margins)
 
-    def with_confidence(self, confidence: Fraction) -> "TogetherAt":
+    def with_confidence(self, confidence: Fraction) -> "TogetherPlan":
         """The same with margins of another confidence."""
         return plan_of_way(
             self.columns, self.level, self.unit, self.way, halves=self.halves, confidence=confidence, cost=self.cost
@@ -249,7 +246,7 @@ def plan_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
     confidence: Number = "0.95",
-) -> TogetherAt:
+) -> TogetherPlan:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
     Args:
@@ -313,7 +310,7 @@ def plan_of_way(
     halves: Halves,
     confidence: Number,
     cost: CellCost,
-) -> TogetherAt:
+) -> TogetherPlan:
     """The plan with a way that has been chosen; the unit says of signs what the noise needs.
 
     Raises:
@@ -323,7 +320,7 @@ def plan_of_way(
     of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
     margins = [margin for law in way.laws for margin in of_laws[law]]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
-    return TogetherAt(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
+    return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
 
 
 def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:

@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Any, Protocol
@@ -39,7 +38,7 @@ _AT_ONCE = 1 << 16
 
 
 class Noised(Protocol):
-    """What a statement speaks of; a `WorkloadRelease` is one."""
+    """What a statement speaks of; a `NoisySums` is one."""
 
     @property
     def strategy(self) -> Strategy:
@@ -72,20 +71,6 @@ class Noised(Protocol):
     @property
     def ledger_facts(self) -> LedgerFacts | None:
         """What a ledger adds."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MeasuredSums:
-    """Sums that were measured, or zeros in their place, as a statement speaks of them: a `Noised`."""
-
-    strategy: Strategy
-    level: Level
-    confidence: Fraction
-    measured: Mapping[Family, NDArray[Any]]
-    weights: Mapping[Family, int]
-    part: tuple[str, str] | None
-    measure: str | None
-    ledger_facts: LedgerFacts | None
 
 
 def workload_statement(release: Noised) -> dict[str, Any]:
@@ -221,7 +206,7 @@ def workload_facts(release: Noised) -> dict[str, Any]:
 
 
 def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the `WorkloadRelease` that `workload_facts` wrote.
+    """The arguments of the `NoisySums` that `workload_facts` wrote.
 
     Raises:
         WrongKind: for what is no mapping.
@@ -251,7 +236,7 @@ def _all_parts() -> Iterator[None]:
 
 
 def unsummed_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a `WorkloadRelease` whose statement has no sums: all of them are 0.
+    """The arguments of a `NoisySums` whose statement has no sums: all of them are 0.
 
     Its labels, laws, bars and sentences are those of the release; its estimates are nobody's.
 
@@ -267,14 +252,6 @@ def unsummed_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
     if sum(sizes.values()) > _MOST_SUMS:
         raise Unsupported(f"a statement may be of {_MOST_SUMS} sums", came="more", where="families")
     return workload_parts({**facts, "sums": {strategy.domain.family_name(name): [0] * n for name, n in sizes.items()}})
-
-
-def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
-    """Check that a document says of a release what the release says of itself, its digest among it."""
-    statement = workload_statement(release)
-    for name in sorted(set(statement) - {"utmost", "guarantee", "theorem"}):
-        if facts.get(name) != statement[name]:
-            raise BadTable("the document's statement must be that of its sums and shares", came="another", where=name)
 
 
 def _read(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.plan import NoisePlan
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import cells_digest
@@ -30,17 +30,17 @@ if TYPE_CHECKING:  # a release of one table loads none of them before it is aske
     from utmost.publish.releases.clean_release import CleanTable
     from utmost.publish.releases.estimates import Estimate
     from utmost.publish.releases.given_facts import Given
+    from utmost.publish.releases.noisy_sums import Families, NoisySums
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.release import Release
     from utmost.publish.releases.withheld import WithheldTable, WithheldTables
     from utmost.publish.releases.withholding import WithholdingRule
-    from utmost.publish.releases.workload_release import Families, WorkloadRelease
     from utmost.publish.workloads.measuring.forms import LevelNumbers
     from utmost.tables.axes.domain import Where
 
 Table = TypeVar("Table", covariant=True)
 
-AnswerTable: TypeAlias = "LabelledTable | WorkloadRelease"
+AnswerTable: TypeAlias = "LabelledTable | NoisySums"
 """The values of an answer: the released table; the measured sums, where the promise is by a plan."""
 
 
@@ -55,9 +55,9 @@ class Answer(Display, Generic[Table]):
     Attributes:
         table: The table of the kind that came in, with the released and the public columns alone; released values stand
             under their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point.
-            For a plan the `WorkloadRelease`; for keys a table of those that were named. None in a rehearsal.
+            For a plan the `NoisySums`; for keys a table of those that were named.
         promise: The promise, with columns and public columns as the table has them.
-        plan: Level, unit, law and margin of the noise: a `Planned`.
+        plan: Level, unit, law and margin of the noise: a `NoisePlan`.
         rows: Number of rows.
         ledger_facts: Fields that a memory adds to the statement; None where nothing remembers the answer.
 
@@ -77,7 +77,7 @@ class Answer(Display, Generic[Table]):
 
     table: Table = field(repr=False)
     promise: Promise
-    plan: Planned
+    plan: NoisePlan
     rows: int
     ledger_facts: LedgerFacts | None
     _release: "Release | None" = field(repr=False)
@@ -104,12 +104,12 @@ class Answer(Display, Generic[Table]):
         return cls(table, checked.promise, plan, checked.rows, checked.ledger, None, checked.digest)
 
     @classmethod
-    def of_sums(cls, sums: "WorkloadRelease") -> "Answer[WorkloadRelease]":
+    def of_sums(cls, sums: "NoisySums") -> "Answer[NoisySums]":
         """The answer of a plan, by its noisy sums."""
         from utmost.publish.promises.sum_noise import SumNoise
-        from utmost.publish.releases.workload_release import WorkloadRelease
+        from utmost.publish.releases.noisy_sums import NoisySums
 
-        noise = SumNoise(instance(sums, WorkloadRelease, "sums").strategy)
+        noise = SumNoise(instance(sums, NoisySums, "sums").strategy)
         promise, plan = Promise(noise=noise, part=sums.part), noise.plan(sums.level, sums.confidence)
         return Answer(sums, promise, plan, noise.sums, sums.ledger_facts, None)
 
@@ -151,7 +151,7 @@ class Answer(Display, Generic[Table]):
     @property
     def is_by_plan(self) -> bool:
         """Whether the sums of a plan were measured: then ``table`` has them, and marginals have names."""
-        return self.plan.is_document
+        return self.promise.noise.is_by_plan
 
     @property
     def release(self) -> "Release":
@@ -210,11 +210,10 @@ class Answer(Display, Generic[Table]):
         if self.is_drawn_later:
             required = "the margins of a table that is drawn while it is written have one confidence"
             raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
-        if table is not None:
-            adapter = adapter_of(table)
-            rows = len(adapter.column(table, self.columns[0]))
-            margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
-            table = adapter.with_columns(table, margins, {})
+        adapter = adapter_of(table)
+        rows = len(adapter.column(table, self.columns[0]))
+        margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
+        table = adapter.with_columns(table, margins, {})
         return replace(self, plan=plan, table=table, _digest=None)  # the file has other margins
 
     @property
@@ -225,18 +224,13 @@ class Answer(Display, Generic[Table]):
         """
         if self._digest is not None:
             return self.statement_with(self._digest)
-        later = self.table is None or self.is_by_plan or self.is_drawn_later
+        later = self.is_by_plan or self.is_drawn_later
         return self.statement_with(None if later else cells_digest(self.table))
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
         """The statement with a digest of the table as it is published; a plan's sums have their own."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        if self.is_by_plan:
-            from utmost.publish.promises.sum_noise import SumNoise
-
-            assert isinstance(self.promise.noise, SumNoise), "sums alone are one document"
-            return self.promise.noise.rehearsed(self.plan.level, self.plan.confidence)
         plan, known = self.plan, self.ledger_facts
         if known is not None:
             return Statement(self.promise, plan.level, plan.confidence, self.rows, digest, known).facts()
@@ -249,6 +243,7 @@ class Answer(Display, Generic[Table]):
         *,
         confidence: Number | None = None,
         family: "Families | None" = None,
+        means: bool = False,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
@@ -257,7 +252,8 @@ class Answer(Display, Generic[Table]):
 
         Args:
             confidence: Confidence of the margins; that of the answer if left out.
-            family: Marginal of a plan whose table is written, see `WorkloadRelease.save`.
+            family: Marginal of a plan whose table is written, see `NoisySums.save`.
+            means: Whether the table of a plan has means beside counts and sums, see `with_means`.
             path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
 
         Returns:
@@ -268,7 +264,7 @@ class Answer(Display, Generic[Table]):
         """
         answer = self if confidence is None else self.with_confidence(confidence)
         if (sums := answer._sums_of_plan) is not None:
-            return sums.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
+            return sums.save(path, family=family, means=means, format=format, sign=sign, overwrite=overwrite)
         return saved(answer.publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
@@ -277,7 +273,7 @@ class Answer(Display, Generic[Table]):
         return Publication(self.table, self.statement_with)
 
     def __getitem__(self, family: "Families") -> LabelledTable:
-        """One marginal of a plan as a table: labels, estimates and margins, see `WorkloadRelease`.
+        """One marginal of a plan as a table: labels, estimates and margins, see `NoisySums`.
 
         Raises:
             Unsupported: for a table of cells, which has columns.
@@ -322,8 +318,36 @@ class Answer(Display, Generic[Table]):
         return AnswerCells.of(self).ratio(where, over, column, over_column, confidence)
 
     def difference(self, first: "Where", second: "Where", *, confidence: Number | None = None) -> "Estimate":
-        """The sum over a selection less the sum over another, by a plan: `WorkloadRelease.difference`."""
+        """The sum over a selection less the sum over another, by a plan: `NoisySums.difference`."""
         return self._sums("a difference").difference(first, second, confidence=confidence)
+
+    def count(self, where: "Where | None" = None, *, confidence: Number | None = None) -> "Estimate":
+        """How many events a selection has, by a plan, also where their amounts were noised together with their counts.
+
+        Args:
+            where, confidence: as for `total`.
+
+        Raises:
+            OutOfRange: for sums alone, which count nobody. NotDetermined, OutOfRange: as `total`.
+        """
+        return self._sums("a count").count(where, confidence=confidence)
+
+    def with_means(self, family: "Families") -> LabelledTable:
+        """One table of a plan with counts, sums and means of amounts that were counted with ``most_events``.
+
+        Args:
+            family: Name of the table; "" for the total.
+
+        Raises:
+            NotDetermined, OutOfRange: as for one table, and for counts or sums alone.
+        """
+        return self._sums("a table with means").with_means(family)
+
+    def count_bars(
+        self, *families: "Families", confidence: Number | None = None, together: bool = False
+    ) -> dict[str, int | float]:
+        """The margins of counts that were noised together with sums, by table; arguments as for `bars`."""
+        return self._sums("margins of counts").count_bars(*families, confidence=confidence, together=together)
 
     def mean(
         self,
@@ -337,7 +361,8 @@ class Answer(Display, Generic[Table]):
         """The mean of a number over the individuals of a selection, by a plan: a sum over a count, with its interval.
 
         Args:
-            name: Name of a level whose labels stand for numbers; left out where ``sums`` is given.
+            name: Name of a level whose labels stand for numbers; left out where ``sums`` is given, and where the mean
+                of amounts is meant that were noised together with their counts.
             where: Selection; everything if left out.
             values: A number for each label, in order or by label; for bins, their midpoints.
             sums: Answer with the sums of the number, over a domain that has the selection.
@@ -357,7 +382,7 @@ class Answer(Display, Generic[Table]):
         values: "LevelNumbers" = "midpoints",
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The variance of a number over the individuals of a selection, by a plan: `WorkloadRelease.variance`."""
+        """The variance of a number over the individuals of a selection, by a plan: `NoisySums.variance`."""
         return self._sums("a variance").variance(name, where=where, values=values, confidence=confidence)
 
     def spread(
@@ -374,20 +399,20 @@ class Answer(Display, Generic[Table]):
     def cumulative(
         self, name: str, *, where: "Where | None" = None, confidence: Number | None = None, together: bool = False
     ) -> LabelledTable:
-        """How many lie in each group of an ordered level or before it, by a plan: `WorkloadRelease.cumulative`."""
+        """How many lie in each group of an ordered level or before it, by a plan: `NoisySums.cumulative`."""
         sums = self._sums("a cumulative table")
         return sums.cumulative(name, where=where, confidence=confidence, together=together)
 
     def bars(
         self, *families: "Families", confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """The margins of the tables of a plan, by name: `WorkloadRelease.bars`."""
+        """The margins of the tables of a plan, by name: `NoisySums.bars`."""
         return self._sums("margins of several tables").bars(*families, confidence=confidence, together=together)
 
     def quantile(
         self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None
     ) -> "QuantileBar":
-        """The cells of an ordered axis that can hold a quantile, by a plan: `WorkloadRelease.quantile`."""
+        """The cells of an ordered axis that can hold a quantile, by a plan: `NoisySums.quantile`."""
         return self._sums("a quantile").quantile(name, q, where=where, confidence=confidence)
 
     def median(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "QuantileBar":
@@ -395,7 +420,7 @@ class Answer(Display, Generic[Table]):
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
     def clean(self, given: "Given | None" = None, *, hold: "Families | None" = None) -> "CleanTable":
-        """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments."""
+        """Whole numbers, none negative, whose sums all agree: `NoisySums.clean`, with its arguments."""
         return self._sums("a clean table").clean(given, hold=hold)
 
     def withhold(
@@ -411,12 +436,12 @@ class Answer(Display, Generic[Table]):
         Each cell of a table has noise of its own, so that ``complementary`` withholds no more of it.
 
         Args:
-            families: Marginals of a plan that are published, see `WorkloadRelease.withhold`; none of a table of cells.
+            families: Marginals of a plan that are published, see `NoisySums.withhold`; none of a table of cells.
             below, relative_margin, complementary, mark: as `WithholdingRule` has them.
 
         Raises:
             OutOfRange, NotANumber: for a rule that is none.
-            Unsupported: for a rehearsal, a frame that an engine evaluates, and cells that have no noise of their own.
+            Unsupported: for a frame that an engine evaluates, and cells that have no noise of their own.
         """
         from utmost.publish.releases.withholding import WithholdingRule
 
@@ -430,10 +455,10 @@ class Answer(Display, Generic[Table]):
 
     def withheld(self, rule: "WithholdingRule") -> "WithheldTable[Table]":
         """The table with the cells left out that a rule names; see `withhold`."""
-        from utmost.publish.promises.plan import CellsAt
+        from utmost.publish.promises.plan import CellPlan
         from utmost.publish.releases.withheld import withheld_table
 
-        if not isinstance(self.plan, CellsAt):
+        if not isinstance(self.plan, CellPlan):
             required = "cells are withheld where each has noise of its own"
             raise Unsupported(required, came=f"{self.law}", where="withhold")
         return withheld_table(self.table, self.columns, self.plan, self.statement_with(None), rule)
@@ -445,7 +470,7 @@ class Answer(Display, Generic[Table]):
             family: Marginal of a plan; the cells if left out.
 
         Raises:
-            Unsupported: where pandas is not installed; for a rehearsal, and a table that is drawn while it is written.
+            Unsupported: where pandas is not installed; for a table that is drawn while it is written.
         """
         return extra("pandas", "tables").DataFrame(self._columns(family))
 
@@ -462,9 +487,8 @@ class Answer(Display, Generic[Table]):
         if family is not None or self.is_by_plan:
             sums = self._sums("a marginal")
             return files.columns(sums[sums.table_name(sums.domain.finest) if family is None else family])
-        if self.table is None or self.is_drawn_later:
-            came = "a rehearsal" if self.table is None else "one that is drawn while it is evaluated"
-            remedy = "Release it first." if self.table is None else "Evaluate answer.table with its engine."
+        if self.is_drawn_later:
+            came, remedy = "one that is drawn while it is evaluated", "Evaluate answer.table with its engine."
             raise Unsupported("a table is converted where its values are at hand", came=came, remedy=remedy)
         return files.columns(self.table)
 
@@ -474,17 +498,13 @@ class Answer(Display, Generic[Table]):
         return is_engine_table(self.table) or hasattr(type(self.table), "written")
 
     @property
-    def _sums_of_plan(self) -> "WorkloadRelease | None":
+    def _sums_of_plan(self) -> "NoisySums | None":
         """The released sums where a plan was measured; None for any other table."""
-        is_sums = self.is_by_plan and self.table is not None
-        return cast("WorkloadRelease", self.table) if is_sums else None
+        return cast("NoisySums", self.table) if self.is_by_plan else None
 
-    def _sums(self, verb: str, remedy: str | None = None) -> "WorkloadRelease":
+    def _sums(self, verb: str, remedy: str | None = None) -> "NoisySums":
         if (sums := self._sums_of_plan) is not None:
             return sums
-        if self.is_by_plan:
-            remedy = "Release it first."
-            raise Unsupported("a release is read where its values are at hand", came="a rehearsal", remedy=remedy)
         raise Unsupported(
             f"{verb} is asked of sums over a declared domain",
             came="a table of cells",

@@ -19,7 +19,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.plan import CellPlan
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.tables.axes.domain import Where
@@ -61,7 +61,7 @@ class AnswerCells:
     """
 
     answer: Answer[Any]
-    plan: CellsAt
+    plan: CellPlan
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
 
@@ -74,7 +74,7 @@ class AnswerCells:
                 and for a table that is drawn while it is written.
         """
         plan, columns = answer.plan, answer.columns
-        if not isinstance(plan, CellsAt):
+        if not isinstance(plan, CellPlan):
             remedy = "Its cells stand in answer.table, with margins where it has any."
             came = answer.promise.noise.kind
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
@@ -93,10 +93,10 @@ class AnswerCells:
         """How many rows there are."""
         return len(next(iter(self.cells.values())))
 
-    def at(self, level: Level) -> CellsAt:
+    def at(self, level: Level) -> CellPlan:
         """What the same release would promise at another level."""
         plan = self.answer.promise.noise.plan(level, self.plan.confidence)
-        assert isinstance(plan, CellsAt), "the noise of cells is planned cell by cell"
+        assert isinstance(plan, CellPlan), "the noise of cells is planned cell by cell"
         return plan
 
     def column(self, name: str | None) -> str:
@@ -244,7 +244,7 @@ class AnswerCells:
         return adapter.with_columns(self.answer.table, laid, after)
 
 
-def _numbers(table: object, released: Sequence[str], plan: CellsAt) -> dict[str, list[Fraction]]:
+def _numbers(table: object, released: Sequence[str], plan: CellPlan) -> dict[str, list[Fraction]]:
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)

@@ -31,11 +31,11 @@ def answer_table(
         table: Makes the table of the released columns and their error bars.
         remembered: Facts that a ledger adds to the statement; None for a release that nothing remembers.
     """
-    if noise.needs_counted:
+    if noise.is_by_plan:
         from utmost.publish.promises.sum_noise import MEASURED, SumNoise
-        from utmost.publish.releases.workload_release import WorkloadRelease
+        from utmost.publish.releases.noisy_sums import NoisySums
 
         assert isinstance(noise, SumNoise), "no other noise is of a counted table alone"
         measured = noise.by_family(columns[MEASURED])
-        return WorkloadRelease(noise.strategy, level, CONFIDENCE, measured, kind, part, ledger_facts=remembered)
+        return NoisySums(noise.strategy, level, CONFIDENCE, measured, kind, part, ledger_facts=remembered)
     return table_of(kind, columns) if noise.names_rows else table(columns)

@@ -15,7 +15,7 @@ from utmost.core.noise.ratio_bars import RatioBar, fieller
 from utmost.core.noise.repeated_sums import repeated
 from utmost.core.sampling.grid import FARTHEST
 from utmost.errors import OutOfRange
-from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.plan import CellPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CellBars:
     (15, 27, 48)
     """
 
-    plan: CellsAt
+    plan: CellPlan
 
     def alone(self, confidence: Number = "0.95") -> int | float:
         """The least margin of one cell."""

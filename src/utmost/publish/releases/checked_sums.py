@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import frozen
@@ -12,13 +13,13 @@ from utmost.core.exact.numbers import Number
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.plan import NoisePlan
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.tables.axes.domain import Family
@@ -31,7 +32,7 @@ class CheckedSums:
     counted: CountedTable
     promise: Promise
     noise: SumNoise
-    plan: Planned
+    plan: NoisePlan
     laws: Mapping[Family, Geometric]
     weights: Mapping[Family, int]
 
@@ -55,18 +56,24 @@ class CheckedSums:
         warn_of_laws(strategy, plan.level, laws)
         return cls(counted, promise, noise, plan, laws, weights)
 
-    def draw(self, randomness: Randomness) -> WorkloadRelease:
+    def draw(self, randomness: Randomness) -> NoisySums:
         """The noisy sums, family after family."""
         counted, strategy = self.counted, self.noise.strategy
         sums = strategy.each_sums(counted.summable)
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
         about = self.plan.level, self.plan.confidence, measured, counted.kind, counted.part, self.weights
-        return WorkloadRelease(strategy, *about, measure=counted.measure)
+        return NoisySums(strategy, *about, measure=counted.measure)
 
-    def released(self, randomness: Randomness | None) -> Answer[Any]:
-        """The noisy sums as a `WorkloadRelease`; without randomness the same and no table."""
-        release = None if randomness is None else self.draw(randomness)
-        return Answer(release, self.promise, self.plan, self.noise.sums, None, None)
+    def statement(self) -> dict[str, Any]:
+        """The statement that its answer would have, of sums that are all 0."""
+        strategy = self.noise.strategy
+        zeros = {family: np.zeros(strategy.measured_shape(family), np.int64) for family in strategy.shares}
+        about = self.plan.level, self.plan.confidence, zeros, self.counted.kind, self.counted.part, self.weights
+        return NoisySums(strategy, *about, measure=self.counted.measure).statement
+
+    def released(self, randomness: Randomness) -> Answer[NoisySums]:
+        """The answer: the noisy sums."""
+        return Answer(self.draw(randomness), self.promise, self.plan, self.noise.sums, None, None)
 
 
 def counted_for(table: CountedTable | NDArray[Any], strategy: Strategy) -> tuple[CountedTable, Promise]:

@@ -23,7 +23,7 @@ from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.estimates import Estimate, estimate_of
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.tables.axes.domain import Where
 
 
@@ -170,7 +170,7 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
 def _digest(answer: Answer[Any]) -> str:
     """Digest of the values, for an answer that nothing remembers."""
     sums = answer.table
-    return sums_digest(sums) if isinstance(sums, WorkloadRelease) else cells_digest(sums)["sha256"]
+    return sums_digest(sums) if isinstance(sums, NoisySums) else cells_digest(sums)["sha256"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class _Sum:
     def of(cls, answer: Answer[Any], where: Where | None, column: str | None) -> "_Sum":
         chosen = {} if where is None else mapping(where, "where")
         optional(column, text, "column")
-        if isinstance(sums := answer.table, WorkloadRelease):
+        if isinstance(sums := answer.table, NoisySums):
             return cls(sums.total(chosen).exact, sums.noise(sums.form(chosen)))
         cells = AnswerCells.of(answer)
         rows = cells.rows_where(chosen)

@@ -43,7 +43,7 @@ from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.given_facts import Given
-from utmost.publish.releases.workload_release import Families, WorkloadRelease
+from utmost.publish.releases.noisy_sums import Families, NoisySums
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family, Where
@@ -97,13 +97,13 @@ class DetailRule(Display):
         """The rule as JSON values."""
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
-    def chosen(self, first: WorkloadRelease) -> dict[str, str]:
+    def chosen(self, first: NoisySums) -> dict[str, str]:
         """Of each group, as text, the breakdown that the noisy sums choose; without the groups that have none.
 
         Raises:
             OutOfRange: where the sums of the groups were not measured.
         """
-        instance(first, WorkloadRelease, "first").domain.level_named(self.group)  # spelled as the columns of its table
+        instance(first, NoisySums, "first").domain.level_named(self.group)  # spelled as the columns of its table
         sums = first.raw(self.group)
         names = _texts(sums[self.group])
         details = zip(names, map(self.detail_of, plain_cells(sums["measured"])), strict=True)
@@ -146,7 +146,7 @@ class DetailRule(Display):
         """The domain of the second table: its rows, listed."""
         return Domain.listed(list(self.keys(domain, chosen)), names=[self.group, DETAIL, PART])
 
-    def counted(self, table: CountedTable, first: WorkloadRelease) -> CountedTable:
+    def counted(self, table: CountedTable, first: NoisySums) -> CountedTable:
         """The true sums of the breakdowns that a first release chose, with the unit that is left of the table's.
 
         It is released like any counted table: once, or in a ledger under the dataset of the first, where the levels add
@@ -156,7 +156,7 @@ class DetailRule(Display):
             OutOfRange: where no group has a breakdown, and for a release over another domain.
             Unsupported: for distinct values, which do not add up, and for sums and counts noised together.
         """
-        instance(table, CountedTable, "table").check_fits(instance(first, WorkloadRelease, "first").strategy)
+        instance(table, CountedTable, "table").check_fits(instance(first, NoisySums, "first").strategy)
         unit, chosen = detailed_unit(table.unit), self.chosen(first)
         if not chosen:
             remedy = "The first release is all that there is; nothing is left to measure."
@@ -190,6 +190,8 @@ def detailed_unit(unit: Unit) -> Unit:
 class DetailedSums(Display):
     """A release in two stages: the sums of groups, and of each the breakdown that these chose.
 
+    No promise names its plan beforehand: the noisy sums of the first stage choose what the second measures.
+
     Attributes:
         rule: by which they chose.
         first: the sums of the groups.
@@ -201,8 +203,8 @@ class DetailedSums(Display):
     _shown = ("level", "rule")
 
     rule: DetailRule
-    first: WorkloadRelease = field(repr=False)
-    fine: WorkloadRelease | None = field(repr=False)
+    first: NoisySums = field(repr=False)
+    fine: NoisySums | None = field(repr=False)
     level: Level
     share: Fraction
 
@@ -220,7 +222,7 @@ class DetailedSums(Display):
         """The sum over a selection of cells, with its error bar: the sharper one where both stages have it.
 
         Args:
-            where: by the name of a level of the domain its labels, as for `WorkloadRelease.total`.
+            where: by the name of a level of the domain its labels, as for `NoisySums.total`.
             confidence: of the margin; the release's when left out.
 
         Raises:
@@ -272,7 +274,7 @@ class DetailedSums(Display):
         group without a breakdown, whose detail is the group's level.
 
         Args:
-            given, hold: what `WorkloadRelease.clean` takes, and a release in two stages does not.
+            given, hold: what `NoisySums.clean` takes, and a release in two stages does not.
 
         Raises:
             Unsupported: for public facts, and a table that is held.
@@ -298,7 +300,7 @@ class DetailedSums(Display):
         return self.together.domain
 
     @property
-    def together(self) -> WorkloadRelease:
+    def together(self) -> NoisySums:
         """The sums of both stages over one tree, as what is nearest to both needs them; not for its error bars.
 
         A group without a breakdown has one row, and its sum stands there again: least squares of the two is the sum.
@@ -322,7 +324,7 @@ class DetailedSums(Display):
         strategy = Strategy(domain, detailed_unit(first.unit), shares)
         sums = (np.array(list(each.values()), dtype=object) for each in (totals, rows))
         measured = dict(zip(shares, map(narrowed, sums), strict=True))
-        return WorkloadRelease(strategy, self.level, first.confidence, measured, first.kind)
+        return NoisySums(strategy, self.level, first.confidence, measured, first.kind)
 
     @property
     def statement(self) -> dict[str, Any]:

@@ -24,11 +24,12 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
 )
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.plan import CellsAt, warn_of_rows
+from utmost.publish.promises.plan import CellPlan, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
 from utmost.publish.releases.item_release import ItemResponder
+from utmost.publish.releases.once import statement_before
 from utmost.tables.engines.engine_frames import EngineFrame
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.frames.adapters import check_there
@@ -46,11 +47,11 @@ class CheckedFrame:
 
     frame: "ReleasableFrame"
     promise: Promise
-    plan: CellsAt
+    plan: CellPlan
     rows: int
 
     @classmethod
-    def of(cls, table: object, promise: Promise, plan: CellsAt) -> "CheckedFrame":
+    def of(cls, table: object, promise: Promise, plan: CellPlan) -> "CheckedFrame":
         """The frame, checked by the engine; several identifiers may say together which item a row is.
 
         Raises:
@@ -65,17 +66,20 @@ class CheckedFrame:
         warn_of_rows(promise.rows)
         return cls(frame, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> Answer[Any]:
-        """The release, the secret of whose noise comes from this randomness; without it the same and no table."""
-        frame, plan, table = self.frame, self.plan, None
-        if randomness is not None:
-            secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
-            release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
-            table = frame.noised(release, plan.margin)
+    def statement(self) -> dict[str, Any]:
+        """The statement that its answer would have, but for a digest."""
+        return statement_before(self.promise.as_read(self.frame.columns, self.frame.public), self.plan, self.rows)
+
+    def released(self, randomness: Randomness) -> Answer[Any]:
+        """The answer, the secret of whose noise comes from this randomness."""
+        frame, plan = self.frame, self.plan
+        secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
+        release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
+        table = frame.noised(release, plan.margin)
         return Answer(table, self.promise.as_read(frame.columns, frame.public), plan, self.rows, None, None)
 
 
-def lattice_of_plan(plan: CellsAt) -> Lattice:
+def lattice_of_plan(plan: CellPlan) -> Lattice:
     """The lattice whose noise is that of the plan."""
     drawn, block = plan.drawn, 1
     if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:

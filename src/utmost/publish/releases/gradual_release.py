@@ -46,7 +46,9 @@ class Values:
 
 
 class GradualRelease(AnsweredLevels):
-    """Values and their noise at all levels at once.
+    """Values and their noise at all levels at once: arrays of any shape, of which each cell may have its own level.
+
+    A table has one level, and is released by `utmost.release`.
 
     Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
     The noise at several levels has the joint law of one Markov process, so that answers at levels l_1, ..., l_m are

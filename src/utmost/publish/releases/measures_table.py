@@ -22,11 +22,10 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import FORMAT, MEASURES_KIND
 from utmost.publish.promises.table_statements import assumed_line, promise_text
 from utmost.publish.releases.estimates import estimate_of
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.workload_errors import scaled
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.publish.workloads.planning.cells_plan import cells_plan
@@ -48,12 +47,12 @@ class MeasuresTable:
         OutOfRange: for releases of other tables than sums and counts over the same axes, at equal levels.
     """
 
-    releases: Mapping[str, WorkloadRelease]
+    releases: Mapping[str, NoisySums]
 
     def __post_init__(self) -> None:
         mapping(self.releases, "releases")
         for release in self.releases.values():
-            if not isinstance(release, WorkloadRelease):
+            if not isinstance(release, NoisySums):
                 raise wrong_kind("releases", "releases of `ut.mean`, by name", release)
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
@@ -79,7 +78,7 @@ class MeasuresTable:
         """
         first, columns = self._first, dict[str, list[Any]]()
         for name, release in self.releases.items():
-            shown = as_columns(SumsAndCounts(release).with_means(self._family))
+            shown = as_columns(release.with_means(self._family))
             if not columns:
                 columns = {label: list(shown[label]) for label in first.domain.group_labels(self._seen_family)}
                 columns |= self._counts()
@@ -129,7 +128,7 @@ class MeasuresTable:
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
-    def _first(self) -> WorkloadRelease:
+    def _first(self) -> NoisySums:
         return next(iter(self.releases.values()))
 
     @property
@@ -207,20 +206,20 @@ def release_measures(
     return MeasuresTable({name: answer.table for name, answer in answers.items()})
 
 
-def _pair(release: WorkloadRelease) -> AmountPair:
+def _pair(release: NoisySums) -> AmountPair:
     pair = release.strategy.amount_pair
     assert pair is not None, "checked when it was made"
     return pair
 
 
-def _seen(release: WorkloadRelease) -> list[Any]:
+def _seen(release: NoisySums) -> list[Any]:
     """The axes that a release shows, as JSON values."""
     name = _pair(release).amount.name
     axes = dict(zip(release.domain.columns, release.domain.axes, strict=True))
     return [Domain({axis: axes[axis]}).facts() for axis in axes if axis != name]
 
 
-def _whom(release: WorkloadRelease) -> tuple[str, int]:
+def _whom(release: NoisySums) -> tuple[str, int]:
     return release.unit.neighbours, release.unit.cells
 
 

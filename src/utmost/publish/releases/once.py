@@ -13,9 +13,10 @@ from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
 from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
-from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
+from utmost.publish.promises.plan import CellPlan, NoisePlan, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.tables.cells.columns import check_distinct
@@ -26,8 +27,16 @@ from utmost.tables.frames.any_table import adapter_of, is_engine_table
 class Checked(Protocol):
     """A table that can be released."""
 
-    def released(self, randomness: Randomness | None) -> Answer[Any]:
-        """The release; without randomness the same and no table."""
+    def statement(self) -> dict[str, Any]:
+        """The statement that its answer would have, but for a digest."""
+
+    def released(self, randomness: Randomness) -> Answer[Any]:
+        """The answer."""
+
+
+def statement_before(promise: Promise, plan: NoisePlan, rows: int) -> dict[str, Any]:
+    """The statement of an answer that is not drawn yet."""
+    return Statement(promise.as_drawn(plan), plan.level, plan.confidence, rows, None, None).facts_by(plan)
 
 
 def checked_table(table: object, promise: Promise, at: Level, confidence: Number = "0.95") -> Checked:
@@ -37,7 +46,7 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
         UtmostError: for a table that cannot be released so.
     """
     noise = promise.noise
-    if noise.needs_counted:
+    if noise.is_by_plan:
         from utmost.publish.releases.checked_sums import CheckedSums
 
         return CheckedSums.of(table, promise, at, confidence)
@@ -47,12 +56,12 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
         noise.check_level(at)
     rows = promise.rows_of(table)
     if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
-        if not isinstance(plan, CellsAt):
+        if not isinstance(plan, CellPlan):
             raise Unsupported("a file is noised piece by piece, cell by cell", came=noise.kind, where="promise")
         from utmost.publish.releases.streamed import CheckedPieces
 
         return CheckedPieces.of(rows, promise, plan)
-    if isinstance(plan, CellsAt) and is_engine_table(rows):
+    if isinstance(plan, CellPlan) and is_engine_table(rows):
         from utmost.publish.releases.engine_release import CheckedFrame
 
         return CheckedFrame.of(rows, promise, plan)
@@ -70,11 +79,11 @@ class CheckedTable:
     public: tuple[str, ...]
     dropped: tuple[str, ...]
     promise: Promise
-    plan: Planned
+    plan: NoisePlan
     rows: int
 
     @classmethod
-    def of(cls, brought: object, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
+    def of(cls, brought: object, promise: Promise, plan: NoisePlan, labels: Sequence[str] = ()) -> "CheckedTable":
         """The table, with every check that a release makes before it draws.
 
         Args:
@@ -101,15 +110,17 @@ class CheckedTable:
         own = adapter.kind(table, chosen) if kind is None else kind
         return cls(table, own, adapter, cells, published, dropped, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> Answer[Any]:
-        """The release with the noise of the plan; without randomness the same and no table."""
-        noise, chosen = self.promise.noise, tuple(self.cells)
-        table, rows = None, 0 if noise.names_rows else self.rows
-        if randomness is not None:
-            noised = self.plan.noised(self.cells, randomness)
-            rows = len(next(iter(noised.values())))
-            table = answer_table(noise, self.plan.level, noised, self.kind, self.promise.part, self._with_bars, None)
-        return Answer(table, self.promise.as_read(chosen, self.public), self.plan, rows, None, None)
+    def statement(self) -> dict[str, Any]:
+        """The statement that its answer would have; of named keys nobody knows yet how many there will be."""
+        rows = 0 if self.promise.noise.names_rows else self.rows
+        return statement_before(self.promise.as_read(tuple(self.cells), self.public), self.plan, rows)
+
+    def released(self, randomness: Randomness) -> Answer[Any]:
+        """The answer with the noise of the plan."""
+        promise, noised = self.promise, self.plan.noised(self.cells, randomness)
+        table = answer_table(promise.noise, self.plan.level, noised, self.kind, promise.part, self._with_bars, None)
+        rows = len(next(iter(noised.values())))
+        return Answer(table, promise.as_read(tuple(self.cells), self.public), self.plan, rows, None, None)
 
     def _with_bars(self, noised: Mapping[str, Column]) -> Any:
         """The table with noised columns, and their margins behind them."""

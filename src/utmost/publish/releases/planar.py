@@ -32,6 +32,8 @@ _PLACES_AT_ONCE = 1 << 22
 class PlanarRelease(AnsweredLevels):
     """Points and their noise at all levels at once: epsilon for each unit of Euclidean distance.
 
+    It takes arrays, as a phone or a map has them; a table of points is released by `utmost.release` with `PointNoise`.
+
     Each point x has a hidden path of noise V, of which V_e has the density c exp(-e |v|), whatever the dimension; what
     leaves is x + V_e, rounded to a grid. Whoever has the answers at levels l_1, ..., l_m can tell x from x' no better
     than by a factor of exp(e |x - x'|), with e the largest of them: a coalition costs its largest level. The distances

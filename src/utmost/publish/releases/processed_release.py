@@ -27,6 +27,8 @@ Reading = TypeVar("Reading")
 class ProcessedRelease(AnsweredLevels, Generic[Reading]):
     """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
 
+    What is published, and stated, is what a function makes of noisy values, which no promise of columns can say.
+
     The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
     read once and its reading kept, so that a reading that tosses coins is not asked twice.
 

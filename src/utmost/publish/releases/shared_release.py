@@ -10,7 +10,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 
 
@@ -22,7 +22,7 @@ def release_shared(
     alpha: Number | None = None,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> dict[str, Answer[WorkloadRelease]]:
+) -> dict[str, Answer[NoisySums]]:
     """Release several measures, each by its strategy at its share of one level: together they cost that level.
 
     Each is a release like any other, with a statement at its own level. Everything is checked before any draw, so that

@@ -26,10 +26,11 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
     same_cells,
 )
-from utmost.publish.promises.plan import CellsAt, warn_of_rows
+from utmost.publish.promises.plan import CellPlan, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.once import statement_before
 from utmost.tables.cells.columns import not_distinct
 from utmost.tables.files.file_pieces import Columns, FilePiece, FilePieces
 from utmost.tables.files.spill_file import SetAside
@@ -60,7 +61,7 @@ class StreamedTable:
     source: FilePieces
     cells: tuple[str, ...]
     left_out: tuple[str, ...]
-    plan: CellsAt
+    plan: CellPlan
     rows: int
     state: State
     randomness: Randomness
@@ -117,7 +118,7 @@ class CheckedPieces:
 
     source: FilePieces
     promise: Promise
-    plan: CellsAt
+    plan: CellPlan
     columns: tuple[str, ...]
     public: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -125,7 +126,7 @@ class CheckedPieces:
     rows: int
 
     @classmethod
-    def of(cls, source: FilePieces, promise: Promise, plan: CellsAt) -> "CheckedPieces":
+    def of(cls, source: FilePieces, promise: Promise, plan: CellPlan) -> "CheckedPieces":
         """A file, checked in one pass.
 
         Cost: memory for one piece; 16 bytes on the disk for each identifier.
@@ -141,10 +142,14 @@ class CheckedPieces:
         warn_of_rows(promise.rows)
         return cls(source, promise, plan, chosen, published, dropped, state, count)
 
-    def released(self, randomness: Randomness | None) -> "Answer[StreamedTable | None]":
-        """The release; without randomness the same and no table."""
+    def statement(self) -> dict[str, Any]:
+        """The statement that its answer would have, but for a digest."""
+        return statement_before(self.promise.as_read(self.columns, self.public), self.plan, self.rows)
+
+    def released(self, randomness: Randomness) -> Answer[StreamedTable]:
+        """The answer, whose table is drawn while it is written."""
         about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
-        table = None if randomness is None else StreamedTable(*about, randomness)
+        table = StreamedTable(*about, randomness)
         return Answer(table, self.promise.as_read(self.columns, self.public), self.plan, self.rows, None, None)
 
 
@@ -157,7 +162,7 @@ def _place(path: Path, before: int, row: int) -> str:
 
 
 def _checked_rows(
-    source: FilePieces, plan: CellsAt, chosen: Sequence[str], public: Sequence[str], id_column: str | None
+    source: FilePieces, plan: CellPlan, chosen: Sequence[str], public: Sequence[str], id_column: str | None
 ) -> int:
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
     rows = 0

@@ -21,7 +21,7 @@ from utmost.core.exact.numbers import exact
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.plan import CellPlan
 from utmost.publish.promises.statement_kinds import FORMAT, WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
@@ -103,23 +103,23 @@ def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
     return {name: None if name in ("table", "measured") else fact for name, fact in statement.items() if name != "sums"}
 
 
-def table_bias(rule: WithholdingRule, plan: CellsAt) -> list[dict[str, Any]]:
+def table_bias(rule: WithholdingRule, plan: CellPlan) -> list[dict[str, Any]]:
     """`shown_bias` for the cells of a table."""
     return shown_bias(rule, NoiseTails(plan.drawn, plan.width or Fraction(1)), plan.margin)
 
 
 def withheld_table(
-    table: Table, released: Sequence[str], plan: CellsAt, statement: Mapping[str, Any], rule: WithholdingRule
+    table: Table, released: Sequence[str], plan: CellPlan, statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTable[Table]:
     """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
 
     Raises:
-        Unsupported: for a rehearsal, and a frame that an engine evaluates.
+        Unsupported: for a frame that an engine evaluates.
         BadTable: for a column that has the name of a mark.
     """
-    if table is None or is_engine_table(table):
+    if is_engine_table(table):
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
-        came = "a rehearsal" if table is None else "a frame that an engine evaluates"
+        came = "a frame that an engine evaluates"
         raise Unsupported("cells are withheld of a table in memory", came=came, where="withhold", remedy=remedy)
     adapter = adapter_of(table)
     values = {name: _numbers(adapter.column(table, name)) for name in released}

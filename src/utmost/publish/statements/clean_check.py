@@ -13,7 +13,7 @@ from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.detailed_release import DetailedSums
-from utmost.publish.releases.workload_release import Families, WorkloadRelease
+from utmost.publish.releases.noisy_sums import Families, NoisySums
 from utmost.publish.statements.detailed_check import check_whole
 from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
@@ -64,9 +64,9 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     return clean
 
 
-def beside_estimates(release: WorkloadRelease | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
+def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
     """The whole numbers; behind the estimates and their error bars as they were released, where one stage has them."""
-    estimates = files.columns(release[family]) if isinstance(release, WorkloadRelease) else {}
+    estimates = files.columns(release[family]) if isinstance(release, NoisySums) else {}
     return estimates | files.columns(clean[family])
 
 

@@ -31,7 +31,7 @@ from utmost.publish.promises.plan import plan_release
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.estimates import Estimate, estimate_of
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.tables.axes.domain import Domain
 
 Contributions = CountedTable | Answer[Any]
@@ -259,7 +259,7 @@ class _Histogram:
         Raises:
             WrongKind, OutOfRange, Unsupported: for what is none.
         """
-        if isinstance(contributions, Answer) and isinstance(sums := contributions.table, WorkloadRelease):
+        if isinstance(contributions, Answer) and isinstance(sums := contributions.table, NoisySums):
             name, bounds = _axis(_listed(sums.domain))
             (column,) = sums.domain.columns
             return cls(

@@ -10,14 +10,13 @@ from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.statement import check_follows, does_not_follow, stated_field
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, detailed_unit
-from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.releases.noisy_sums import NoisySums
 
 
-def check_whole(document: Mapping[str, Any]) -> WorkloadRelease | DetailedSums:
+def check_whole(document: Mapping[str, Any]) -> NoisySums | DetailedSums:
     """Check a release that is one document, by a plan or in two stages."""
     is_staged = isinstance(document, Mapping) and document.get("kind") == DETAILED_KIND
-    return check_detailed(document) if is_staged else check_workload(document)
+    return check_detailed(document) if is_staged else NoisySums.of_facts(document)
 
 
 def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
@@ -25,8 +24,8 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
     noisy sums, the unit is what is left of the first one's, and the levels add up to the one that is stated.
     """
     check_header(document, DETAILED_KIND, "a release in two stages")
-    first = check_workload(stated_field(document, "first", dict))
-    fine = None if document.get("fine") is None else check_workload(stated_field(document, "fine", dict))
+    first = NoisySums.of_facts(stated_field(document, "first", dict))
+    fine = None if document.get("fine") is None else NoisySums.of_facts(stated_field(document, "fine", dict))
     try:
         facts = stated_field(document, "rule", dict)
         rule = DetailRule(stated_field(facts, "group", str), stated_field(facts, "details", dict))
@@ -43,7 +42,7 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
     return release
 
 
-def _check_second(release: DetailedSums, rule: DetailRule, first: WorkloadRelease) -> None:
+def _check_second(release: DetailedSums, rule: DetailRule, first: NoisySums) -> None:
     chosen, fine = rule.chosen(first), release.fine
     domain = first.domain
     if not 0 < release.share < 1 or first.level != release.level.scaled(release.share):

@@ -6,11 +6,11 @@ from fractions import Fraction
 from utmost.core.exact.written_levels import level_name
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.point_noise import PointsAt
+from utmost.publish.promises.point_noise import PointPlan
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.promises.together_plan import TogetherAt, plan_of_way
+from utmost.publish.promises.together_plan import TogetherPlan, plan_of_way
 from utmost.publish.releases.release_facts import MOST_BARS, StatedNoise
 from utmost.publish.statements.table_words import (
     CONFIDENCES,
@@ -29,14 +29,14 @@ from utmost.publish.statements.table_words import (
 def words_of_noise(statement: Statement) -> NoiseWords:
     """The sentences of a statement whose noise is not of single cells."""
     plan = statement.plan
-    if isinstance(plan, TogetherAt):
+    if isinstance(plan, TogetherPlan):
         return _of_columns_together(statement, plan)
-    if isinstance(plan, PointsAt):
+    if isinstance(plan, PointPlan):
         return _of_points(statement, plan)
     return _of_any_noise(statement)
 
 
-def _of_columns_together(statement: Statement, plan: TogetherAt) -> NoiseWords:
+def _of_columns_together(statement: Statement, plan: TogetherPlan) -> NoiseWords:
     after = NEGATIVE
     if plan.way.kind == "rotated":
         ends = "multiples of 1/2 are kept" if plan.halves == "keep" else "halves are rounded by a fair coin"
@@ -72,14 +72,14 @@ def _of_columns_together(statement: Statement, plan: TogetherAt) -> NoiseWords:
     )
 
 
-def _together_margin(plan: TogetherAt, sure: Fraction, at: int) -> int | float:
+def _together_margin(plan: TogetherPlan, sure: Fraction, at: int) -> int | float:
     asked = plan_of_way(
         plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
     )
     return asked.margins[at]
 
 
-def _of_points(statement: Statement, plan: PointsAt) -> NoiseWords:
+def _of_points(statement: Statement, plan: PointPlan) -> NoiseWords:
     law, columns = plan.law, statement.promise.columns
     noise = StatedNoise(
         "points",

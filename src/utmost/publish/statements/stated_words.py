@@ -14,7 +14,7 @@ from utmost.core.exact.written_levels import level_name, level_words
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.plan import CellPlan
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import promise_line
@@ -30,7 +30,7 @@ from utmost.publish.statements.table_words import (
 )
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
-    from utmost.publish.releases.workload_release import WorkloadRelease
+    from utmost.publish.releases.noisy_sums import NoisySums
 
 
 SPLIT_BUDGET = "the privacy budget is split among the tables as shown."
@@ -92,12 +92,12 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
 
 def workload_in_words(said: Mapping[str, Any]) -> Facts:
     """A whole release by a plan."""
-    from utmost.publish.statements.workload_files import check_workload
+    from utmost.publish.releases.noisy_sums import NoisySums
 
-    return sums_in_words(said, check_workload(said))
+    return sums_in_words(said, NoisySums.of_facts(said))
 
 
-def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> Facts:
+def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     """What the statement of a release by a plan says, which is known to be its own."""
     from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS
 
@@ -153,7 +153,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
 
 
 def _noised(
-    release: "WorkloadRelease", family: Any, law: Geometric, one: Mapping[str, Any]
+    release: "NoisySums", family: Any, law: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float]]]:
     """What a measured family gives: names, the sums in words, and their margins; of a pair of sums and counts both."""
     amounts, words = release.strategy.amount_pair, release.strategy.family_words(family)
@@ -196,7 +196,7 @@ def _sums_of_cells(unit: Unit) -> str:
     )
 
 
-def _outside(release: "WorkloadRelease") -> str:
+def _outside(release: "NoisySums") -> str:
     """What became of values that the domain does not declare: a fact of the domain, not of the data."""
     axes = release.domain.axes
     open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in axes if axis.other is not None]
@@ -210,7 +210,7 @@ def _outside(release: "WorkloadRelease") -> str:
     return f"whatever has a value outside the domain was left out of every sum{counted}"
 
 
-def _laws(release: "WorkloadRelease") -> list[tuple[Any, Geometric]]:
+def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
     from utmost.publish.promises.sum_laws import noise_laws
 
     return list(noise_laws(release.strategy, release.level).items())
@@ -320,7 +320,7 @@ def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
 def _noise_words(statement: Statement) -> NoiseWords:
     """The sentences of a statement that depend on its noise."""
     plan = statement.plan
-    if isinstance(plan, CellsAt):
+    if isinstance(plan, CellPlan):
         return words_of_cells(statement, plan)
     # Whoever reads a table's words loads no noise of points.
     from utmost.publish.statements.noise_words import words_of_noise

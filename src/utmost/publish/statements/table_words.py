@@ -9,7 +9,7 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.written_levels import level_name
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import FARTHEST
-from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.plan import CellPlan
 from utmost.publish.promises.statement import ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import Bars, StatedNoise
@@ -54,7 +54,7 @@ class NoiseWords:
     domain: str
 
 
-def words_of_cells(statement: Statement, plan: CellsAt) -> NoiseWords:
+def words_of_cells(statement: Statement, plan: CellPlan) -> NoiseWords:
     """The sentences of noise that each cell gets by itself."""
     columns, unit = statement.promise.columns, plan.unit
     if plan.grid is None:
@@ -90,7 +90,7 @@ def words_of_cells(statement: Statement, plan: CellsAt) -> NoiseWords:
     )
 
 
-def _margin(plan: CellsAt, sure: Fraction) -> int | float:
+def _margin(plan: CellPlan, sure: Fraction) -> int | float:
     steps = plan.drawn.margin(sure)
     return plan.unit.margin(steps) if plan.grid is None else round_up((steps + FARTHEST) * plan.grid)
 

@@ -13,7 +13,7 @@ from typing import Any
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises.codec import check_header, differing
-from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.plan import CellPlan
 from utmost.publish.promises.statement import (
     Statement,
     check_follows,
@@ -28,9 +28,9 @@ from utmost.publish.promises.statement import (
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.workload_statements import unsummed_parts, workload_statement
 from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files
@@ -69,19 +69,19 @@ def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTabl
         raise does_not_follow("release")
     checked = Statement.of_facts(release)
     released, plan = checked.promise.columns, checked.plan
-    if not isinstance(plan, CellsAt):
+    if not isinstance(plan, CellPlan):
         raise does_not_follow("release")
     return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, plan), release)
 
 
-def unsummed_release(release: Mapping[str, Any]) -> WorkloadRelease:
+def unsummed_release(release: Mapping[str, Any]) -> NoisySums:
     """The release by a plan that a statement without digests is about, with 0 for each sum.
 
     Raises:
         BadTable: where the statement does not follow from itself.
     """
     parts = unsummed_parts(release)
-    computed = WorkloadRelease(**{name: part for name, part in parts.items() if name != "weights"})
+    computed = NoisySums(**{name: part for name, part in parts.items() if name != "weights"})
     expected = json.loads(json.dumps(without_digests(workload_statement(computed))))
     for _ in differing(release, expected | {"utmost": stated_field(release, "utmost", str)}):
         raise does_not_follow("release")
@@ -182,7 +182,7 @@ def _check_made_of(
 ) -> None:
     """Check that the rule makes just this table of the release."""
     again: WithheldTable[Any] | None = None
-    if isinstance(release := answer.table, WorkloadRelease) and described.family is not None:
+    if isinstance(release := answer.table, NoisySums) and described.family is not None:
         again = release.withheld(described.rule, _families(release, described.families))[described.family]
         again = replace(again, release=without_digests(workload_statement(release)))
     elif not answer.is_by_plan and described.family is None:
@@ -199,5 +199,5 @@ def _check_made_of(
             raise BadTable(required, came="another table", where=f"column {name!r}")
 
 
-def _families(release: WorkloadRelease, names: Sequence[str]) -> list[tuple[Any, ...]]:
+def _families(release: NoisySums, names: Sequence[str]) -> list[tuple[Any, ...]]:
     return [read_family(release.domain, name) for name in names]

@@ -1,8 +1,6 @@
 """Workload releases as JSON files."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +9,9 @@ from utmost.publish.promises import codec
 from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.statement import digest_of, does_not_follow, is_blank
 from utmost.publish.promises.statement_kinds import MEASURES_KIND, WORKLOAD_TABLE_KIND
-from utmost.publish.promises.workload_statements import workload_facts, workload_table_statement
+from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.measures_table import MeasuresTable
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
@@ -37,16 +34,16 @@ def kind_of_document(path: Path) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRelease:
+def check_workload_table(statement: Mapping[str, Any], table: Any) -> NoisySums:
     """Check that a table is what the release beside it makes it, cell for cell.
 
     Args:
-        statement: what `WorkloadRelease.save` wrote beside the table.
+        statement: what `NoisySums.save` wrote beside the table.
         table: as it was read from its file.
     """
     release = stated_workload_table(statement)
     family = _family(statement, release)
-    table_of_it = SumsAndCounts(release).with_means(family) if "means" in statement else release[family]
+    table_of_it = release.with_means(family) if "means" in statement else release[family]
     _check_columns(table, table_formats.as_columns(table_of_it))
     return release
 
@@ -75,7 +72,7 @@ def stated_measures(statement: Mapping[str, Any]) -> MeasuresTable:
     if not isinstance(facts, Mapping) or not facts:
         raise BadTable("a table of measures must have its releases beside it", came="none", where="releases")
     try:
-        measures = MeasuresTable({str(name): check_workload(one) for name, one in facts.items()})
+        measures = MeasuresTable({str(name): NoisySums.of_facts(one) for name, one in facts.items()})
     except (OutOfRange, WrongKind) as error:
         raise BadTable("the releases must make one table", came=str(error), where="releases") from None
     written = measures.said(digest_of(statement)) | {"utmost": statement.get("utmost"), "releases": facts}
@@ -84,13 +81,13 @@ def stated_measures(statement: Mapping[str, Any]) -> MeasuresTable:
     return measures
 
 
-def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
+def stated_workload_table(statement: Mapping[str, Any]) -> NoisySums:
     """The release that the statement of one of its tables holds, once each field of both is checked."""
     check_header(statement, WORKLOAD_TABLE_KIND, "a statement of a table of sums")
     facts = statement.get("release")
     if not isinstance(facts, Mapping):
         raise BadTable("a table of sums must have its release beside it", came="none", where="release")
-    release = check_workload(facts)
+    release = NoisySums.of_facts(facts)
     with_means = "means" in statement
     if with_means and not release.unit.is_shared:
         raise BadTable("means stand beside sums and counts that were noised together", came="others", where="means")
@@ -101,7 +98,7 @@ def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
     return release
 
 
-def _family(statement: Mapping[str, Any], release: WorkloadRelease) -> Any:
+def _family(statement: Mapping[str, Any], release: NoisySums) -> Any:
     """The name of the table's family, or its levels, as a release takes them."""
     family = statement.get("family")
     if isinstance(family, list):
@@ -123,34 +120,3 @@ def _as_text(cell: Any) -> str:
         return repr(float(cell))
     except (TypeError, ValueError):
         return str(cell)
-
-
-def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
-    """Check that a workload release follows from itself, field by field: sentences, levels, laws, margins, digest.
-
-    What it says is computed again from its domain, unit, shares, level, confidence and noisy sums, and the weights of
-    least squares from the noise. The sums themselves are held by the digest and, where it is signed, by the signature.
-
-    >>> import numpy as np
-    >>> from utmost.workloads import Domain
-    >>> from utmost.privacy import Unit
-    >>> from utmost import release
-    >>> from utmost.workloads import Strategy
-    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> facts = json.loads(json.dumps(release(np.array([5, 7]), strategy, epsilon=1, once=True).table.facts()))
-    >>> check_workload(facts).bars()
-    {'sex': 3}
-    >>> check_workload(facts | {"epsilon": "1/2"})
-    Traceback (most recent call last):
-    utmost.errors.BadTable: alpha: ...
-    """
-    release = WorkloadRelease.of_facts(facts)
-    computed = replace(release, weights={})  # they are chosen by the noise again
-    expected = json.loads(json.dumps(workload_facts(computed))) | {"utmost": facts.get("utmost")}
-    for name in codec.differing(facts, expected):
-        remedy = "Ask the curator for the release as it was published."
-        required = "what a release says must follow from its level, unit, domain and sums"
-        raise BadTable(required, came="something else", where=name, remedy=remedy)
-    if not isinstance(facts.get("utmost"), str):
-        raise BadTable("a release must hold the version that made it", came=type(facts.get("utmost")).__name__)
-    return release

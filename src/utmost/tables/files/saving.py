@@ -39,7 +39,7 @@ class Publication:
     """What is written: a table and its statement, or one document that holds both.
 
     Attributes:
-        table: what goes into a file of a table; None for a rehearsal.
+        table: what goes into a file of a table.
         said: from the table's digest to the statement that stands beside it.
         document: the whole as one JSON document, for a file that ends in .json; None where there is none.
         owner_only: whether nobody but the file's owner may read it.
@@ -72,12 +72,10 @@ def saved(
         The statement, with the digest of what was written; or the document.
 
     Raises:
-        Unsupported: where one of the files exists, for another ending, and for a rehearsal.
+        Unsupported: where one of the files exists, and for another ending.
         OutOfRange: for a format that nobody knows, and a signature on standard output.
         KeyRefused: for a file that holds no key, or that others may read.
     """
-    if publication.table is None:
-        raise Unsupported("only what was released can be saved", came="a rehearsal", where="save")
     named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
     document = publication.document if named_format is None else None
     out, key = _destination(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)

@@ -16,23 +16,23 @@ from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.statements.clean_check import beside_estimates
 from utmost.publish.workloads.reconstruction.public_facts import between
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
-Families = Annotated[str | None, option("LEVELS", 'Which table: "department sex"; that of the cells if left out.')]
+Families = Annotated[str | None, option("LEVELS", 'Table to write: "department sex"; that of the cells if left out.')]
 Given = Annotated[
     list[str] | None,
     option(
         "SUM: NUMBER",
-        'What is public and must hold: "total: 4526", "sex=men: 20..40" (both count; also 20.. and ..40), '
+        'Public facts that must hold: "total: 4526", "sex=men: 20..40" (both count; also 20.. and ..40), '
         '"sex outcome=admitted: public.csv" (labels and a column of numbers).',
     ),
 ]
-Hold = Annotated[str | None, option("LEVELS", 'One table whose sums stay those of the release, rounded: "total".')]
+Hold = Annotated[str | None, option("LEVELS", 'Table whose sums keep their released values, rounded: "total".')]
 
 
 def clean(
@@ -55,7 +55,7 @@ def clean(
     check_free(Path("table.csv"), out)
     published = read_release(release)
     released = published.table if isinstance(published, Answer) else published
-    if not isinstance(released, WorkloadRelease | DetailedSums):
+    if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
     domain = released.domain
     words = domain.level_names(domain.finest) if family is None else read_family(domain, family)

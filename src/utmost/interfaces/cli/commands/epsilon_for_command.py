@@ -16,12 +16,12 @@ from utmost.interfaces.documents.cost_files import cost_of
 from utmost.interfaces.documents.reports import plan_report
 from utmost.publish.promises.accuracy import epsilon_for as least_epsilon
 from utmost.publish.promises.places_statements import places_theorem
-from utmost.publish.promises.plan import CellsAt, plan_release
+from utmost.publish.promises.plan import CellPlan, plan_release
 from utmost.publish.promises.planar_law import PlanarLaw, planar_epsilon_for
 from utmost.publish.promises.table_statements import assumed_line, promise_line
 
 
-def show_plan(plan: CellsAt, *, wanted: str) -> None:
+def show_plan(plan: CellPlan, *, wanted: str) -> None:
     """Print the level of a plan beside the error bar that it was found for."""
     shown = {
         "epsilon": number(plan.level.epsilon),
@@ -37,7 +37,7 @@ def show_plan(plan: CellsAt, *, wanted: str) -> None:
 Sensitivity = Annotated[
     str | None, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")
 ]
-Dimensions = Annotated[int, option("N", "With --planar: how many coordinates a point has.")]
+Dimensions = Annotated[int, option("N", "With --planar: number of coordinates of a point.")]
 
 
 def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
@@ -64,7 +64,7 @@ def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple
 
 
 def epsilon_for(
-    margin: Annotated[str, option("NUMBER", "The error bar that you want: ± this much.")],
+    margin: Annotated[str, option("NUMBER", "Margin that you want: ± this number.")],
     sensitivity: Sensitivity = None,
     *,
     plane: options.Plane,

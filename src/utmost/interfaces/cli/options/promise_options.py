@@ -236,7 +236,7 @@ class Promised:
     @property
     def is_planned(self) -> bool:
         """Whether the sums of a plan are measured."""
-        return self.noise.plan is not None if self.stated is None else self.stated.lasting_noise.needs_counted
+        return self.noise.plan is not None if self.stated is None else self.stated.lasting_noise.is_by_plan
 
     @property
     def neighbours(self) -> str:

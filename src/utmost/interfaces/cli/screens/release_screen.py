@@ -73,22 +73,27 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def give_promise(statement: dict[str, Any], answer: TableAnswer) -> None:
+    """Print what a release would promise, of which nothing was drawn."""
+    if answer.as_json:
+        return print_json(statement)
+    screen().print(shown_facts(DRY, _in_words(statement), is_whole=True))
+
+
 def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> None:
     """Write the files, then print: JSON for programs; for people what is said of it, and the table as it was asked for.
 
     Args:
-        release: what was released; without a table what would be.
+        release: Answer.
         answer, signer: where it goes, and who signs.
     """
     table, out, written = release.table, answer.file, None
-    if table is not None and out is not None:
+    if out is not None:
         written = publish(table, release.statement_with, out, watched, signer)
     if answer.as_json:
         whole = written or release.statement
-        return print_json(whole if table is None or out else {"statement": whole, "table": files.columns(table)})
+        return print_json(whole if out else {"statement": whole, "table": files.columns(table)})
     facts = _in_words(release.statement_with(None))
-    if table is None:
-        return screen().print(shown_facts(DRY, facts, is_whole=True))
     if out is not None:
         return screen().print(_picture(table, facts), shown_facts("Released.", facts, out))
     give_table(table, answer.form)

@@ -26,8 +26,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.measures_table import MeasuresTable
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
@@ -66,24 +65,23 @@ def promised_count_bars(strategy: Strategy, confidence: Fraction) -> dict[str, i
     return _count_bars(_blank(strategy, strategy.level or level_of(1), confidence))
 
 
-def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelease:
+def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> NoisySums:
     """What a release would promise, with zeros in place of sums."""
     nothing = np.zeros((), dtype=np.int64)
     zeros = {family: np.broadcast_to(nothing, strategy.measured_shape(family)) for family in strategy.shares}
-    return WorkloadRelease(strategy, at, confidence, zeros)
+    return NoisySums(strategy, at, confidence, zeros)
 
 
-def _wanted_bars(release: WorkloadRelease | SumsAndCounts) -> dict[str, int | float]:
-    bars = {}
-    strategy = release.strategy if isinstance(release, WorkloadRelease) else release.release.strategy
-    for name, words in islice(wanted_tables(strategy).items(), _MOST_BARS):
+def _wanted_bars(release: NoisySums, *, of_counts: bool = False) -> dict[str, int | float]:
+    bars, bars_of = {}, release.count_bars if of_counts else release.bars
+    for name, words in islice(wanted_tables(release.strategy).items(), _MOST_BARS):
         whole = [word if isinstance(word, str) else word[0] for word in words]
-        bars[name] = next(iter(release.bars(whole).values()))
+        bars[name] = next(iter(bars_of(whole).values()))
     return bars
 
 
-def _count_bars(release: WorkloadRelease) -> dict[str, int | float]:
-    return _wanted_bars(SumsAndCounts(release)) if release.unit.is_shared else {}
+def _count_bars(release: NoisySums) -> dict[str, int | float]:
+    return _wanted_bars(release, of_counts=True) if release.unit.is_shared else {}
 
 
 def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
@@ -121,7 +119,7 @@ def check_document(out: Path | None, sign: Path | None) -> None:
             check_absent(path)
 
 
-def give_tables(release: WorkloadRelease, wanted: Strategy, folder: Path, signer: Signer | None) -> list[Path]:
+def give_tables(release: NoisySums, wanted: Strategy, folder: Path, signer: Signer | None) -> list[Path]:
     """Write a CSV file of each table that a plan wants and its statement, all or none; return the files."""
     writers: dict[Path, Writer] = {}
     for path, words in _table_files(wanted, folder).items():
@@ -131,7 +129,7 @@ def give_tables(release: WorkloadRelease, wanted: Strategy, folder: Path, signer
     return list(writers)
 
 
-def tables_left_out(release: WorkloadRelease, wanted: Strategy) -> list[str]:
+def tables_left_out(release: NoisySums, wanted: Strategy) -> list[str]:
     """The names of the tables that follow from the noisy sums, and are not among the wanted ones."""
     domain, amounts = release.domain, release.strategy.amount_pair
     written = {domain.family(read_family(domain, name)) for name in wanted_tables(wanted)}
@@ -190,7 +188,7 @@ def release_by_plan(
 
 
 def give_workload(
-    release: WorkloadRelease,
+    release: NoisySums,
     out: Path | None,
     signer: Signer | None,
     *,
@@ -213,7 +211,7 @@ def give_workload(
         screen(stderr=out is None).print(Group(*(shown_tables(release) if out is not None else ()), shown))
 
 
-def give_cells(release: WorkloadRelease, answer: TableAnswer, signer: Signer | None) -> None:
+def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -> None:
     """Write the table of a release's cells and its statement, with means where amounts were summed; then print."""
     amounts = release.strategy.amount_pair
     finest = release.domain.finest
@@ -234,9 +232,9 @@ def give_cells(release: WorkloadRelease, answer: TableAnswer, signer: Signer | N
     screen().print(shown_columns(table), facts)
 
 
-def _with_means(release: WorkloadRelease, words: Any) -> Any:
+def _with_means(release: NoisySums, words: Any) -> Any:
     """One table of a release, with means where amounts were summed."""
-    return SumsAndCounts(release).with_means(words) if release.unit.is_shared else release[words]
+    return release.with_means(words) if release.unit.is_shared else release[words]
 
 
 def give_measures(measures: MeasuresTable, answer: TableAnswer, signer: Signer | None) -> None:
@@ -283,7 +281,7 @@ def _interval(mean: float | None, low: float | None, high: float | None) -> str:
 
 
 def document_writers(
-    release: WorkloadRelease, out: Path | None, signer: Signer | None, *, again: bool = False
+    release: NoisySums, out: Path | None, signer: Signer | None, *, again: bool = False
 ) -> dict[Path, Writer]:
     """What writes the document of a release, and its signature, into files; nothing where it may be and is there."""
     if out is None:
@@ -296,12 +294,12 @@ def document_writers(
     return writers if signer is None else writers | {signature_path(out): lambda file: file.write(signer(text))}
 
 
-def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadRelease:
+def with_confidence(release: NoisySums, confidence: Fraction) -> NoisySums:
     """The same release with error bars of another confidence."""
     return replace(release, confidence=confidence)
 
 
-def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
+def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     if not as_json:
         return screen().print(_said(release, DRY))
     strategy, confidence = release.strategy, float(release.confidence)
@@ -311,7 +309,7 @@ def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
     print_json(report | {"error_bars": _wanted_bars(release)} | counts)
 
 
-def _said(release: WorkloadRelease, headline: str, written: str = "") -> Group:
+def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     """What is said of a release by a plan, with the error bars of the tables that were wanted."""
     counts = {name: f" and ± {number(bar)} events" for name, bar in _count_bars(release).items()}
     bars = _wanted_bars(release).items()
@@ -322,7 +320,7 @@ def _said(release: WorkloadRelease, headline: str, written: str = "") -> Group:
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
 
 
-def shown_tables(release: WorkloadRelease) -> Iterable[Text | Table]:
+def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
     domain, tables = release.domain, wanted_tables(release.strategy)
     sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
@@ -344,9 +342,7 @@ def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
     return prod(size for axis, size in enumerate(shape) if axis not in narrow)
 
 
-def _table_writers(
-    release: WorkloadRelease, words: tuple[Any, ...], path: Path, signer: Signer | None
-) -> dict[Path, Writer]:
+def _table_writers(release: NoisySums, words: tuple[Any, ...], path: Path, signer: Signer | None) -> dict[Path, Writer]:
     """What writes one table, and beside it the release, by which every sum of it is answered."""
     table = files.columns(_with_means(release, words))
     columns = {name: np.array(column, dtype=object) for name, column in table.items()}

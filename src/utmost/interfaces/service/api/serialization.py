@@ -9,7 +9,7 @@ from utmost.core.exact.arguments import text
 from utmost.errors import ServiceError, UtmostError
 from utmost.interfaces.service.api.response_models import columns
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.tables.frames.any_table import adapter_of
 
 
@@ -42,7 +42,7 @@ def as_sent(table: Any) -> dict[str, Any]:
 def table_in(answer: Mapping[str, Any], brought: Any) -> Any:
     """The table in an answer: in the kind that was brought, if one was; of a counted one a dict of columns."""
     if "release" in answer:
-        return WorkloadRelease.of_facts(answer["release"])
+        return NoisySums.of_facts(answer["release"])
     cells: dict[str, Any] = answer["columns"]
     if brought is None or isinstance(brought, CountedTable):
         return cells

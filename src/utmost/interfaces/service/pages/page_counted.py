@@ -13,8 +13,8 @@ from utmost.interfaces.service.api.request_parsing import strict_json
 from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.promise import Promise
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.tables.frames.any_table import adapter_of
@@ -67,7 +67,7 @@ def rule_asked(below: str) -> WithholdingRule | None:
 
 
 def sums_shown(
-    release: WorkloadRelease, level: Level, rule: WithholdingRule | None = None, ordered: str = ""
+    release: NoisySums, level: Level, rule: WithholdingRule | None = None, ordered: str = ""
 ) -> dict[str, Any]:
     """The measured families of a release, as charts and tables; of a large domain the file alone has them.
 
@@ -95,7 +95,7 @@ def sums_shown(
     }
 
 
-def _family(release: WorkloadRelease, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
+def _family(release: NoisySums, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
     """A family's table; where counts were noised together with sums one of each, and a cell is left out of both."""
     table, columns = release[name], release.value_columns
     numbers = len(columns) * 2

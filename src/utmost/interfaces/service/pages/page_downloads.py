@@ -26,12 +26,12 @@ from utmost.interfaces.service.api.problems import busy
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, statement_of
 from utmost.interfaces.service.api.routes import Served, Version
-from utmost.interfaces.service.held_releases import View
 from utmost.interfaces.service.pages.page_session import Viewer
+from utmost.interfaces.service.token_releases import View
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.workload_statements import workload_table_statement
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.tables.files import table_formats
 
 downloads = APIRouter(include_in_schema=False)
@@ -145,7 +145,7 @@ class Seen:
     @property
     def is_sums(self) -> bool:
         """Whether it is what a strategy measured."""
-        return self.release.noise.needs_counted
+        return self.release.noise.is_by_plan
 
     def content(self, ending: str, family: str) -> bytes:
         """The released values in a format: the same bytes each time, for the statement has their digest."""
@@ -191,7 +191,7 @@ def check_size(ending: str, release: Published, cells: int) -> None:
     Raises:
         Unsupported: for one that is, naming a format or a way that works.
     """
-    if not release.noise.needs_counted:
+    if not release.noise.is_by_plan:
         cells = max(cells, release.rows * (len(release.columns) + len(release.public)))
     if cells > MOST_CELLS[ending]:
         raise _too_large(ending, f"{cells} cells")
@@ -260,7 +260,7 @@ def statement_file(seen: Looked, of: Annotated[Ending, Query()] = "csv", family:
     return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
 
 
-def _family(release: WorkloadRelease, family: str) -> str:
+def _family(release: NoisySums, family: str) -> str:
     """A family by its name, as it is written: that of the cells where none is named.
 
     Raises:

@@ -77,7 +77,7 @@ def _publish(
 ) -> Response:
     viewer.check_role("publish")
     content, promise, name = sent.file("table"), asked.promise, asked.name
-    table = brought_counted(content) if promise.lasting_noise.needs_counted else brought_table(content, promise.columns)
+    table = brought_counted(content) if promise.lasting_noise.is_by_plan else brought_table(content, promise.columns)
     if proposal is None and isinstance(table, CountedTable):
         # Nobody approves: the table itself says which part it is.
         asked = replace(asked, promise=promise.of_part(table.part))
@@ -97,7 +97,7 @@ def _relax(
 ) -> Response:
     name, found = asked.name, service.releases.release(viewer, asked.name, asked.version)
     viewer.check_role("relax")
-    content, is_planned = sent.file("table"), found.noise.needs_counted
+    content, is_planned = sent.file("table"), found.noise.is_by_plan
     table = brought_counted(content) if is_planned else brought_table(content, found.columns)
     service.releases.relax_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
     return see(request, "/release", name=name, version=asked.version, done="relaxed")

@@ -95,7 +95,7 @@ def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) 
 
 def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | dict[str, list[object]]:
     """The table of a promise, or of a release: a counted one, or the columns of a CSV file."""
-    return brought_counted(content) if promised.noise.needs_counted else brought_table(content, promised.columns)
+    return brought_counted(content) if promised.noise.is_by_plan else brought_table(content, promised.columns)
 
 
 def _add(tables: dict[str, Any], name: str, table: Any) -> None:

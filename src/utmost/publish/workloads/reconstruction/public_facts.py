@@ -38,7 +38,7 @@ class Between:
 
 
 def between(low: Number | None = None, high: Number | None = None) -> Between:
-    """What is known of a number that is public up to bounds, for `WorkloadRelease.clean`: both ends are allowed.
+    """What is known of a number that is public up to bounds, for `NoisySums.clean`: both ends are allowed.
 
     Args:
         low, high: the least and the most that it may be; None where nothing is known.
