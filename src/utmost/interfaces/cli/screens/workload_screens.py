@@ -255,15 +255,16 @@ def shown_columns(table: Any) -> Table:
     every = files.columns(table)
     columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
     means = [name for name in columns if {f"{name}_lower", f"{name}_upper"} <= columns.keys()]
-    sums = [name for name in columns if f"{name}_margin" in columns]
-    beside = {f"{name}{end}" for name in sums for end in ("", "_margin")}
+    margins = {name: "margin" if name == "estimate" else f"{name}_margin" for name in columns}
+    sums = [name for name in columns if margins[name] in columns]
+    beside = {*sums, *(margins[name] for name in sums)}
     beside |= {f"{name}{end}" for name in means for end in ("", "_lower", "_upper")}
     labels = [name for name in columns if name not in beside]
     shown = [[str(cell) for cell in columns[name]] for name in labels]
     titles = labels or len(sums) + len(means) > 1
     for name in columns:
         if name in sums:
-            pairs = zip(columns[name], columns[f"{name}_margin"], strict=True)
+            pairs = zip(columns[name], columns[margins[name]], strict=True)
             shown.append([f"{number(cell, 12)} ± {number(bar, 12)}" for cell, bar in pairs])
         elif name in means:
             ends = zip(columns[name], columns[f"{name}_lower"], columns[f"{name}_upper"], strict=True)
