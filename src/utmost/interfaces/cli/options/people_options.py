@@ -47,7 +47,8 @@ class Persons:
         list[str] | None,
         option(
             "COLUMN=LOW,HIGH",
-            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01. Repeat for several.",
+            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01. "
+            "Repeat for several.",
         ),
     ] = None
     leave_out: LeftOut = None
