@@ -43,7 +43,7 @@ class PublishedTable(Display):
     Attributes:
         table: Table as it was published.
         statement: Statement, checked; that of a clean table follows from its release, see `check_clean`.
-        stated: What the statement says in words, with the noise and its margins; None for a clean table.
+        stated: Statement in words, with the noise and its margins; None for a clean table.
     """
 
     _shown = ("kind",)
@@ -54,7 +54,7 @@ class PublishedTable(Display):
 
     @property
     def kind(self) -> str:
-        """What was published."""
+        """The kind of the publication."""
         return str(self.statement["kind"])
 
 
