@@ -44,7 +44,7 @@ class PublishedTable(Display):
     Attributes:
         table: Table as it was published.
         statement: Statement, checked; that of a clean table follows from its release, see `check_clean`.
-        stated: What the statement says in words, with the noise and its margins; None for a clean table.
+        stated: Statement in words, with the noise and its margins; None for a clean table.
     """
 
     _shown = ("kind",)
@@ -55,7 +55,7 @@ class PublishedTable(Display):
 
     @property
     def kind(self) -> str:
-        """What was published."""
+        """The kind of the publication."""
         return str(self.statement["kind"])
 
 

@@ -1,4 +1,4 @@
-"""What reads each kind of statement, in words and beside the file that it is of: a new kind is one row."""
+"""The readers of each kind of statement, in words and beside its file: a new kind is one row."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ from utmost.tables.files import files
 
 @dataclass(frozen=True, slots=True)
 class StatementReader:
-    """What reads a kind of statement.
+    """The reader of a kind of statement.
 
     Attributes:
         words: makes the statement again from what it promises, compares each field, and says it in words.
@@ -59,8 +59,8 @@ class StatementReader:
         """Compare a file with its checked statement, beyond the digest; what is known of it then.
 
         Args:
-            statement: as it was checked.
-            file: as it was written.
+            statement: Statement that was checked.
+            file: File as it was written.
             spelled: the file with the way in which its text is to be read.
         """
         if self.check_file is not None:

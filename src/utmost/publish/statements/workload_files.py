@@ -26,7 +26,7 @@ ON_TRUST_OF_SUMS = (
 
 
 def kind_of_document(path: Path) -> str | None:
-    """Of which kind a file says to be that is named as JSON; None for another file, and a document of no kind."""
+    """The kind that a file named as JSON says to be of; None for another file, and a document of no kind."""
     if path.suffix.lower() != ".json":
         return None
     document = read_json(path, "a release must")
@@ -38,8 +38,8 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> NoisySums:
     """Check that a table is what the release beside it makes it, cell for cell.
 
     Args:
-        statement: what `NoisySums.save` wrote beside the table.
-        table: as it was read from its file.
+        statement: Statement that `NoisySums.save` wrote beside the table.
+        table: Table as it was read from its file.
     """
     release = stated_workload_table(statement)
     family = _family(statement, release)
