@@ -18,6 +18,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.event_amounts import rounded_amounts, without_missing
 from utmost.tables.cells.event_batches import Batch
 from utmost.tables.cells.event_codes import amounts_in
+from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark
 from utmost.tables.cells.spelling import Spelling
 
 Bounds = Number | Sequence[Number]
@@ -407,6 +408,9 @@ class Measure:
                 return rounded_amounts(column, self.column, before, self.amount, spelling), gone
             return amounts_in(column, self.column, before, spelling), gone
         except BadTable as error:
+            if error.came == MISSING_KIND:
+                remedy = f'{declare_mark(spelling)} With missing="leave out" sums and means leave such amounts out.'
+                raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
             if gone is None and (missing := without_missing(column, spelling)[1]).any():
                 row = before + int(missing.argmax()) + 1
                 if error.where is not None and error.where.startswith(f"row {row},"):

@@ -247,6 +247,32 @@ def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
     return sums_in_words(said["release"], release)
 
 
+def measures_in_words(said: Mapping[str, Any]) -> Facts:
+    """A table of several amounts: the facts of each release, and how they share the level."""
+    from utmost.publish.statements.workload_files import stated_measures
+
+    measures = stated_measures(said)
+    each = [sums_in_words(said["releases"][name], release) for name, release in measures.releases.items()]
+    share = said["shares"][next(iter(measures.releases))]
+    noises = [replace(noise, level=f"{noise.level}, {share} of the whole") for facts in each for noise in facts.noises]
+    axes = [axis for axis in said["releases"][next(iter(measures.releases))]["domain"] if axis not in measures.releases]
+    return replace(
+        each[0],
+        statement=said,
+        domain=f"Counts, sums and means of {', '.join(measures.releases)} over a declared domain: {', '.join(axes)}.",
+        public=f"the declared domain ({', '.join(axes)}), which depends on no individual",
+        level=measures.level,
+        own_level=measures.level,
+        line=promise_line(measures.level, measures.releases[next(iter(measures.releases))].unit.neighbours),
+        released="; ".join(facts.released for facts in each),
+        unit="; ".join(dict.fromkeys(facts.unit for facts in each)),
+        neighbours="; ".join(dict.fromkeys(facts.neighbours for facts in each)),
+        before="; ".join(dict.fromkeys(facts.before for facts in each)),
+        noises=tuple(noises),
+        composition=f"Each amount has an equal share of the privacy budget, {share}. {ADDS_UP}",
+    )
+
+
 def detailed_in_words(document: Mapping[str, Any]) -> Facts:
     """A release in two stages: the facts of the first, the noise of both, and how the one chose the other."""
     from utmost.publish.statements.detailed_check import check_detailed
