@@ -45,7 +45,7 @@ def answers(path):
     people, design = path.with_name("people.csv"), path.with_name("design.json")
     people.write_text("person,place\nA,1\nB,2\n")
     commands = (
-        ("design", "--counts", 3, "--prior", "uniform", "--alpha", "1/2", "--out", design),
+        ("design", "--space", "counts:3", "--prior", "uniform", "--epsilon", "alpha=1/2", "--out", design),
         ("respond", design, "--file", people, "--column", "place", "--public", "person", "--out", path),
     )
     for words in commands:

@@ -195,8 +195,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
-    level = options.AskedLevel(told.level.epsilon)
-    question = Question(name=told.memory.name, level=level, version=told.memory.version, answer=told.answer)
+    question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
     promise = told.promised.of(counted)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
 

@@ -24,9 +24,7 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Data to leave out without a warning: outside (events outside the domain, or without a value there), amounts "
-        "(missing ones). "
-        "Or nothing: a lost event is an error.",
+        "Rows meant to be removed: outside (the domain), amounts (missing), or nothing.",
     ),
 ]
 
@@ -37,20 +35,19 @@ class Persons:
 
     title: ClassVar[str] = "Events of people, counted first"
 
-    person: Annotated[str | None, option("COLUMN", "Column that says whose each event is: --person applicant.")] = None
-    each_row: Annotated[bool, flag("Each row of the file is another person, and nobody has two.")] = False
+    person: Annotated[str | None, option("COLUMN", "Column that tells persons apart: applicant.")] = None
+    each_row: Annotated[bool, flag("Each row is another person.")] = False
     domain: file_options.DomainFile = None
     by: Annotated[
         list[str] | None,
-        option("NAMES", "Axes of the domain to count by, in this order: --by sex,region. All if left out."),
+        option("NAMES", "Columns to count by: sex,region; by default all."),
     ] = None
-    at_most: Annotated[int | None, option("K", "Number of cells of the table that one person may change: 1.")] = None
+    at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
     mean: Annotated[
         str | None,
         option(
             "COLUMN=LOW,HIGH",
-            "Column to count, sum and average, its amounts moved between two ends: income=0,200000. With decimals a "
-            "step comes third: income=0,200000,0.01.",
+            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01.",
         ),
     ] = None
     leave_out: LeftOut = None
@@ -58,7 +55,7 @@ class Persons:
         str | None,
         option(
             "NAME",
-            "add-remove: one individual more or less, the default. change-one: one record replaced, charged twice.",
+            "add-remove (default) or change-one: one record replaced, charged twice.",
         ),
     ] = None
 
@@ -78,27 +75,23 @@ class Persons:
 class People(Persons):
     """How events are counted, amounts among them, and how tables that were counted elsewhere are read."""
 
-    per_cell: Annotated[
-        str | None, option("S", "The most by which one may change a cell; or LOW,HIGH for sums. 1 for counts.")
-    ] = None
-    values: Annotated[
-        str | None, option("COLUMN", "Amounts to be summed, integers without --step; else events are counted.")
-    ] = None
-    step: Annotated[str | None, option("STEP", "Round amounts to its multiples, such as 0.01, half to even.")] = None
-    each: Annotated[str | None, option("HIGH", "Move the amount of each event into 0,HIGH; or LOW,HIGH.")] = None
+    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
+    values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; else events are counted.")] = None
+    step: Annotated[str | None, option("STEP", "Step to which amounts are rounded: 0.01.")] = None
+    each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
-        option("M", "Count events beside their amounts, at most M of one in a cell; in place of --per-cell."),
+        option("M", "Events of one person in a cell, counted beside amounts."),
     ] = None
     in_all: Annotated[
         str | None,
-        option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
+        option("S", "Most by which one person changes all cells together."),
     ] = None
     measures: Annotated[
         Path | None,
         option(
             "FILE",
-            "JSON file with several statistics by name; replaces --per-cell ... --in-all.",
+            "Several measures to count in one pass, by name, as JSON.",
             exists=True,
             dir_okay=False,
         ),
@@ -107,22 +100,16 @@ class People(Persons):
         Path | None,
         option(
             "FILE",
-            "A file of bytes; with the same one the same cells of each person are kept.",
+            "File of random bytes: a re-run keeps the same rows.",
             exists=True,
             dir_okay=False,
         ),
     ] = None
 
-    counts: Annotated[
-        str | None,
-        option("COLUMN", "Column of counts, in a table with a row for each cell; replaces --person.", "--count-column"),
-    ] = None
+    counts: Annotated[str | None, option("COLUMN", "Column of counts, if each row is a cell.", "--count-column")] = None
     nested: Annotated[
         str | None,
-        option(
-            "AXIS=NAMES",
-            "Columns that are subtotals of each other (admitted is part of applicants): outcome=admitted,applicants.",
-        ),
+        option("AXIS=NAMES", "Columns of counts, each within the next: outcome=admitted,applicants."),
     ] = None
 
     @property
