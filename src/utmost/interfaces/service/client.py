@@ -20,12 +20,13 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.promise import Promise
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.promises.promise import Promise, promise_for
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import Families, NoisySums
 from utmost.publish.releases.release import Release
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
+from utmost.publish.workloads.planning.strategy import Strategy
 
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
@@ -35,8 +36,8 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
     """A ledger behind a service.
 
     Args:
-        url: of the service: https, or http on this machine.
-        token: what a bearer presents: ``utmost_...``.
+        url: Address of the service: https, or http on this machine.
+        token: Token that its bearer presents: ``utmost_...``.
         timeout: seconds to wait for an answer.
         transport: one of httpx, for tests.
 
@@ -79,7 +80,7 @@ class RemoteLedger:
         self._client = client
 
     def me(self) -> dict[str, Any]:
-        """What the token allows: its role, releases and levels, and when it expires, in seconds since 1970."""
+        """The token's role, releases and levels, and when it expires, in seconds since 1970."""
         return self._get("/v1/me")
 
     @property
@@ -103,7 +104,7 @@ class RemoteLedger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """The answer at a level, as `Ledger.view`; its table is a dict of columns, or a `NoisySums`."""
         at = level_text(level(epsilon, alpha))
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
@@ -134,14 +135,14 @@ class RemoteLedger:
         alpha: Number | None = None,
         version: int | None = None,
     ) -> dict[str, Any]:
-        """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
+        """The statement of a release at a level, as `Ledger.statement`; of a plan, the document."""
         return self.view(name, epsilon=self._only_level(name, epsilon, alpha, version), version=version).statement
 
     def _only_level(self, name: str, epsilon: Any, alpha: Any, version: int | None) -> Level:
         """The level that is named, else the only one that the token may see."""
         return level_of_answer(epsilon, alpha, lambda: self.levels(name, version), repr(name))
 
-    def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[AnswerTable]:
+    def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[Any]:
         """The answer that the service gave.
 
         Args:
@@ -215,7 +216,7 @@ class RemoteLedger:
         return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
-        """What waits for the bearer: proposals to decide, and tables to bring; longest first."""
+        """Proposals to decide and tables to bring, for the bearer of the token; longest waiting first."""
         return self._listed("/v1/waiting")
 
     def decide(self, proposal: str, state: str, reason: str = "") -> dict[str, Any]:
@@ -231,7 +232,7 @@ class RemoteLedger:
         self,
         name: str,
         table: Any,
-        promise: Promise,
+        promise: Promise | Strategy,
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
@@ -240,13 +241,13 @@ class RemoteLedger:
         request: str | None = None,
         independent: bool = False,
         proposal: str | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """Publish columns of a table at a first level, as `Ledger.publish`.
 
         Args:
             proposal: the name of the approved proposal, where the service asks for one.
         """
-        own = name if dataset is None else dataset
+        own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon, alpha), own, version, None, independent)
         promise.check(table)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
@@ -262,11 +263,11 @@ class RemoteLedger:
         version: int | None = None,
         request: str | None = None,
         proposal: str | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """The release at another level, with the table at hand, as `Ledger.relax`.
 
         Args:
-            proposal: as for `publish`.
+            proposal: Name of the approved proposal, as for `publish`.
         """
         body = {"level": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
@@ -279,11 +280,11 @@ class RemoteLedger:
         *,
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
-    ) -> dict[str, Answer[AnswerTable]]:
+    ) -> dict[str, Answer[Any]]:
         """Publish several tables in one transaction, as `Ledger.publish_measures`.
 
         Args:
-            requests, tables: as for `Ledger.publish_measures`.
+            requests, tables: Arguments as for `Ledger.publish_measures`.
             request: Name under which the same call may be made again.
             proposals: Approved proposals by the name of the release, where the service asks for them.
         """
@@ -298,11 +299,11 @@ class RemoteLedger:
         alpha: Number | None = None,
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
-    ) -> dict[str, Answer[AnswerTable]]:
+    ) -> dict[str, Answer[Any]]:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`.
 
         Args:
-            proposals: as for `publish_measures`.
+            proposals: Approved proposals, as for `publish_measures`.
         """
         _, levels = levels_of_tables(tables, shared, epsilon, alpha)
         bodies = [_sent(AnswerRequest(name, at)) for name, at in levels.items()]
@@ -315,7 +316,7 @@ class RemoteLedger:
         tables: Mapping[str, CountedTable],
         bodies: list[dict[str, Any]],
         proposals: Mapping[str, str],
-    ) -> dict[str, Answer[AnswerTable]]:
+    ) -> dict[str, Answer[Any]]:
         """The answers to a request about several measures, each with its table and the proposal that allows it."""
         for body in bodies:
             body |= {"proposal": proposals.get(body["name"]), **as_sent(tables[body["name"]])}
@@ -350,7 +351,7 @@ class RemoteLedger:
         return self._listed(path)
 
     def status(self) -> dict[str, Any]:
-        """What the datasets have spent, and whether anything new may be said."""
+        """The spending of each dataset, and whether anything new may be answered."""
         return self._get("/v1/status")
 
     def verify(self) -> dict[str, Any]:
@@ -367,7 +368,7 @@ class RemoteLedger:
         self._post("/v1/receipt/check", None, {"receipt": receipt})
 
     def trail(self, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
-        """Who did what through the service, oldest first, after the entry of a name; all, or at most so many."""
+        """The trail of the service, oldest first, after the entry of a name; all of it, or at most so many lines."""
         return self._listed("/v1/trail", after, most)
 
     def export_trail(self, path: Path | str) -> int:
@@ -402,10 +403,10 @@ class RemoteLedger:
         """Make a token; ``bearer`` in the answer is what it is presented by, and is said this once.
 
         Args:
-            owner: whose it is.
+            owner: Person whose token it is.
             role: "recipient", "curator", "approver", "auditor" or "admin".
             grants: the releases it is for, each up to a level, or None for any; all of them where it is left out.
-            days: for how long, at most 366.
+            days: Number of days that it is valid, at most 366.
             subject: whom an OpenID provider vouches for, instead of a secret.
         """
         levels = {"*": None} if grants is None else grants

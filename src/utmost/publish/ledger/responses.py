@@ -35,7 +35,7 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.tables.frames.any_table import adapter_of, table_of
 
@@ -79,7 +79,7 @@ class LedgerDrawing:
 
     @property
     def cells(self) -> int:
-        """How many cells the response has."""
+        """Number of cells of the response."""
         return self.release.rows * len(self.release.columns)
 
     def derived(self, *purpose: str) -> bytes:
@@ -87,7 +87,7 @@ class LedgerDrawing:
         return self.transaction.key.derived(*purpose)
 
     def bits(self, *run: str) -> Randomness:
-        """From the source, or in a ledger of derived noise from the key."""
+        """Random bits from the source, or in a ledger of derived noise from the key."""
         if not self.transaction.state.is_derived:
             return self.randomness
         name, version, committed = self.about
@@ -230,7 +230,7 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
     """The columns of a release in order, and its public ones, where the ledger keeps them.
 
     Args:
-        seal: of the labels.
+        seal: Seal of the labels.
     """
     if release.labels is None:
         return (), {}
@@ -240,12 +240,12 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
 
 def answer_alone(
     release: Published, level: Level, response: Response, labels: Named, remembered: LedgerFacts
-) -> Answer[AnswerTable]:
+) -> Answer[Any]:
     """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 
     Args:
         labels: the columns of the table in order, and the public ones among them.
-        remembered: what the ledger adds to the statement of the answer.
+        remembered: Facts that the ledger adds to the statement of the answer.
     """
     noise, (order, public) = release.noise, labels
     plan, columns, written = noise.plan(level), tuple(response), noise.written(level, response)
