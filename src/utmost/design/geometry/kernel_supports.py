@@ -63,7 +63,7 @@ def certain_sign(x: KernelNumber) -> int:
     """1, 0 or -1.
 
     Raises:
-        Undecided: where more bits are needed.
+        SignUndecided: where more bits are needed.
     """
     if isinstance(x, int):
         return (x > 0) - (x < 0)
