@@ -36,7 +36,7 @@ from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.saving import Digest
-from utmost.tables.files.sidecars import check_repeated_document, publish, table_writers
+from utmost.tables.files.sidecars import check_repeated, check_repeated_document, publish, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
@@ -113,11 +113,21 @@ def check_document(out: Path | None, sign: Path | None) -> None:
     if out is None and sign is not None:
         raise OutOfRange("a release is signed in a file", came="no --out", where="--sign")
     if out is not None:
-        if out.suffix.lower() != ".json":
-            remedy = "Give a name that ends in .json; utmost total RELEASE.json --tables DIR writes CSV files of it."
-            raise OutOfRange("a release by a plan is written as .json", came=out.name, where="--out", remedy=remedy)
+        check_ending(out)
         for path in (out, signature_path(out)):
             check_absent(path)
+
+
+def check_ending(out: Path) -> None:
+    """Check that the file of a release of several tables ends in .json."""
+    if out.suffix.lower() != ".json":
+        remedy = "Give a name that ends in .json; utmost total RELEASE.json --tables DIR writes CSV files of it."
+        raise OutOfRange("a release of several tables is written as .json", came=out.name, where="--out", remedy=remedy)
+
+
+def is_of_cells(strategy: Strategy) -> bool:
+    """Whether the cells of the domain were noised and nothing else: the release is one table."""
+    return set(strategy.shares) == {strategy.domain.finest}
 
 
 def give_tables(release: NoisySums, wanted: Strategy, folder: Path, signer: Signer | None) -> list[Path]:
@@ -212,8 +222,19 @@ def give_workload(
         screen(stderr=out is None).print(Group(*(shown_tables(release) if out is not None else ()), shown))
 
 
-def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -> None:
-    """Write the table of a release's cells and its statement, with means where amounts were summed; then print."""
+def give_cells(
+    release: NoisySums,
+    answer: TableAnswer,
+    signer: Signer | None,
+    *,
+    again: bool = False,
+    headline: str = "Released.",
+) -> None:
+    """Write the table of a release's cells and its statement, with means where amounts were summed; then print.
+
+    Args:
+        again: whether the file may be there, as the answer of a request that is made again; it is compared then.
+    """
     amounts = release.strategy.amount_pair
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
@@ -223,10 +244,15 @@ def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -
         return workload_table_statement(release, family, digest, with_means=amounts is not None)
 
     out = answer.file
-    written = None if out is None else publish(table, said, out, watched, signer)
+    if out is None:
+        written = None
+    elif again and out.is_file():
+        written = said(check_repeated(table, said, out))
+    else:
+        written = publish(table, said, out, watched, signer)
     if answer.as_json:
         return print_json(written or {"statement": said(None), "table": files.columns(table)})
-    facts = _said(release, "Released.", "" if out is None else f"{out} and {out}.json")
+    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json")
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(Text(), facts)
