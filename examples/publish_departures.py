@@ -29,8 +29,7 @@ with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
     sums = ut.strategy(ut.Workload(miles.domain, {"age": 1}), miles.unit, epsilon="4/5")
     first = ledger.publish("flights", flights, ut.Promise(noise=plan), epsilon="1/2", **spent).table
     both = ledger.publish("miles", miles, ut.Promise(noise=sums), epsilon="4/5", **spent).table
-    flown = ut.releases.SumsAndCounts(both)
-    print(plan, both["age"], flown.mean({"age": "20+"}), sep="\n")
+    print(plan, both["age"], both.mean(where={"age": "20+"}), sep="\n")
     later = ledger.relax("flights", flights, epsilon=2).table  # a year later: 2 in all, not 1/2 + 2
     for year, release in {2014: first, 2015: later}.items():
         table = release.withhold("age delay", relative_margin="1/2")["age delay"]

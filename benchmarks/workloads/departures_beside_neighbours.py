@@ -143,7 +143,7 @@ def ours_means(columns, bound):
     measure = ut.sum("miles", each=(0, 3000), most_events=bound)
     counted = ut.count_table(miles, {"age": AGES}, ut.Counting("aircraft", at_most=1), measure=measure)
     plan = ut.workloads.Strategy(counted.domain, counted.unit, {"age miles": 1})
-    both = ut.releases.SumsAndCounts(ut.release(counted, plan, epsilon="4/5", once=True).table)
+    both = ut.release(counted, plan, epsilon="4/5", once=True)
     table = both["age"]
     return dict(zip(AGES, table["miles"] / table["count"], strict=True))
 

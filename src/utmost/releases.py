@@ -20,7 +20,6 @@ from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.shared_release import release_shared
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
@@ -39,7 +38,6 @@ __all__ = [
     "NoisySums",
     "PlanarRelease",
     "ProcessedRelease",
-    "SumsAndCounts",
     "TangentPlane",
     "Texts",
     "TrustRelease",

@@ -8,7 +8,7 @@ from faults.ledger_checks import CHECKS
 from utmost.core.sampling import draw, integers, level_draws
 from utmost.noise import Geometric
 from utmost.publish.ledger import block_encryption as vault
-from utmost.publish.ledger import book, publishing, relaxing, responses, verification
+from utmost.publish.ledger import event_log, publishing, relaxing, responses, verification
 from utmost.publish.ledger import ledger as front
 from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
@@ -55,7 +55,7 @@ def derived_noise_without_the_version(plant):
 
 
 def the_chain_not_checked(plant):
-    for module in (book, verification):
+    for module in (event_log, verification):
         plant.setattr(module, "check_chain", lambda key, number, before, rows: rows[-1][2] if rows else before)
 
 

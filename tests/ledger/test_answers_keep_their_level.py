@@ -68,7 +68,6 @@ VERBS = {
     "margin": lambda answer, folder: answer.margin(),
     "level": lambda answer, folder: answer.level,
     "total": lambda answer, folder: answer.total(),
-    "read": lambda answer, folder: plain(answer.read()) if hasattr(answer.read(), "measured") else answer.read().cells,
 }
 
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from datetime import date
 from math import cosh, exp
 
@@ -79,7 +80,7 @@ def test_a_thief_sees_how_many_were_declared_and_not_how_many_are_held(tmp_path)
             ledger.cells_on_demand.relax("w", table, WORDS, epsilon=2)
             release = ledger.items.release("w")
             assert (release.rows, release.columns, release.promise.id_column) == (100, ("n",), ("cell",))
-        with sqlite3.connect(tmp_path / str(at) / "l.db") as store:
+        with closing(sqlite3.connect(tmp_path / str(at) / "l.db")) as store:
             names = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             rows = [(name, row) for name in sorted(names) for row in store.execute(f"SELECT * FROM {name}")]
         seen.add(tuple((name, *(len(x) if isinstance(x, bytes | str) else x for x in row)) for name, row in rows))

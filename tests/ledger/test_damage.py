@@ -10,6 +10,7 @@ import pytest
 import utmost as ut
 from utmost.errors import LedgerDamaged, LedgerError, Unsupported
 from utmost.ledger import Ledger
+from utmost.publish.ledger.event_log import Transaction
 
 KEY = bytes(range(32))
 TABLE = {"n": list(range(100, 1100))}
@@ -161,7 +162,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
 
 def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     """Under the right key: spending beyond a limit, and a response that was not drawn from the law it should be."""
-    from utmost.publish.ledger import publishing, relaxing
+    from utmost.publish.ledger import publishing
 
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY) as ledger:
         ledger.budget("r", limit=1)
@@ -170,16 +171,15 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=2)
         with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
             ledger.verify()
-    real = relaxing.draw_response
+    real = Transaction.append
 
-    def as_a_view(*arguments, **options):
-        drawn, facts = real(*arguments, **options)
-        return drawn, facts | {"how": "tighten"}
+    def as_a_view(page, kind, facts, parts):
+        real(page, kind, facts | {"how": "tighten"}, parts)
 
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with monkeypatch.context() as patched:
-            patched.setattr(relaxing, "draw_response", as_a_view)
+            patched.setattr(Transaction, "append", as_a_view)
             ledger.relax("r", TABLE, epsilon=2)
         with pytest.raises(LedgerDamaged, match="follow from those before it"):
             ledger.verify()

@@ -95,7 +95,7 @@ def test_the_key_is_shown_nowhere(tmp_path, caplog):
     with Ledger.open(tmp_path / "l.db", create=True, witness=tmp_path / "w") as ledger:
         ledger.publish("r", {"n": [987654321]}, ut.Promise(**PROMISE), epsilon=1)
         ledger.backup(tmp_path / "b.db")
-        shown = [repr(ledger), repr(ledger._book.key), repr(ledger.status()), repr(ledger.history()), ledger.receipt()]
+        shown = [repr(ledger), repr(ledger._log.key), repr(ledger.status()), repr(ledger.history()), ledger.receipt()]
         try:
             ledger.relax("r", {"n": [987654322]}, epsilon=2)
         except LedgerError:
@@ -103,7 +103,7 @@ def test_the_key_is_shown_nowhere(tmp_path, caplog):
             frames = traceback.TracebackException(kind, error, trace, capture_locals=True)
             shown.append("".join(frames.format()))
         with pytest.raises(Unsupported):
-            pickle.dumps(ledger._book.key)
+            pickle.dumps(ledger._log.key)
     text = "\n".join([*shown, caplog.text])
     secret = bytes.fromhex((tmp_path / "l.db.key").read_text())
     for form in (secret.hex(), repr(secret)[2:-1]):

@@ -43,7 +43,6 @@ def test_every_cell_is_read_as_it_was_written():
     parts = label_parts(CELLS, 3)
     assert stored_labels(PartRows([b"", *parts, b"x"]), 2, 2, Labels.of(list(CELLS), parts)) == CELLS
     assert stored_labels(PartRows([b""]), 2, 1, None) == {}
-    assert label_parts({}, 3) == ()
     nan = label_parts({"x": np.array([float("nan")])}, 1)
     assert str(stored_labels(PartRows(list(nan)), 2, 1, Labels.of(["x"], nan))) == "{'x': [nan]}"
 

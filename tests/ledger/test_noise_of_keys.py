@@ -98,7 +98,7 @@ def test_how_many_keys_there_are_shows_nowhere(tmp_path, noise):
             assert len(ledger.publish("w", table, Promise(noise=noise), epsilon=1).table["word"]) == 0
             event = ledger.history()[-1]
             lengths = [
-                len(ledger._book.read(lambda page, at=at, number=event.number: page.rows.part(number, at)))
+                len(ledger._log.read(lambda page, at=at, number=event.number: page.rows.part(number, at)))
                 for at in range(event.facts["parts"])
             ]
             secret = {"commitment", "values", "root", "label_key"}
@@ -194,8 +194,9 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
     made = ut.release(WORDS, ut.Promise(noise=NOISE), epsilon=1)
     made.save(tmp_path / "w.csv")
     read = read_release(tmp_path / "w.csv")
-    assert read.stated.line.endswith("but for a chance of 1/10.")
-    assert (read.stated.delta, read.stated.variant) == (Fraction(1, 10), "Approximate DP")
+    stated = stated_release(read.statement)
+    assert stated.line.endswith("but for a chance of 1/10.")
+    assert (stated.delta, stated.variant) == (Fraction(1, 10), "Approximate DP")
     assert made.table["word"] == ["flu", "measles"]
     with pytest.raises(BadTable):
         stated_release({name: fact for name, fact in made.statement.items() if name != "delta"})

@@ -121,9 +121,9 @@ def test_a_loss_between_levels_of_other_bases_is_rounded_up(tmp_path):
     """From alpha = 1/2 to epsilon = 1: 1 - ln 2, and not less."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), alpha="1/2")
-        common = ledger._book.read(lambda page: page.state)
+        common = ledger._log.read(lambda page: page.state)
         ledger.relax("r", TABLE, epsilon=1)
-        witness = ledger._book.read(lambda page: page.state)
+        witness = ledger._log.read(lambda page: page.state)
     missing = rollback_loss(common, witness, common).missing["r"]
     assert len(missing) == 1
     assert 0.30685281944005469 <= float(missing[0].epsilon) < 0.3068528194400548

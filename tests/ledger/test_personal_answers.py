@@ -298,5 +298,5 @@ def test_an_answer_cut_off_before_it_was_given_is_the_answer(ledger, monkeypatch
     assert ledger.verify().answers == 3
     events = [event for event in ledger.history("c") if event.kind == "drawn"]
     assert [event.facts["persons"] for event in events] == [1, 1, 1]
-    kept = ledger._book.read(lambda page: page.rows.part(events[1].number, 0))
+    kept = ledger._log.read(lambda page: page.rows.part(events[1].number, 0))
     assert (kept == seen[0], answer["ben"] in ("Y", "N")) == (True, True)

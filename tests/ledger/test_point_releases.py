@@ -48,10 +48,10 @@ def points(table):
 def path_key(ledger, name="homes", promise=None):
     """The key of a release's paths, by the definition in `point_paths`."""
     about = promise or PointNoise(200)
-    book = ledger._book
-    source = read_source(TABLE, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), by_item=False, kind=None)
-    committed = commitment(book.key, name, 1, source)
-    return PointPaths.of(book.key.derived, name, 1, committed, about.law(level(1))).key
+    log = ledger._log
+    source = read_source(TABLE, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), (), by_item=False, kind=None)
+    committed = commitment(log.key, name, 1, source)
+    return PointPaths.of(log.key.derived, name, 1, committed, about.law(level(1))).key
 
 
 @pytest.mark.parametrize("derived", [False, True])

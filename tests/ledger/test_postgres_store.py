@@ -78,7 +78,7 @@ def test_another_writer_is_waited_for_only_so_long():
 
 def test_tables_that_are_gone_are_damage(ledger):
     ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
-    with psycopg.connect(ledger._book.store._address, autocommit=True) as other:
+    with psycopg.connect(ledger._log.store._address, autocommit=True) as other:
         other.execute("DROP TABLE utmost_parts")
     with pytest.raises(LedgerDamaged, match="tables"):
         ledger.view("r", epsilon=1)
@@ -137,7 +137,7 @@ def test_threads_come_and_go_without_their_connections(ledger):
     for _ in range(5):
         with ThreadPoolExecutor(3) as pool:
             assert all(pool.map(lambda _: ledger.view("r", epsilon=1).table, range(6)))
-    assert 1 <= len(ledger._book.store._own()) <= 4
+    assert 1 <= len(ledger._log.store._own()) <= 4
 
 
 def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_path, monkeypatch):
@@ -150,7 +150,7 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
         Ledger.open(place, key=KEY, witness=witness) as writer,
     ):
         writer.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
-        real, looks = Witness.held, []
+        real, looks = Witness.record, []
 
         def late(self):
             looks.append(self)
@@ -158,7 +158,7 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
                 writer.relax("r", TABLE, epsilon=2)
             return real(self)
 
-        monkeypatch.setattr(Witness, "held", late)
+        monkeypatch.setattr(Witness, "record", late)
         assert reader.status().quarantine is None
         assert len(reader.history()) == 3
 
@@ -166,7 +166,7 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
 def test_a_commit_is_on_the_disk_whatever_the_server_is_set_to():
     """A role or an address may ask for commits that are reported before they are written."""
     with Ledger.open(f"{fresh_database()}%20-csynchronous_commit%3Doff", create=True, key=KEY, witness=False) as ledger:
-        (connection,) = ledger._book.store._own()
+        (connection,) = ledger._log.store._own()
         assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
         reset = "SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit'"
         assert connection.execute(reset).fetchone() == ("off",), "the address asks for it"

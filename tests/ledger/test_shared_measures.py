@@ -9,7 +9,7 @@ import utmost as ut
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
 from utmost.ledger import AnswerRequest, shared_requests
 from utmost.publish.ledger import publishing, relaxing
-from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.releases import NoisySums
 
 ONE_STORE = True
@@ -79,13 +79,13 @@ def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tab
 def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
     """A reader beside it sees no release, or all three: their events are given to the store at once."""
     with ut.Ledger.open(place, create=True) as ledger, ut.Ledger.open(place) as reader:
-        seen, write_down = [], Page.write_down
+        seen, write_down = [], Transaction.write_down
 
         def watched(page):
             seen.append((len(page.appended), len(reader.releases)))
             write_down(page)
 
-        monkeypatch.setattr(Page, "write_down", watched)
+        monkeypatch.setattr(Transaction, "write_down", watched)
         publish_shared(ledger, tables, shared)
         assert seen == [(3, 0)]
         assert len(reader.releases) == 3
@@ -138,7 +138,7 @@ def test_what_is_stored_of_all_is_given_without_the_lock_of_writers(place, table
     with ut.Ledger.open(place, create=True) as ledger:
         strict = publish_shared(ledger, tables, shared)
         loose = ledger.relax_shared(tables, shared, epsilon=2)
-        monkeypatch.setattr(Book, "write", None)
+        monkeypatch.setattr(EventLog, "write", None)
         again = publish_shared(ledger, tables, shared)
         looser = ledger.relax_shared(tables, shared, epsilon=2)
         for name in tables:
@@ -224,7 +224,7 @@ def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypat
     assert not (tmp_path / "released-visits.json").exists()
     (tmp_path / "released-spent.json").unlink()
     assert "released-visits.json" in run(*both, *out)[1]
-    spent = {name: ut.read_release(f"released-{name}.json").spent.epsilon for name in ("visits", "spent")}
+    spent = {name: ut.read_release(f"released-{name}.json").epsilon for name in ("visits", "spent")}
     assert sum(spent.values()) == 1
     for name in spent:
         assert run("verify", f"released-{name}.json")[0] == 0
@@ -255,7 +255,7 @@ def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, sh
             if page.appended:
                 raise KeyboardInterrupt
 
-        patch.setattr(Page, "write_down", cut_off)
+        patch.setattr(Transaction, "write_down", cut_off)
         with pytest.raises(KeyboardInterrupt):
             publish_shared(ledger, tables, shared)
     with ut.Ledger.open(place) as ledger:

@@ -398,7 +398,7 @@ def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monke
             with pytest.raises(Quarantined):
                 call()
         assert ledger.view("r", epsilon="1/2").table
-        assert len(Witness(here / "w", 5.0).held().pending) == 1
+        assert len(Witness(here / "w", 5.0).record().pending) == 1
         ledger.resume("written past the witness")
         assert ledger.spent(dataset="r") >= level(3)  # what was drawn and perhaps said counts
         assert ledger.status().quarantine is None
@@ -437,12 +437,12 @@ def test_a_witness_leaves_no_response_that_can_be_read(tmp_path, sealed):
     """Of an open ledger what was pending is overwritten; of a sealed one it is let go, and it was never readable."""
     table = {"n": [123456789] * 4000}
     with Ledger.open(tmp_path / "l.db", create=True, sealed=sealed) as ledger:
-        assert ledger._book.witness.is_sealed is sealed
+        assert ledger._log.witness.is_sealed is sealed
         ledger.publish("r", table, ut.Promise(columns="n", noise=ut.CellNoise(ut.Unit(1, 1), largest=10**9)), epsilon=5)
         parts = [content for _, part, content in _parts_of(tmp_path / "l.db") if part]
     held = (tmp_path / "l.db.witness").read_bytes()
     assert parts
-    assert not ledger._book.witness.held().pending
+    assert not ledger._log.witness.record().pending
     if not sealed:
         assert not any(part[at : at + 64] in held for part in parts for at in range(0, len(part) - 64, 64))
     assert (123456789 + (1 << 31)).to_bytes(4, "little")[1:] * 2 not in held

@@ -13,7 +13,7 @@ import utmost as ut
 from asking import asked
 from utmost.interfaces.cli import main as cli
 from utmost.publish.counting import persons_in_buckets
-from utmost.publish.ledger import book, store, witness
+from utmost.publish.ledger import block_encryption, store, witness
 from utmost.publish.releases import streamed
 from utmost.tables.files import csv_blocks, files
 from utmost.tables.files.spill_file import SetAside
@@ -88,8 +88,8 @@ def test_counting_events_that_wait_on_the_disk(here, monkeypatch, at):
 
 
 STEPS = {
-    "drawing its first block": (book.Page, "put", 1, 1),
-    "drawing its last block": (book.Page, "put", 4, 1),
+    "drawing its first block": (block_encryption.Seal, "sealed", 1, 1),
+    "drawing its last block": (block_encryption.Seal, "sealed", 4, 1),
     "when the witness has it": (store.Rows, "write", 1, 2),
     "when both have it": (witness.Witness, "settle", 1, 2),
 }

@@ -8,7 +8,7 @@ import stores
 from service.publications import Terms, propose_by, publish_by, relax_by
 from utmost.exact import level
 from utmost.interfaces.service.approvals import Proposal, request_digest, request_text
-from utmost.interfaces.service.waiting import note_proposal
+from utmost.interfaces.service.pending_queue import note_proposal
 from utmost.ledger import Ledger
 from utmost.service import Grant, Service
 
@@ -88,14 +88,14 @@ def keep(service, number, verb, facts, release="a"):
         f"{number:024}", verb, release, 1, level(1), request_digest(facts), len(request_text(facts)), "", "Ada", 1
     )
 
-    def work(shelf):
-        shelf.put("proposal", made.name, made.kept())
-        shelf.put("publication", made.name, facts)
-        for kind in ("proposals", f"proposals {shelf.hidden('proposals', release)}"):
-            shelf.put(kind, f"{number:012d}", {"proposal": made.name})
-        note_proposal(shelf, made)
+    def work(store):
+        store.put("proposal", made.name, made.kept())
+        store.put("publication", made.name, facts)
+        for kind in ("proposals", f"proposals {store.hidden('proposals', release)}"):
+            store.put(kind, f"{number:012d}", {"proposal": made.name})
+        note_proposal(store, made)
 
-    service.desk.records.write(work)
+    service.context.records.write(work)
     return made.name
 
 

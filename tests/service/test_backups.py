@@ -37,7 +37,7 @@ def test_what_is_put_back_is_the_service_that_was_copied(service, who, bearer, k
     elsewhere = tmp_path / "again.db" if kind == "sqlite" else fresh_database()
     assert put_back(tmp_path / "copy", str(elsewhere), key=key, witness=str(tmp_path / "other")) == told
     with Ledger.open(elsewhere, key=KEY, witness=tmp_path / "other") as ledger:
-        again = Service(ledger, clock=service.desk.clock)
+        again = Service(ledger, clock=service.context.clock)
         assert list(again.audit.lines(auditor)) == lines
         bo = again.bearers.authenticated(presented)
         assert again.releases.view(bo, "admissions", level("1/8")).table == seen

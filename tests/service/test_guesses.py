@@ -12,7 +12,7 @@ from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.errors import NotAllowed, OutOfRange, UtmostError
 from utmost.exact import level
-from utmost.interfaces.service.held_releases import _COMPARED_BY
+from utmost.interfaces.service.token_releases import _COMPARED_BY
 from utmost.service import application
 
 ONE = level(1)
@@ -63,7 +63,7 @@ def test_a_comparison_that_was_cut_off_is_counted(opened, who, clock, monkeypatc
     alone = opened(approvals=False)
     ada = who("Ada", "curator")
     publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS)
-    monkeypatch.setattr("utmost.interfaces.service.held_releases._TO_COMPARE", 0.0)
+    monkeypatch.setattr("utmost.interfaces.service.token_releases._TO_COMPARE", 0.0)
     cut_off = [alone.releases._comparing(ada, "admissions") for _ in range(5)]
     for one in cut_off:
         one.__enter__()

@@ -25,7 +25,7 @@ def made(service):
             return service.bearers.make(*about, subject=subject)[0]
         except OutOfRange:  # which no owner is given
             one = replace(service.bearers.make(*about)[0], subject=subject)
-            service.desk.records.write(lambda shelf: shelf.put("token", one.name, one.kept()))
+            service.context.records.write(lambda store: store.put("token", one.name, one.kept()))
             return one
 
     return token

@@ -555,8 +555,8 @@ def test_the_terms_of_a_form_are_those_of_the_api(visitor, service):
     ada = visitor("Ada", "curator")
     asked = {"name": "admissions", "columns": "admitted", "public": "department", "epsilon": "0.25"}
     ada.fill(ada.get("/publish"), "/proposals", **asked)
-    (made,) = service.desk.records.read(lambda shelf: shelf.all("proposal"))
-    kept = service.desk.records.read(lambda shelf: shelf.get("publication", made[0]))
+    (made,) = service.context.records.read(lambda store: store.all("proposal"))
+    kept = service.context.records.read(lambda store: store.get("publication", made[0]))
     assert kept == TERMS.request("admissions", "1/4", 1).facts()
     assert made[1]["level"] == "1/4"
     assert TABLE.keys() == csv_columns(CSV).keys()

@@ -21,25 +21,25 @@ def rows(records):
 def test_a_thief_of_the_records_reads_none(records, tmp_path):
     """Owner, reason and terms lie nowhere in the file, and short documents have one length."""
     document = {"owner": "Ada Quintessa", "reason": "compare the wards", "terms": {"dataset": "hospital"}}
-    records.write(lambda shelf: (shelf.put("proposal", "a", document), shelf.put("proposal", "b", {})))
+    records.write(lambda store: (store.put("proposal", "a", document), store.put("proposal", "b", {})))
     content = (tmp_path / "l.db.service").read_bytes()
     for word in ("Quintessa", "wards", "hospital", "reason"):
         for spelt in (word.encode(), word.encode("utf-16-le"), word.encode().hex().encode()):
             assert spelt not in content
     assert len({len(body) for _, _, body, _ in rows(records)}) == 1
-    assert records.read(lambda shelf: shelf.get("proposal", "a")) == document
-    assert [one for _, one in records.read(lambda shelf: shelf.all("proposal"))] == [document, {}]
+    assert records.read(lambda store: store.get("proposal", "a")) == document
+    assert [one for _, one in records.read(lambda store: store.all("proposal"))] == [document, {}]
     long = {"reason": "é\ud800" * 5000}
-    records.write(lambda shelf: shelf.put("proposal", "a", long))
-    assert records.read(lambda shelf: shelf.get("proposal", "a")) == long
+    records.write(lambda store: store.put("proposal", "a", long))
+    assert records.read(lambda store: store.get("proposal", "a")) == long
 
 
 def test_a_record_under_another_name_is_refused(records):
     """What was sealed under one name is nothing under another."""
-    records.write(lambda shelf: shelf.put("t", "n", {"owner": "Bo"}))
+    records.write(lambda store: store.put("t", "n", {"owner": "Bo"}))
     kind, _, body, mac = rows(records)[0]
     records._transact(
         lambda table: table.run("INSERT INTO utmost_service VALUES (?, ?, ?, ?)", (kind, "m", body, mac)), write=True
     )
     with pytest.raises(LedgerDamaged):
-        records.read(lambda shelf: shelf.get("t", "m"))
+        records.read(lambda store: store.get("t", "m"))

@@ -19,7 +19,7 @@ from utmost.exact import level
 from utmost.interfaces.service import client
 from utmost.interfaces.service.approvals import request_digest
 from utmost.interfaces.service.pages import page_measures
-from utmost.interfaces.service.pages.promise_shown import of_request
+from utmost.interfaces.service.pages.shown_promise import of_request
 from utmost.ledger import Ledger, PublishRequest, shared_requests
 from utmost.publish.ledger import requests
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -69,6 +69,13 @@ class World:
         with self.opened(create=True) as ledger:
             ledger.publish("r", BEFORE, PROMISE, epsilon=1, dataset="people")
             ledger.publish("twin", TABLE, PROMISE, epsilon=1, dataset="others")
+
+    @property
+    def key(self):
+        file = self.path / "key"
+        file.write_text(KEY.hex(), encoding="ascii")
+        file.chmod(0o600)
+        return file
 
     def opened(self, **options):
         return Ledger.open(self.path / "l.db", key=KEY, witness=self.path / "w", **options)
@@ -192,18 +199,32 @@ OPTIONS = {"level": "epsilon", "version": "data-version"}
 def by_command(world):
     file = world.path / "t.csv"
     file.write_text("id,n\na,3\nb,5\n", encoding="utf-8")
-    key = world.path / "key"
-    key.write_text(KEY.hex(), encoding="ascii")
-    key.chmod(0o600)
     options = ["--independent"]
     for name, value in asked("promise", "independent").items():
         options += [f"--{OPTIONS.get(name, name)}", str(value.epsilon if name == "level" else value)]
     VALUES["promise"].save(world.path / "promise.json")
     options += ["--promise", world.path / "promise.json"]
-    options += ["--ledger", world.path / "l.db", "--witness", world.path / "w", "--key-file", key]
+    options += ["--ledger", world.path / "l.db", "--witness", world.path / "w", "--key-file", world.key]
     code, _, told = world.run("release", file, *options, "--out", world.path / "out.csv")
     assert code == 0, told
     return world.kept(), {}
+
+
+def by_share_command(world):
+    plan = ut.strategy(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon=1)
+    for row, name in enumerate(("v", "w"), 1):
+        for file, form, content in ((name, PLAN_FORM, plan), (f"counted-{name}", COUNTED_FORM, counted([10 * row, 7]))):
+            (world.path / f"{file}.json").write_text(json.dumps(form.document(content)), encoding="utf-8")
+    with world.opened() as ledger:
+        ledger.publish("twin of v", counted([10, 7]), ut.Promise(noise=plan), epsilon=1, dataset="others")
+    options = ["--independent"]
+    for name, value in asked("name", "promise", "level", "version", "request", "independent").items():
+        options += [f"--{name}", value]
+    options += ["--ledger", world.path / "l.db", "--witness", world.path / "w", "--key-file", world.key]
+    options += ["--publish", world.path / "counted.json", "--epsilon", "2/3"]
+    code, _, told = world.run("share", world.path / "v.json", world.path / "w.json", *options)
+    assert code == 0, told
+    return world.kept("v"), {"name": "v", "promise": None, "level": level("1/3"), "version": 1, "request": None}
 
 
 ENTRANCES = {
@@ -216,6 +237,7 @@ ENTRANCES = {
     "form": by_form,
     "form of measures": by_form_of_measures,
     "command": by_command,
+    "share command": by_share_command,
 }
 
 
@@ -227,7 +249,7 @@ def check_arrives(entrance, path, run):
         wanted = differs.get(name, value)
         if name == "independent":  # no trace is kept of it: without it the twin of the values is refused
             assert kept.independent is False
-        elif wanted is None:
+        elif name == "promise" and wanted is None:
             assert isinstance(kept.promise, ut.Promise)
         elif name == "request" and wanted == "named by the service":
             assert kept.request is not None
@@ -281,6 +303,7 @@ def lost_by_form(monkeypatch, field):
 # What the fields of an entrance cannot tell: who shares a level says no version, and a service names the request.
 TOLD_ELSEWHERE = {
     ("shared_requests", "version"), ("form of measures", "version"),
+    ("share command", "version"), ("share command", "request"),
     *((entrance, "request") for entrance in ("client.publish", "client.propose", "form", "form of measures")),
 }  # fmt: skip
 LOSSES = [

@@ -26,7 +26,7 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.interfaces.service.access.first_start import new_admin
 from utmost.interfaces.service.api.problems import problem_of
-from utmost.interfaces.service.outlook import outlook
+from utmost.interfaces.service.proposal_preview import preview
 from utmost.interfaces.service.trail import check_lines
 from utmost.ledger import AnswerRequest
 from utmost.privacy import Unit
@@ -259,14 +259,14 @@ def test_the_trail_is_a_chain(service, who, published, clock):
         with pytest.raises(LedgerDamaged, match="line of the trail"):
             check_lines(wrong)
     taken = lines[3]["name"]
-    gone = service.desk.records.read(lambda shelf: shelf.get("trail", taken))
-    service.desk.records.write(lambda shelf: shelf.drop("trail", taken))
+    gone = service.context.records.read(lambda store: store.get("trail", taken))
+    service.context.records.write(lambda store: store.drop("trail", taken))
     with pytest.raises(LedgerDamaged, match=lines[4]["name"]):
         service.audit.check_trail(auditor)
-    service.desk.records.write(lambda shelf: shelf.put("trail", taken, gone))
+    service.context.records.write(lambda store: store.put("trail", taken, gone))
     bare = {name: fact for name, fact in gone.items() if name != "chain"}
     first = f"{int(lines[0]['name']) - 1:020d}"
-    service.desk.records.write(lambda shelf: shelf.put("trail", first, bare))
+    service.context.records.write(lambda store: store.put("trail", first, bare))
     with pytest.raises(LedgerDamaged, match=first):
         service.audit.check_trail(auditor)
 
@@ -294,7 +294,7 @@ def test_reads_and_refusals_are_in_the_trail_once_a_day(service, who, published,
         ("view", "NotAllowed"),
         ("publish", "NotAllowed"),
     ]
-    assert service.desk.records.read(lambda shelf: shelf.count("noted")) == 3
+    assert service.context.records.read(lambda store: store.count("noted")) == 3
 
 
 def test_the_trail_names_who_and_no_value(service, who, published):
@@ -374,7 +374,7 @@ def test_an_openid_subject_is_one_person_whatever_the_owner(service, who):
         subject = "https://id.example " + ("7" if owner != "Grace" else "8")
         made[owner] = service.bearers.make(None, owner, owner, role, ALL, subject=None)[0]
         made[owner] = replace(made[owner], subject=subject)  # which none is made with: one owner has a subject
-        service.desk.records.write(lambda shelf, one=made[owner]: shelf.put("token", one.name, one.kept()))
+        service.context.records.write(lambda store, one=made[owner]: store.put("token", one.name, one.kept()))
     with pytest.raises(OutOfRange, match="one owner's"):
         service.bearers.make(None, "new", "Max", "approver", ALL, subject="https://id.example 8")
     proposal = propose_by(service, made["Ada"], "p", "publish", "admissions", ONE, terms=TERMS)
@@ -428,17 +428,17 @@ def anything(dataset):
 def test_an_approver_sees_what_it_would_come_to(service, who, published):
     """Error bars, the budget before and after, and warnings; and why a proposal could not be carried out."""
     service.ledger.budget("admissions", 2)
-    seen = outlook(service.ledger, AnswerRequest("admissions", ONE, 1), anything)
+    seen = preview(service.ledger, AnswerRequest("admissions", ONE, 1), anything)
     assert seen.bars == (("each released value", service.ledger.margin("admissions", epsilon=1)),)
     assert (seen.before.spent, seen.after.spent, seen.after.limit, seen.warnings) == (Fraction(1, 4), 1, level(2), ())
     terms = replace(TERMS, dataset="admissions")
-    seen = outlook(service.ledger, terms.request("more", level(11), 1), anything)
+    seen = preview(service.ledger, terms.request("more", level(11), 1), anything)
     assert seen.after is None
     assert "must stay within" in seen.problem
     assert [warning.split()[0] for warning in seen.warnings] == ["Above", "The"]
     terms = Terms.read(PLANNED)
-    assert [name for name, _ in outlook(service.ledger, terms.request("plan", ONE, 1), anything).bars] == ["sex"]
-    assert "gone" in outlook(service.ledger, AnswerRequest("gone", ONE, 1), anything).problem
+    assert [name for name, _ in preview(service.ledger, terms.request("plan", ONE, 1), anything).bars] == ["sex"]
+    assert "gone" in preview(service.ledger, AnswerRequest("gone", ONE, 1), anything).problem
 
 
 def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service, who):

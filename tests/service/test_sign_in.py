@@ -347,7 +347,7 @@ def test_sessions_that_are_over_are_swept_out(service, clock):
     for way in range(20):
         service.sessions.begin("https://id.example", {"sub": "bo", "email": "bo@id.example"}, f"way {way}", 60)
         clock.now += 3601
-    kept = service.desk.records.read(lambda shelf: [shelf.all(kind) for kind in ("session", "sign-in")])
+    kept = service.context.records.read(lambda store: [store.all(kind) for kind in ("session", "sign-in")])
     assert [len(found) for found in kept] == [1, 1]
     assert "email" not in str(kept)
 

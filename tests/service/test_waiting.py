@@ -20,7 +20,7 @@ def verbs(service, token):
 
 def by_hand(service, token):
     """What waits by opening every proposal there is: an approved one until its table was brought."""
-    person = service.desk.records.read(lambda shelf: service.desk.person(shelf, token))
+    person = service.context.records.read(lambda store: service.context.person(store, token))
     there = {(release.name, at) for release in service.ledger.releases for at in release.levels}
     names = []
     if token.may_ever("propose") or token.may_ever("decide proposals"):
@@ -110,10 +110,12 @@ def test_a_page_opens_no_proposal_to_count(service, who, bearer, monkeypatch):
     ada, grace = who("Ada", "curator"), Visitor(app, bearer("Grace", "approver"))
     for number in range(5):
         propose_by(service, ada, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
-    from utmost.interfaces.service.records import Shelf
+    from utmost.interfaces.service.records import RecordTransaction
 
-    read, kinds = Shelf._read, []
-    monkeypatch.setattr(Shelf, "_read", lambda shelf, kind, *more: kinds.append(kind) or read(shelf, kind, *more))
+    read, kinds = RecordTransaction._read, []
+    monkeypatch.setattr(
+        RecordTransaction, "_read", lambda store, kind, *more: kinds.append(kind) or read(store, kind, *more)
+    )
     assert 'class="tag">5<' in grace.get("/releases").text
     assert "proposal" not in kinds
     assert kinds.count("waiting") == 5

@@ -127,7 +127,7 @@ def test_a_token_is_said_once(service, who):
     assert service.bearers.make(admin, "key", "Bo", "recipient", (Grant("*"),)) == (token, None)
     with pytest.raises(RequestReused):
         service.bearers.make(admin, "key", "Bo", "admin", (Grant("*"),))
-    kept = service.desk.records.read(lambda shelf: shelf.get("token", token.name))
+    kept = service.context.records.read(lambda store: store.get("token", token.name))
     name, _, secret = presented.removeprefix("utmost_").partition("_")  # the secret may hold "_" itself
     assert name == token.name
     assert len(secret) == 43
@@ -145,9 +145,9 @@ def test_a_record_that_was_changed_in_the_store_is_refused(service, who):
             table.run("DELETE FROM utmost_service WHERE kind = ? AND name = ?", (kind, name))
             table.run("INSERT INTO utmost_service VALUES (?, ?, ?, ?)", (kind, name, changed, bytes(mac)))
 
-    service.desk.records._transact(promoted, write=True)
+    service.context.records._transact(promoted, write=True)
     with pytest.raises(LedgerDamaged):
-        service.desk.records.read(lambda shelf: shelf.get("token", reader.name))
+        service.context.records.read(lambda store: store.get("token", reader.name))
 
 
 @pytest.mark.parametrize("days", [0, -1, 367, "1e9"])

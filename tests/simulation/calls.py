@@ -102,12 +102,12 @@ class Call:
             version = {"version": self.version}
             return propose_by(service, curator, self.key, self.of, self.name, at, terms=terms, **version).name
         if self.verb == "approve":
-            named = service.desk.name("proposal", curator, replace(self, verb="propose", by="").key)
+            named = service.context.name("proposal", curator, replace(self, verb="propose", by="").key)
             return service.proposals.decide(tokens[self.by, "approver"], named, "approved").state
         if self.verb == "view":
             return cells(service.releases.view(curator, self.name, at, version=self.version).table)
         given = (curator, self.key, self.name, table(self), at)
-        more = {"proposal": service.desk.name("proposal", curator, self.proposal().key)}
+        more = {"proposal": service.context.name("proposal", curator, self.proposal().key)}
         if self.verb == "publish":
             version = None if self.version == 1 else self.version
             return cells(publish_by(service, *given, TERMS, **more, version=version))

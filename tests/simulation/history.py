@@ -37,7 +37,7 @@ from utmost.errors import (
     UtmostError,
 )
 from utmost.ledger import Ledger
-from utmost.publish.ledger import book
+from utmost.publish.ledger import event_log
 from utmost.service import Grant, Service
 
 KEY = bytes(range(32))
@@ -125,8 +125,8 @@ class History:
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(random_bits, "_block", self._bits)
             patched.setattr(random_bits, "_seen", ())
-            patched.setattr(random_bits.SYSTEM, "_thread", random_bits._Own())
-            patched.setattr(book, "datetime", self.clock)
+            patched.setattr(random_bits.SYSTEM, "_thread", random_bits._ThreadState())
+            patched.setattr(event_log, "datetime", self.clock)
             yield
 
     def _bits(self, count):
@@ -182,7 +182,10 @@ class History:
                 for owner, role in PEOPLE if make else ():
                     self.tokens[owner, role] = make(None, f"{owner} {role}", owner, role, (Grant("*"),))[0]
             begun[shape], self._entropy = (self.place.files(), self.tokens), own
-            random_bits._seen, random_bits.SYSTEM._thread = (), random_bits._Own()  # as where it was begun before
+            random_bits._seen, random_bits.SYSTEM._thread = (
+                (),
+                random_bits._ThreadState(),
+            )  # as where it was begun before
         files, self.tokens = begun[shape]
         self._become(files)
 

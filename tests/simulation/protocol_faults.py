@@ -7,11 +7,11 @@ from utmost.core.sampling import random_bits
 from utmost.interfaces.service import approvals, proposing
 from utmost.ledger import Published
 from utmost.publish.ledger import block_encryption as vault
-from utmost.publish.ledger import book, publishing, relaxing, responses, sqlite_store, state, verification, witness
-from utmost.publish.ledger.book import Book
-from utmost.publish.ledger.personal_answers import Asking
+from utmost.publish.ledger import event_log, publishing, relaxing, responses, sqlite_store, state, verification, witness
+from utmost.publish.ledger.event_log import EventLog
+from utmost.publish.ledger.personal_answers import ResponseRequest
 from utmost.publish.ledger.sqlite_store import SqliteStore
-from utmost.publish.ledger.witness import Held, Witness
+from utmost.publish.ledger.witness import Witness, WitnessRecord
 
 
 def answered_before_the_commit(plant):
@@ -39,30 +39,38 @@ def answered_before_the_commit(plant):
 
 def the_tail_not_read_again(plant):
     """A process goes by the events that it read first."""
-    real = Book._now
-    plant.setattr(Book, "_now", lambda self, rows: self._seen if self._seen.number > 1 else real(self, rows))
+    real = EventLog._now
+    plant.setattr(EventLog, "_now", lambda self, rows: self._seen if self._seen.number > 1 else real(self, rows))
 
 
 def the_witness_not_asked(plant):
     """Nothing is compared with the witness, and nothing put down in it."""
     plant.setattr(Witness, "intend", lambda self, after, rows, parts: None)
     plant.setattr(Witness, "settle", lambda self, rows: None)
-    plant.setattr(Witness, "held", lambda self: Held(None, ()))
-    plant.setattr(Book, "check_writable", lambda self, page: None)
-    plant.setattr(Book, "_apart", staticmethod(lambda page, held: None))
+    plant.setattr(Witness, "record", lambda self: WitnessRecord(None, ()))
+    plant.setattr(EventLog, "check_writable", lambda self, page: None)
+    plant.setattr(EventLog, "_apart", staticmethod(lambda page, held: None))
 
 
 def a_person_drawn_twice(plant):
     """Whoever asks again about a person gets another draw."""
-    plant.setattr(Asking, "stored", lambda self, page: None)
-    plant.setattr(Asking, "_found", lambda self, page, mechanism: {})
+    plant.setattr(ResponseRequest, "_found", lambda self, page, mechanism: {})
 
 
 def a_level_drawn_twice(plant):
     """Whoever views a level again gets another draw."""
     plant.setattr(Published, "check_kept", lambda self: None)
-    real = relaxing.stored_view
-    plant.setattr("utmost.publish.ledger.ledger.stored_view", lambda *page: real(*page) and None)
+    real = relaxing.view_release
+
+    def view_again(page, request, *rest, **options):
+        release = page.state.release(request.name, request.version)
+        others = {at: response for at, response in release.responses.items() if at != request.level}
+        if others:
+            forgotten = {(release.name, release.version): replace(release, responses=others)}
+            page.state = replace(page.state, releases={**page.state.releases, **forgotten})
+        return real(page, request, *rest, **options)
+
+    plant.setattr("utmost.publish.ledger.ledger.view_release", view_again)
     plant.setattr(
         state,
         "_answered",
@@ -93,13 +101,13 @@ def spent_by_the_last_request(plant):
 
 def labels_swapped(plant):
     """A view shows the rows under each other's labels."""
-    real = relaxing.page_labels
+    real = relaxing.labels_kept
 
     def swapped(page, release):
         order, columns = real(page, release)
         return order, {name: column[::-1] for name, column in columns.items()}
 
-    plant.setattr(relaxing, "page_labels", swapped)
+    plant.setattr(relaxing, "labels_kept", swapped)
 
 
 def the_lock_let_go(plant):
@@ -126,7 +134,7 @@ def requests_not_known_again(plant):
 
 def a_torn_end_accepted(plant):
     """Neither chain nor seal nor digests are compared."""
-    for module in (book, verification):
+    for module in (event_log, verification):
         plant.setattr(module, "check_chain", lambda key, number, before, rows: rows[-1][2] if rows else before)
         plant.setattr(module, "check_seal", lambda key, head, number, mac: None)
     for module in (responses, verification):
@@ -140,7 +148,7 @@ def a_torn_end_accepted(plant):
 
 def an_old_store_accepted(plant):
     """A ledger that is behind its witness is taken for the present one."""
-    plant.setattr(Book, "_apart", staticmethod(lambda page, held: None))
+    plant.setattr(EventLog, "_apart", staticmethod(lambda page, held: None))
 
 
 def forks_share_bits(plant):
@@ -162,7 +170,7 @@ def nonces_by_count(plant):
 
 def what_was_drawn_dropped(plant):
     """What a process drew that died before its commit is drawn again by the next, though the store may have seen it."""
-    real = Witness.held
+    real = Witness.record
 
     def held(self):
         def emptied(connection):
@@ -172,9 +180,9 @@ def what_was_drawn_dropped(plant):
         found = real(self)
         if found.pending:
             self._write(emptied)
-        return Held(found.last, ())
+        return WitnessRecord(found.last, ())
 
-    plant.setattr(Witness, "held", held)
+    plant.setattr(Witness, "record", held)
 
 
 def settled_too_early(plant):
@@ -208,7 +216,7 @@ def stored_answers_mixed_up(plant):
 def a_rollback_costs_nothing(plant):
     """What a rollback has lost is not charged."""
     real = witness.rollback_loss
-    plant.setattr(book, "rollback_loss", lambda *states: replace(real(*states), missing={}))
+    plant.setattr(event_log, "rollback_loss", lambda *states: replace(real(*states), missing={}))
 
 
 def published_without_approval(plant):

@@ -102,7 +102,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
         "paid_sum": np.array([high, low]) / (high - low) * float(Fraction(step)),
         "count": np.array([1, 1]) / (high - low),
     }
-    both = ut.releases.SumsAndCounts(release)
+    both = release
     for name, family in {"shop region": (0, 0), "shop": (0, 1), "region": (1, 0), "": (1, 1)}.items():
         cells = np.array([domain.sums(c.reshape(domain.shape), (*family, 0)).ravel() for c in np.eye(domain.size)]).T
         for column, weights in answers.items():
@@ -114,7 +114,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
             answer = both.total(where) if column == "paid_sum" else both.count(where)
             assert answer.variance == pytest.approx(variance, rel=2e-3)
             shown = release[name][f"{column}_margin"][0]
-            bars = release.bars(name) if column == "paid_sum" else both.bars(name)
+            bars = release.bars(name) if column == "paid_sum" else both.count_bars(name)
             assert shown == pytest.approx(bars[name])
             # geometric noise, and sums of it, lie between the normal law and Laplace's
             assert 1.8 * variance**0.5 < shown < 2.3 * variance**0.5 + 3 * float(Fraction(step))
@@ -152,8 +152,8 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     plan = Strategy(table.domain, table.unit, {"shop": 1})
     sums = {(0, 1, 0): np.array([[18_100, 102_000], [11_900, 68_000], [100, 150]])}
     release = NoisySums(plan, ut.level(1), Fraction(19, 20), sums)
-    both = ut.releases.SumsAndCounts(release)
-    both.save(tmp_path / "m.csv", family="shop")
+    both = release
+    both.save(tmp_path / "m.csv", family="shop", means=True)
     with open(tmp_path / "m.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     names = [
@@ -167,12 +167,12 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
         "paid_mean_upper",
     ]
     assert list(rows[0]) == names
-    mean = both.mean({"shop": "A"})
+    mean = both.mean(where={"shop": "A"})
     shown = [float(rows[0][name]) for name in names[-3:]]
     width = mean.upper - mean.lower
     assert shown == pytest.approx([mean.estimate, mean.lower, mean.upper], abs=width / 90)
     assert shown[1] <= mean.lower < mean.upper <= shown[2]
-    assert not both.mean({"shop": "C"}).determined
+    assert not both.mean(where={"shop": "C"}).determined
     assert [rows[2][name] for name in names[-3:]] == [""] * 3  # nobody is there, as far as the noise tells
     assert called("verify", tmp_path / "m.csv").returncode == 0
     statement = json.loads((tmp_path / "m.csv.json").read_text(encoding="utf-8"))
@@ -185,7 +185,7 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     with pytest.raises(BadTable):
         check_workload_table(statement, edited)
     for ending in ("xlsx", "parquet"):
-        both.save(tmp_path / f"m.{ending}", family="shop")
+        both.save(tmp_path / f"m.{ending}", family="shop", means=True)
         assert called("verify", tmp_path / f"m.{ending}").returncode == 0
 
 
@@ -199,7 +199,7 @@ def test_no_door_takes_the_parts_for_labels():
         lambda: release.difference({}, part),
         lambda: release.mean("shop", where=part, values=[1, 2, 3]),
         lambda: release["shop", ("paid", "above 0")],
-        lambda: ut.releases.SumsAndCounts(release).count(part),
+        lambda: release.count(part),
     ):
         with pytest.raises(OutOfRange, match="no labels of a table"):
             ask()

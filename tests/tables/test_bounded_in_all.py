@@ -207,7 +207,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
         looser = ledger.relax("sales", table, epsilon=2).table
         assert looser.unit == table.unit
         assert NoisySums.of_facts(looser.facts()).unit == table.unit
-        events = ledger._book.store.transact(
+        events = ledger._log.store.transact(
             lambda rows: [json.loads(body) for _, body, _ in rows.events()], write=False
         )
         facts = next(event["facts"] for event in events if event["kind"] == "published")

@@ -191,7 +191,7 @@ from hashlib import sha256
 from pathlib import Path
 import duckdb
 from utmost.ledger import Ledger, ResponseFolder
-from utmost.publish.ledger import book, response_folder
+from utmost.publish.ledger import event_log, response_folder
 here, point, call = sys.argv[1:]
 
 def killing(place, name, before):
@@ -208,8 +208,8 @@ say = dict(columns="n", public="id", id_column="id", unit=ut.Unit(1, 1))
 with Ledger.open(f"{here}/a.db", key=bytes(range(32))) as ledger:
     folder = ResponseFolder(ledger, Path(here) / "responses")
     points = {
-        "before the commit": (book.Page, "write_down", True),
-        "after the commit": (book.Book, "answer", False),
+        "before the commit": (event_log.Transaction, "write_down", True),
+        "after the commit": (event_log.EventLog, "answer", False),
         "between two writes of a half-written release": (response_folder, "_digest", True),
         "before the rename": (response_folder.os, "replace", True),
         "after the rename": (response_folder.os, "replace", False),

@@ -107,7 +107,7 @@ def test_the_figures_by_three_routes():
     rows = {"cell": [0], "x": [1]}
     table = ut.count_table(rows, domain, ut.Counting(each_row=True), measure=ut.sum("x", each=(0, 1), most_events=1))
     release = ut.release(table, Strategy(table.domain, table.unit, {"cell x": 1}), epsilon=1, once=True).table
-    both = ut.releases.SumsAndCounts(release)
+    both = release
     count, total = both.count({"cell": 7}), both.total({"cell": 7})
     closed = 2 * variance(1) + variance(1)
     assert closed == pytest.approx(5.524, abs=5e-4)
@@ -119,9 +119,22 @@ def test_the_figures_by_three_routes():
 
 
 def released(table, epsilon):
-    return ut.releases.SumsAndCounts(
-        ut.release(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon, once=True).table
-    )
+    return ut.release(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon, once=True).table
+
+
+def test_an_answer_counts_and_averages_without_being_told_how():
+    """Of sums and counts `count` has the events and `mean` the amounts; of plain counts `count` is the total."""
+    table = counted()
+    answer = ut.release(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=4000)
+    assert answer.count({"shop": "A"}) == answer.table.count({"shop": "A"}) != answer.total({"shop": "A"})
+    assert answer.mean(where={"shop": "A"}) == answer.mean("paid", where={"shop": "A"})
+    assert answer.with_means("shop") == answer.table.with_means("shop")
+    plain = ut.release(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
+    assert plain.count({"shop": "A"}) == plain.total({"shop": "A"})
+    with pytest.raises(OutOfRange, match="one of name and sums"):
+        plain.mean()
+    with pytest.raises(OutOfRange, match="noised together"):
+        plain.count_bars()
 
 
 def test_counts_sums_and_means_are_those_of_the_events():
@@ -132,7 +145,7 @@ def test_counts_sums_and_means_are_those_of_the_events():
     assert np.rint(shown["count"]).tolist() == events
     assert shown["paid_sum"].tolist() == sums
     for shop, n, s in zip("ABC", events, sums, strict=True):
-        bar = both.mean({"shop": shop})
+        bar = both.mean(where={"shop": shop})
         assert bar.lower <= s / n <= bar.upper
         assert bar.upper - bar.lower < 0.1
     assert both.total().value == sum(sums)
@@ -161,8 +174,8 @@ def test_a_mean_lies_between_the_ends_and_is_open_where_there_may_be_nobody():
     table = ut.count_table(sales, {"shop": ["A", "B"]}, ut.Counting("user", at_most=1), measure=paid)
     plan, missed = Strategy(table.domain, table.unit, {"shop": 1}), 0
     for _ in range(50):
-        both = ut.releases.SumsAndCounts(ut.release(table, plan, epsilon=1, once=True).table)
-        full, empty = both.mean({"shop": "A"}), both.mean({"shop": "B"})
+        both = ut.release(table, plan, epsilon=1, once=True).table
+        full, empty = both.mean(where={"shop": "A"}), both.mean(where={"shop": "B"})
         missed += full.determined and not full.lower <= 3.75 <= full.upper
         for bar in (full, empty):
             assert not bar.determined or 0 <= bar.lower <= bar.estimate <= bar.upper <= 10
@@ -178,7 +191,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         strict = ledger.publish("paid", table, ut.Promise(noise=strategy), epsilon=1).table
         loose = ledger.relax("paid", table, epsilon=3).table
         assert ledger.publish("paid", table, ut.Promise.of_counted(table), epsilon=1).table.facts() == strict.facts()
-    assert ut.releases.SumsAndCounts(loose).count().margin < ut.releases.SumsAndCounts(strict).count().margin
+    assert loose.count().margin < strict.count().margin
     assert "changes at most 3 pairs of cells along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
     assert NoisySums.of_facts(strict.facts()).unit == table.unit
     with pytest.raises(Unsupported, match="geometric noise"):
@@ -189,9 +202,9 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     with pytest.raises(OutOfRange, match="an axis of their own"):
         Strategy(DOMAIN, table.unit, {"shop": 1})
     with pytest.raises(OutOfRange, match="must have been noised together"):
-        ut.releases.SumsAndCounts(
-            ut.release(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table
-        )
+        ut.release(
+            np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True
+        ).table.with_means("shop")
     for words in ({"per_cell": 5}, {"each": None}, {"values": None, "step": None, "each": None}):
         with pytest.raises(OutOfRange, match="amounts between two ends"):
             counted(**words)

@@ -84,9 +84,7 @@ class MemoryOfMany:
         False
     )
     dataset: Annotated[str | None, option("NAME", "With --ledger: the dataset whose budget is charged.")] = None
-    independent: Annotated[
-        bool, flag("With --ledger: these are other people's data than any other dataset's in it.")
-    ] = False
+    independent: Annotated[bool, flag("With --ledger: the people are in no other dataset of the ledger.")] = False
     key_file: options.KeyFile = None
     witness: options.WitnessFile = None
 
@@ -100,12 +98,10 @@ class MemoryOfMany:
 class Memory(MemoryOfMany):
     """A ledger that may be named, and under which name it keeps what is drawn."""
 
-    name: Annotated[str | None, option("NAME", "With --ledger: under which name it is kept.")] = None
+    name: Annotated[str | None, option("NAME", "With --ledger: name of the release.")] = None
     version: Annotated[
         int | None,
-        option(
-            "N", "With --ledger: 2, 3, ... for data that have changed, or asked anew; it adds up.", "--data-version"
-        ),
+        option("N", "With --ledger: 2, 3, ... for data that have changed; its epsilon is added.", "--data-version"),
     ] = None
 
 

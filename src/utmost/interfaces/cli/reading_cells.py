@@ -26,7 +26,6 @@ from utmost.publish.promises.plan import CellPlan
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.workloads.sums_in_words import read_selection, selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together
@@ -43,19 +42,21 @@ class Cells:
 
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "The sum of these cells: sex=men, or department=A,B; repeat to narrow."),
+        option("COLUMN=LABELS", "Cells to add up: sex=men, or department=A,B; repeat to narrow."),
     ] = None
-    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Less the sum of these, written as --where.")] = None
+    minus: Annotated[
+        list[str] | None, option("COLUMN=LABELS", "Cells whose sum is subtracted, written as --where.")
+    ] = None
     over: Annotated[
-        list[str] | None, option("COLUMN=LABELS", "Divided by the sum of these, written as --where; or all.")
+        list[str] | None, option("COLUMN=LABELS", "Cells whose sum divides, written as --where; or all.")
     ] = None
-    over_column: Annotated[
-        str | None, option("NAME", "Divided by the same cells of this released column, or by --over.")
-    ] = None
-    total: Annotated[bool, flag("The sum of all cells, where --where names none.")] = False
+    over_column: Annotated[str | None, option("NAME", "Column that divides, in the same cells or those of --over.")] = (
+        None
+    )
+    total: Annotated[bool, flag("Sum all cells, without --where.")] = False
     mean: Annotated[bool, flag("The mean of the cells that --where names, or of all.")] = False
     at: Annotated[
-        list[str] | None, option("EPSILON", "What this level would buy: its error bars, before it is bought. Repeat.")
+        list[str] | None, option("EPSILON", "Level whose margins are shown before it is bought. Repeat for several.")
     ] = None
 
     @property
@@ -232,8 +233,9 @@ class _Sums:
         """The bars of the wanted tables, each sum by itself and all of a table at once."""
         bars = {"": self.release.bars}
         if self.release.unit.is_shared:
-            both = SumsAndCounts(self.release)
-            bars = {f": {both.amount.name}": self.release.bars, ": count": both.bars}
+            amount = self.release.unit.amount
+            assert amount is not None, "sums and counts together are of amounts"
+            bars = {f": {amount.name}": self.release.bars, ": count": self.release.count_bars}
         tables = [
             {
                 "table": (name or "total") + column,

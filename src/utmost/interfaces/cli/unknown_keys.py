@@ -45,9 +45,7 @@ class UnknownKeys:
     ] = None
     shares: Annotated[
         int | None,
-        option(
-            "N", "With --unknown-keys: a person divides N shares, such as 60, over the keys they have; fewer, more."
-        ),
+        option("N", "With --unknown-keys: each person divides N shares, such as 60, over their keys."),
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:

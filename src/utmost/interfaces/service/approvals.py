@@ -21,12 +21,12 @@ from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.record_forms import (
     HIDDEN,
     Count,
+    JsonRecord,
     LevelText,
     Person,
     Record,
     ReleaseName,
     Seconds,
-    Written,
     one_of,
 )
 from utmost.interfaces.service.publish_requests import approved_facts, read_request
@@ -39,7 +39,7 @@ VERBS: tuple[str, ...] = get_args(Verb)
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal(Written):
+class Proposal(JsonRecord):
     """Something to be said by the ledger.
 
     Attributes:

@@ -6,8 +6,8 @@ from typing import Any
 from utmost.core.exact.levels import Level
 from utmost.errors import KeyRefused, OutOfRange
 from utmost.interfaces.service.access.tokens import Token
-from utmost.interfaces.service.desk import Desk
 from utmost.interfaces.service.records import Records
+from utmost.interfaces.service.service_context import ServiceContext
 from utmost.interfaces.service.trail import A_PAGE, check_lines
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.ledger import Ledger
@@ -23,14 +23,14 @@ class Audit:
     """The ledger's own accounts, each for a token.
 
     Args:
-        desk: what all verbs share.
+        context: what all verbs share.
         ledger: whose accounts they are.
     """
 
-    __slots__ = ("_desk", "_ledger")
+    __slots__ = ("_context", "_ledger")
 
-    def __init__(self, desk: Desk, ledger: Ledger) -> None:
-        self._desk, self._ledger = desk, ledger
+    def __init__(self, context: ServiceContext, ledger: Ledger) -> None:
+        self._context, self._ledger = context, ledger
 
     def budget(self, token: Token, dataset: str) -> Budget:
         """The budget of a dataset."""
@@ -41,7 +41,7 @@ class Audit:
         """The budget of a dataset, after setting its limit; setting the same again changes nothing."""
         token.check("budgets")
         budget = self._ledger.budget(dataset, limit)
-        self._desk.records.write(lambda shelf: self._desk.trail(shelf, token, "limit", dataset=dataset))
+        self._context.records.write(lambda store: self._context.trail(store, token, "limit", dataset=dataset))
         return budget
 
     def is_unused(self, token: Token, dataset: str) -> bool:
@@ -67,7 +67,7 @@ class Audit:
         """
         token.check("verify")
         there = {(release.name, release.version): release.dataset for release in self._ledger.releases}
-        records = [record for _, record in self._desk.records.read(lambda shelf: shelf.all("apart"))]
+        records = [record for _, record in self._context.records.read(lambda store: store.all("apart"))]
         datasets = sorted(set(there.values()))
         current = {
             _by_release(record): record
@@ -82,7 +82,7 @@ class Audit:
     def lines(self, token: Token) -> Iterator[dict[str, Any]]:
         """The whole trail, oldest first, each line with its name: what is exported."""
         token.check("trail")
-        return lines_of(self._desk.records)
+        return lines_of(self._context.records)
 
     def check_trail(self, token: Token) -> int:
         """How many lines the trail has, each of which follows from those before it.
@@ -91,11 +91,11 @@ class Audit:
             LedgerDamaged: naming the first that does not.
         """
         token.check("verify")
-        return check_lines(lines_of(self._desk.records))[0]
+        return check_lines(lines_of(self._context.records))[0]
 
     def refused(self, token: Token, request: str, why: str) -> None:
         """Write down that a token was refused something: once a day for each request and reason."""
-        self._desk.trail_once_a_day(token, "refused", request=request, why=why)
+        self._context.trail_once_a_day(token, "refused", request=request, why=why)
 
     def verify(self, token: Token) -> Verification:
         """Recompute everything in the ledger."""
@@ -123,14 +123,14 @@ class Audit:
     def trail(self, token: Token, after: str = "", most: int = 1000) -> list[tuple[str, dict[str, Any]]]:
         """What was done through the service, oldest first: who, when, what; no value."""
         token.check("trail")
-        return self._desk.records.read(lambda shelf: shelf.all("trail", after, most))
+        return self._context.records.read(lambda store: store.all("trail", after, most))
 
 
 def lines_of(records: Records) -> Iterator[dict[str, Any]]:
     """The whole trail among some records, oldest first, each line with its name."""
 
     def following(after: str) -> list[tuple[str, dict[str, Any]]]:
-        return records.read(lambda shelf: shelf.all("trail", after, A_PAGE))
+        return records.read(lambda store: store.all("trail", after, A_PAGE))
 
     page = following("")
     while page:

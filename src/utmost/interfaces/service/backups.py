@@ -53,7 +53,7 @@ def back_up(service: Service, folder: Path, *, key: str | None = None) -> Restor
     except OSError as error:
         raise OutOfRange("a backup needs a new folder", came=error.strerror, where=str(folder)) from None
     store, secret = SqliteStore(folder / LEDGER, _PATIENCE), service.ledger.beside(PURPOSE)[1]
-    service.desk.records.copy_to(Records(store, secret))  # first: what the ledger knows beyond it harms nothing
+    service.context.records.copy_to(Records(store, secret))  # first: what the ledger knows beyond it harms nothing
     service.ledger.backup(folder / LEDGER)
     with TemporaryDirectory(prefix="utmost-rehearsal-") as elsewhere:
         return put_back(folder, os.path.join(elsewhere, LEDGER), key=key, witness=os.path.join(elsewhere, "witness"))

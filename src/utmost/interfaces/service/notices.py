@@ -21,10 +21,10 @@ import httpx
 from utmost.errors import UtmostError
 from utmost.interfaces.service.access.bearers import EXPIRES
 from utmost.interfaces.service.access.rate_limits import LOG
+from utmost.interfaces.service.pending_queue import DECISION, TABLE
 from utmost.interfaces.service.records import nobody
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.settings import Settings
-from utmost.interfaces.service.waiting import DECISION, TABLE
 
 SENTENCES: Mapping[str, str] = {
     DECISION: "A proposal waits for a second person.",
@@ -46,7 +46,7 @@ class Notices:
     def __init__(self, service: Service, settings: Settings) -> None:
         self._service, self._settings = service, settings
         self._queue: Queue[str | None] = Queue(_MOST)
-        service.desk.records.told = self.tell
+        service.context.records.told = self.tell
         self._thread = threading.Thread(target=self._work, name="utmost-notices", daemon=True)
         self._thread.start()
 
@@ -59,7 +59,7 @@ class Notices:
 
     def close(self) -> None:
         """Send what waits, for a few seconds, and end."""
-        self._service.desk.records.told = nobody
+        self._service.context.records.told = nobody
         try:
             self._queue.put(None, timeout=_PATIENCE)
         except Full:

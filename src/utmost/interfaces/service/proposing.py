@@ -1,4 +1,4 @@
-"""Proposals at a service's desk: made by a curator, decided by somebody else, and asked for before anything is said."""
+"""Proposals: made by a curator, decided by somebody else, and asked for before anything is said."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,9 +18,9 @@ from utmost.interfaces.service.approvals import (
     request_text,
     verb_of,
 )
-from utmost.interfaces.service.desk import Desk
-from utmost.interfaces.service.outlook import UNREADABLE
-from utmost.interfaces.service.pages.promise_shown import PromiseShown, of_release, of_request
+from utmost.interfaces.service.pages.shown_promise import ShownPromise, of_release, of_request
+from utmost.interfaces.service.pending_queue import note_done, note_proposal, undecided, waits
+from utmost.interfaces.service.proposal_preview import UNREADABLE
 from utmost.interfaces.service.publish_requests import (
     LONGEST_REQUEST,
     approved_facts,
@@ -28,8 +28,8 @@ from utmost.interfaces.service.publish_requests import (
     read_request,
     served,
 )
-from utmost.interfaces.service.records import Shelf
-from utmost.interfaces.service.waiting import note_done, note_proposal, undecided, waits
+from utmost.interfaces.service.records import RecordTransaction
+from utmost.interfaces.service.service_context import ServiceContext
 from utmost.publish.ledger.budgets import read_alike
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
@@ -63,7 +63,7 @@ def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
     )
 
 
-def note_apart(shelf: Shelf, token: Token, request: PublishRequest) -> None:
+def note_apart(store: RecordTransaction, token: Token, request: PublishRequest) -> None:
     """Write down for auditors that a release was declared to be of nobody else's individuals, and not compared.
 
     Only what `check_declared` asks of everybody alike: whoever is for all releases declares it where values agree, and
@@ -71,22 +71,22 @@ def note_apart(shelf: Shelf, token: Token, request: PublishRequest) -> None:
     """
     about: dict[str, str | int] = {"release": request.name, "version": request.version or 1}
     about |= {"dataset": request.dataset, "declared_by": token.owner}
-    shelf.put("apart", shelf.hidden("apart", *about.values()), about)  # beside what others declared, never over it
+    store.put("apart", store.hidden("apart", *about.values()), about)  # beside what others declared, never over it
 
 
 class Proposals:
     """What a second person must confirm.
 
     Args:
-        desk: what all verbs share.
+        context: what all verbs share.
         ledger: that something is to be said by.
         required: whether anything must be confirmed at all.
     """
 
-    __slots__ = ("_desk", "_ledger", "required")
+    __slots__ = ("_context", "_ledger", "required")
 
-    def __init__(self, desk: Desk, ledger: Ledger, *, required: bool) -> None:
-        self._desk, self._ledger, self.required = desk, ledger, required
+    def __init__(self, context: ServiceContext, ledger: Ledger, *, required: bool) -> None:
+        self._context, self._ledger, self.required = context, ledger, required
 
     def propose(
         self,
@@ -118,29 +118,29 @@ class Proposals:
             check_declared(token, "propose", request)
         facts, verb, version = approved_facts(request), verb_of(request), request.version or 1
         _check_shown_whole(facts)
-        name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
+        name, now = self._context.name("proposal", token, key), int(self._context.clock())
         about = (name, verb, request.name, version, request.level)
         made = (request_digest(facts), len(request_text(facts)), reason, token.owner, now)
         wanted = [verb, request.name, version, level_text(request.level), facts, reason, *([True] if anyone else [])]
 
-        def work(shelf: Shelf) -> Proposal:
-            record = self._desk.again(shelf, "proposal", name, wanted)
+        def work(store: RecordTransaction) -> Proposal:
+            record = self._context.again(store, "proposal", name, wanted)
             if record is not None:
                 return Proposal.of_kept(name, record)
-            number = int(shelf.last(_LISTED) or 0) + 1
+            number = int(store.last(_LISTED) or 0) + 1
             proposal = Proposal(*about, *made, anyone=anyone, also=token.names[1:], number=number)
-            _note_waiting(shelf, proposal, self._desk.person(shelf, token))
-            shelf.put("proposal", name, proposal.kept())
+            _note_waiting(store, proposal, self._context.person(store, token))
+            store.put("proposal", name, proposal.kept())
             if facts:
-                shelf.put(_PUBLICATION, name, facts)
-            for listed in (_LISTED, _listed_of(shelf, request.name)):
-                shelf.put(listed, _place(number), {"proposal": name})
-            note_proposal(shelf, proposal)
+                store.put(_PUBLICATION, name, facts)
+            for listed in (_LISTED, _listed_of(store, request.name)):
+                store.put(listed, _place(number), {"proposal": name})
+            note_proposal(store, proposal)
             about_it = {"proposal": name, "verb": verb, "release": request.name, "level": level_text(request.level)}
-            self._desk.trail(shelf, token, "propose", **about_it)
+            self._context.trail(store, token, "propose", **about_it)
             return proposal
 
-        return self._desk.records.write(work)
+        return self._context.records.write(work)
 
     def all(self, token: Token) -> list[Proposal]:
         """The proposals about releases that a token is for, oldest first, without the requests."""
@@ -164,17 +164,17 @@ class Proposals:
         """
         self._check_sees(token)
 
-        def work(shelf: Shelf) -> list[Proposal]:
-            begin = _place(self._found(shelf, token, after).number) if after else ""
-            lists = [_LISTED] if token.may("list") else [_listed_of(shelf, grant.release) for grant in token.grants]
+        def work(store: RecordTransaction) -> list[Proposal]:
+            begin = _place(self._found(store, token, after).number) if after else ""
+            lists = [_LISTED] if token.may("list") else [_listed_of(store, grant.release) for grant in token.grants]
             found: dict[str, str] = {}
             for listed in dict.fromkeys(lists):
-                read = shelf.newest if newest_first else shelf.all
+                read = store.newest if newest_first else store.all
                 found |= {place: line["proposal"] for place, line in read(listed, begin, most + 1)}
             names = [found[place] for place in sorted(found, reverse=newest_first)]
-            return [proposal for name in names[: most + 1] if (proposal := _proposal(shelf, name)) is not None]
+            return [proposal for name in names[: most + 1] if (proposal := _proposal(store, name)) is not None]
 
-        found = self._desk.records.read(work)
+        found = self._context.records.read(work)
         return found[:most], found[most - 1].name if len(found) > most else None
 
     def waiting(self, token: Token, most: int = 1000) -> list[Proposal]:
@@ -184,12 +184,12 @@ class Proposals:
         """
         self._check_sees(token)
 
-        def work(shelf: Shelf) -> list[Proposal]:
-            mine = [waiting for waiting in undecided(shelf) if token.may("list", waiting.release)]
+        def work(store: RecordTransaction) -> list[Proposal]:
+            mine = [waiting for waiting in undecided(store) if token.may("list", waiting.release)]
             mine.sort(key=lambda waiting: (-waiting.made, waiting.name))
-            return [one for waiting in mine[:most] if (one := _proposal(shelf, waiting.name)) is not None]
+            return [one for waiting in mine[:most] if (one := _proposal(store, waiting.name)) is not None]
 
-        return self._desk.records.read(work)
+        return self._context.records.read(work)
 
     def one(self, token: Token, name: object) -> tuple[Proposal, dict[str, Any]]:
         """A proposal, and the whole request to publish: what an approval is for; nothing more of a relaxation.
@@ -199,13 +199,13 @@ class Proposals:
         """
         self._check_sees(token)
 
-        def work(shelf: Shelf) -> tuple[Proposal, dict[str, Any]]:
-            proposal = self._found(shelf, token, name)
-            return proposal, shelf.get(_PUBLICATION, proposal.name) or {}
+        def work(store: RecordTransaction) -> tuple[Proposal, dict[str, Any]]:
+            proposal = self._found(store, token, name)
+            return proposal, store.get(_PUBLICATION, proposal.name) or {}
 
-        return self._desk.records.read(work)
+        return self._context.records.read(work)
 
-    def shown(self, proposal: Proposal, facts: Mapping[str, Any]) -> PromiseShown | None:
+    def shown(self, proposal: Proposal, facts: Mapping[str, Any]) -> ShownPromise | None:
         """The promise that an approval would be for, whole; None for the relaxation of a release that is not there."""
         if proposal.verb == "publish":
             return of_request(facts)
@@ -229,27 +229,27 @@ class Proposals:
             remedy = "Say why: the proposer reads it."
             raise OutOfRange("a refusal must have a reason", came="none", where="reason", remedy=remedy)
 
-        def decision(shelf: Shelf) -> tuple[Proposal, Proposal]:
-            proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "decide proposals"))
+        def decision(store: RecordTransaction) -> tuple[Proposal, Proposal]:
+            proposal = Proposal.of_kept(name, self._context.known(store, "proposal", name, token, "decide proposals"))
             token.check("decide proposals", proposal.release, proposal.level)
-            return proposal, proposal.decided_as(state, self._desk.person(shelf, token), self._desk.clock())
+            return proposal, proposal.decided_as(state, self._context.person(store, token), self._context.clock())
 
-        proposal, decided = self._desk.records.read(decision)
+        proposal, decided = self._context.records.read(decision)
         if decided != proposal and state == APPROVED:  # before the write, for which others wait
             self._check_approvable(*self.one(token, name))
 
-        def work(shelf: Shelf) -> Proposal:
-            proposal, decided = decision(shelf)
+        def work(store: RecordTransaction) -> Proposal:
+            proposal, decided = decision(store)
             if decided == proposal:
                 return proposal
             decided = replace(decided, decision_reason=reason)
-            _note_decided(shelf, decided)
-            shelf.put("proposal", name, decided.kept())
-            note_proposal(shelf, decided)
-            self._desk.trail(shelf, token, state, proposal=name)
+            _note_decided(store, decided)
+            store.put("proposal", name, decided.kept())
+            note_proposal(store, decided)
+            self._context.trail(store, token, state, proposal=name)
             return decided
 
-        return self._desk.records.write(work)
+        return self._context.records.write(work)
 
     def withdraw(self, token: Token, name: str) -> Proposal:
         """Take a proposal of one's own back, decided or not, as long as its table was not brought.
@@ -260,31 +260,31 @@ class Proposals:
             NotAllowed: for another's proposal, one that was refused, and one whose table was brought.
         """
 
-        def work(shelf: Shelf) -> Proposal:
-            proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "propose"))
-            if not proposal.is_of(self._desk.person(shelf, token)):
+        def work(store: RecordTransaction) -> Proposal:
+            proposal = Proposal.of_kept(name, self._context.known(store, "proposal", name, token, "propose"))
+            if not proposal.is_of(self._context.person(store, token)):
                 raise NotAllowed("a proposal is withdrawn by its proposer", came="another", where=name)
             if proposal.state == WITHDRAWN:
                 return proposal
             if proposal.state == REFUSED:
                 raise NotAllowed("a decision stands", came="refused before", where=name)
-            if proposal.state == APPROVED and not waits(shelf, name):
+            if proposal.state == APPROVED and not waits(store, name):
                 raise NotAllowed("what was published or relaxed cannot be taken back", came="its proposal", where=name)
-            withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._desk.clock()))
-            _note_decided(shelf, withdrawn)
-            shelf.put("proposal", name, withdrawn.kept())
+            withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._context.clock()))
+            _note_decided(store, withdrawn)
+            store.put("proposal", name, withdrawn.kept())
             if proposal.state == PROPOSED:  # what was approved may be on its way: auditors find what it was
-                shelf.drop(_PUBLICATION, name)
-            note_proposal(shelf, withdrawn)
-            self._desk.trail(shelf, token, "withdraw", proposal=name)
+                store.drop(_PUBLICATION, name)
+            note_proposal(store, withdrawn)
+            self._context.trail(store, token, "withdraw", proposal=name)
             return withdrawn
 
-        return self._desk.records.write(work)
+        return self._context.records.write(work)
 
     def begun(self, token: Token, key: str, verb: str, release: str) -> int | None:
         """The version of a release that a request with this key was about, where it came before."""
-        name = self._desk.name(verb, token, key)
-        before = self._desk.records.read(lambda shelf: shelf.get("begun", name)) or {}
+        name = self._context.name(verb, token, key)
+        before = self._context.records.read(lambda store: store.get("begun", name)) or {}
         version: int | None = before.get("versions", {}).get(release, before.get("version"))
         return version
 
@@ -301,13 +301,13 @@ class Proposals:
             NeedsApproval: where it is not.
             RequestReused: for another request under a key.
         """
-        name = self._desk.name("publish", token, key)
+        name = self._context.name("publish", token, key)
 
-        def work(shelf: Shelf) -> None:
-            self._desk.check_same(shelf, name, _wanted(requests))
-            self._check_all(shelf, token, requests, proposals)
+        def work(store: RecordTransaction) -> None:
+            self._context.check_same(store, name, _wanted(requests))
+            self._check_all(store, token, requests, proposals)
 
-        self._desk.records.read(work)
+        self._context.records.read(work)
 
     def begin(
         self,
@@ -324,56 +324,56 @@ class Proposals:
             new: The requests that are not answered yet: the others need no approval.
         """
         verb = verb_of(requests[0])
-        name = self._desk.name(verb, token, key)
+        name = self._context.name(verb, token, key)
 
-        def work(shelf: Shelf) -> None:
-            again = self._desk.again(shelf, "begun", name, _wanted(requests))
+        def work(store: RecordTransaction) -> None:
+            again = self._context.again(store, "begun", name, _wanted(requests))
             # Also where the request began before: an approval must hold when something is said.
-            self._check_all(shelf, token, new, proposals)
+            self._check_all(store, token, new, proposals)
             if again is None:
                 versions = {request.name: request.version for request in requests}
                 first, *others = versions.values()
-                shelf.put("begun", name, {"versions": versions} if others else {"version": first})
+                store.put("begun", name, {"versions": versions} if others else {"version": first})
                 for request in requests:
                     if isinstance(request, PublishRequest) and not token.may(verb):
-                        note_apart(shelf, token, request)
+                        note_apart(store, token, request)
                     facts = {"release": request.name, "version": request.version, "level": level_text(request.level)}
-                    self._desk.trail(shelf, token, verb, **facts)
+                    self._context.trail(store, token, verb, **facts)
 
-        self._desk.records.write(work)
+        self._context.records.write(work)
 
     def done(
         self, requests: Sequence[PublishRequest] | Sequence[AnswerRequest], proposals: Mapping[str, str | None]
     ) -> None:
         """Write down that the tables of proposals have been brought, so that they wait for nobody any more."""
 
-        def work(shelf: Shelf) -> None:
+        def work(store: RecordTransaction) -> None:
             for request in requests:
-                stored = _proposal(shelf, proposals.get(request.name))
+                stored = _proposal(store, proposals.get(request.name))
                 if stored is not None and stored.allows(request):
-                    note_done(shelf, stored.name)
+                    note_done(store, stored.name)
 
         if any(proposal is not None for proposal in proposals.values()):
-            self._desk.records.write(work)
+            self._context.records.write(work)
 
     def _check_all(
         self,
-        shelf: Shelf,
+        store: RecordTransaction,
         token: Token,
         new: Sequence[PublishRequest | AnswerRequest],
         proposals: Mapping[str, str | None],
     ) -> None:
         if self.required and new:
-            person = self._desk.person(shelf, token)
+            person = self._context.person(store, token)
             for request in new:
-                check_approved(_proposal(shelf, proposals.get(request.name)), person, request)
+                check_approved(_proposal(store, proposals.get(request.name)), person, request)
 
     def _check_sees(self, token: Token) -> None:
         if not token.may_ever("propose"):
             token.check_role("decide proposals")
 
-    def _found(self, shelf: Shelf, token: Token, name: object) -> Proposal:
-        record = self._desk.known(shelf, "proposal", name, token, "list")
+    def _found(self, store: RecordTransaction, token: Token, name: object) -> Proposal:
+        record = self._context.known(store, "proposal", name, token, "list")
         return Proposal.of_kept(str(name), record)
 
     def _check_approvable(self, proposal: Proposal, facts: Mapping[str, Any]) -> None:
@@ -395,8 +395,8 @@ class Proposals:
             raise Unsupported(required, came=came, where=proposal.name, remedy=remedy) from None
 
 
-def _proposal(shelf: Shelf, name: str | None) -> Proposal | None:
-    record = None if name is None else shelf.get("proposal", name)
+def _proposal(store: RecordTransaction, name: str | None) -> Proposal | None:
+    record = None if name is None else store.get("proposal", name)
     return None if name is None or record is None else Proposal.of_kept(name, record)
 
 
@@ -428,23 +428,23 @@ def _place(number: int) -> str:
     return f"{number:012d}"
 
 
-def _listed_of(shelf: Shelf, release: str) -> str:
+def _listed_of(store: RecordTransaction, release: str) -> str:
     """The kind of the list of the proposals about one release."""
-    return f"{_LISTED} {shelf.hidden(_LISTED, release)}"
+    return f"{_LISTED} {store.hidden(_LISTED, release)}"
 
 
-def _waiting_of(shelf: Shelf, person: str) -> str:
-    return shelf.hidden(_PROPOSER, person)
+def _waiting_of(store: RecordTransaction, person: str) -> str:
+    return store.hidden(_PROPOSER, person)
 
 
-def _note_waiting(shelf: Shelf, proposal: Proposal, person: Token) -> None:
+def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -> None:
     """Write down that one more proposal of a person waits.
 
     Raises:
         NotAllowed: where too many, or too long ones, wait; and where as many were made within the day.
     """
     day = proposal.made // 86_400
-    records = [shelf.get(_PROPOSER, _waiting_of(shelf, name)) for name in person.person]
+    records = [store.get(_PROPOSER, _waiting_of(store, name)) for name in person.person]
     there = [record for record in records if record is not None]
     sizes = [size for record in there for size in record["waiting"].values()]
     today = sum(record["made"] for record in there if record["day"] == day)
@@ -456,17 +456,17 @@ def _note_waiting(shelf: Shelf, proposal: Proposal, person: Token) -> None:
         raise NotAllowed(required, came=came, remedy="Wait for their decisions, or withdraw some.")
     if today >= MOST_A_DAY:
         raise NotAllowed(f"one person makes at most {MOST_A_DAY} proposals a day", came="one more")
-    own = _waiting_of(shelf, read_alike(proposal.proposer))
-    record = shelf.get(_PROPOSER, own) or {"waiting": {}, "day": day, "made": 0}
+    own = _waiting_of(store, read_alike(proposal.proposer))
+    record = store.get(_PROPOSER, own) or {"waiting": {}, "day": day, "made": 0}
     made = record["made"] if record["day"] == day else 0
     waiting = record["waiting"] | {proposal.name: proposal.size}
-    shelf.put(_PROPOSER, own, {"waiting": waiting, "day": day, "made": made + 1})
+    store.put(_PROPOSER, own, {"waiting": waiting, "day": day, "made": made + 1})
 
 
-def _note_decided(shelf: Shelf, proposal: Proposal) -> None:
+def _note_decided(store: RecordTransaction, proposal: Proposal) -> None:
     """Write down that a proposal does not wait for a decision any more."""
-    own = _waiting_of(shelf, read_alike(proposal.proposer))
-    record = shelf.get(_PROPOSER, own)
+    own = _waiting_of(store, read_alike(proposal.proposer))
+    record = store.get(_PROPOSER, own)
     if record is not None and proposal.name in record["waiting"]:
         waiting = {name: size for name, size in record["waiting"].items() if name != proposal.name}
-        shelf.put(_PROPOSER, own, record | {"waiting": waiting})
+        store.put(_PROPOSER, own, record | {"waiting": waiting})

@@ -48,7 +48,7 @@ def nobody(about: str) -> None:
     """Nobody is told."""
 
 
-class Shelf:
+class RecordTransaction:
     """The documents of a service inside one transaction.
 
     Attributes:
@@ -142,7 +142,7 @@ class Records:
         timeout: how many seconds to wait for other writers of a file.
 
     Attributes:
-        told: what is called with each word that a transaction leaves in `Shelf.told`, after it.
+        told: what is called with each word that a transaction leaves in `RecordTransaction.told`, after it.
     """
 
     __slots__ = ("_key", "_path", "_store", "_timeout", "told")
@@ -160,16 +160,16 @@ class Records:
         """Where they are, without any secret."""
         return self._store.place if self._path is None else str(self._path)
 
-    def read(self, work: Callable[[Shelf], T]) -> T:
+    def read(self, work: Callable[[RecordTransaction], T]) -> T:
         """Look something up in one transaction."""
-        return self._transact(lambda table: work(Shelf(table, self._key)), write=False)
+        return self._transact(lambda table: work(RecordTransaction(table, self._key)), write=False)
 
-    def write(self, work: Callable[[Shelf], T]) -> T:
+    def write(self, work: Callable[[RecordTransaction], T]) -> T:
         """Do the work in one transaction, after those of all other writers: all of it durable, or nothing done."""
 
         def run(table: Table) -> tuple[T, list[str]]:
-            shelf = Shelf(table, self._key)
-            return work(shelf), shelf.told
+            store = RecordTransaction(table, self._key)
+            return work(store), store.told
 
         outcome, told = self._transact(run, write=True)
         for about in told:
@@ -197,7 +197,7 @@ class Records:
 
         def work(table: Table) -> int:
             kinds = [kind for (kind,) in table.ask(f"SELECT DISTINCT kind FROM {_TABLE}")]
-            return sum(len(Shelf(table, self._key).all(kind)) for kind in kinds)
+            return sum(len(RecordTransaction(table, self._key).all(kind)) for kind in kinds)
 
         return self._transact(work, write=False)
 

@@ -7,11 +7,11 @@ from utmost.core.exact.arguments import instance, integer, truth
 from utmost.interfaces.service.access.bearers import Bearers
 from utmost.interfaces.service.access.sessions import Sessions
 from utmost.interfaces.service.audit import Audit
-from utmost.interfaces.service.desk import Desk
-from utmost.interfaces.service.held_releases import Releases
+from utmost.interfaces.service.pending_queue import PendingQueue
 from utmost.interfaces.service.proposing import Proposals
 from utmost.interfaces.service.records import Records
-from utmost.interfaces.service.waiting import WaitingRoom
+from utmost.interfaces.service.service_context import ServiceContext
+from utmost.interfaces.service.token_releases import Releases
 from utmost.publish.ledger.ledger import Ledger
 
 PURPOSE = "service records"
@@ -50,19 +50,19 @@ class Service:
     6
     """
 
-    __slots__ = ("audit", "bearers", "desk", "ledger", "proposals", "releases", "sessions", "waiting")
+    __slots__ = ("audit", "bearers", "context", "ledger", "proposals", "releases", "sessions", "waiting")
 
     def __init__(
         self, ledger: Ledger, *, approvals: bool = True, most_levels: int = 64, clock: Callable[[], float] = time.time
     ) -> None:
         records = Records(*instance(ledger, Ledger, "ledger").beside(PURPOSE))
-        self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
-        self.bearers = Bearers(self.desk)
-        self.sessions = Sessions(self.desk, self.bearers)
-        self.proposals = Proposals(self.desk, ledger, required=truth(approvals, "approvals"))
-        self.releases = Releases(self.desk, ledger, self.proposals, integer(most_levels, "most_levels"))
-        self.audit = Audit(self.desk, ledger)
-        self.waiting = WaitingRoom(self.desk)
+        self.ledger, self.context = ledger, ServiceContext(records, ledger.beside("service names")[1], clock)
+        self.bearers = Bearers(self.context)
+        self.sessions = Sessions(self.context, self.bearers)
+        self.proposals = Proposals(self.context, ledger, required=truth(approvals, "approvals"))
+        self.releases = Releases(self.context, ledger, self.proposals, integer(most_levels, "most_levels"))
+        self.audit = Audit(self.context, ledger)
+        self.waiting = PendingQueue(self.context)
 
     def is_ready(self) -> bool:
         """Whether both stores answer."""
@@ -75,4 +75,4 @@ class Service:
         self.ledger.close()
 
     def __repr__(self) -> str:
-        return f"Service({self.desk.records.place!r})"
+        return f"Service({self.context.records.place!r})"

@@ -16,38 +16,38 @@ from typing import Any
 
 from utmost.errors import LedgerDamaged
 from utmost.interfaces.service.access.tokens import Token
-from utmost.interfaces.service.records import Shelf
+from utmost.interfaces.service.records import RecordTransaction
 
 _KIND, _ONCE, _DAY = "trail", "noted", 86_400
 A_PAGE = 1000
 
 
-def note(shelf: Shelf, token: Token, now: float, done: str, **about: Any) -> None:
+def note(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> None:
     """Write down who did what, after everything that is written already; no value."""
-    last = shelf.last(_KIND)
+    last = store.last(_KIND)
     name = max(f"{int(now * 1e6):020d}", f"{int(last or 0) + 1:020d}")
-    before = (shelf.get(_KIND, last) or {}).get("chain", "") if last else ""
+    before = (store.get(_KIND, last) or {}).get("chain", "") if last else ""
     line = {"time": int(now), "owner": token.owner, "token": token.name, "done": done, **about}
-    shelf.put(_KIND, name, line | {"chain": chained(before, name, line)})
+    store.put(_KIND, name, line | {"chain": chained(before, name, line)})
 
 
-def note_once_a_day(shelf: Shelf, token: Token, now: float, done: str, **about: Any) -> None:
+def note_once_a_day(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> None:
     """Write down what may be done ever so often: once a day for a token, and what tells these apart.
 
     What is remembered of the days before is forgotten then, so that it does not grow.
     """
     day = f"{int(now // _DAY):08d}"
-    name = f"{day} {shelf.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))}"
-    if shelf.get(_ONCE, name) is None:
-        shelf.drop_before(_ONCE, day)
-        shelf.put(_ONCE, name, {})
-        note(shelf, token, now, done, **about)
+    name = f"{day} {store.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))}"
+    if store.get(_ONCE, name) is None:
+        store.drop_before(_ONCE, day)
+        store.put(_ONCE, name, {})
+        note(store, token, now, done, **about)
 
 
-def is_noted(shelf: Shelf, token: Token, now: float, done: str, **about: Any) -> bool:
+def is_noted(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> bool:
     """Whether `note_once_a_day` has nothing to write."""
-    hidden = shelf.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))
-    return shelf.get(_ONCE, f"{int(now // _DAY):08d} {hidden}") is not None
+    hidden = store.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))
+    return store.get(_ONCE, f"{int(now // _DAY):08d} {hidden}") is not None
 
 
 def chained(before: str, name: str, line: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from utmost.design.optima.optimum import Optimum
 from utmost.errors import NotANumber
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.opening import Place, opened_book
+from utmost.publish.ledger.opening import Place, opened_log
 from utmost.publish.promises.values import noised
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
@@ -149,10 +149,10 @@ def seeded_ledger(
     >>> published(7) == published(7)
     True
     """
-    book = opened_book(
+    log = opened_log(
         place, create=create, key=given_key(key), witness=witness, sealed=sealed, derived=derived, timeout=timeout
     )
-    return Ledger(book, SeededRandomness(seed))
+    return Ledger(log, SeededRandomness(seed))
 
 
 def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:

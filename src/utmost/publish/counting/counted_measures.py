@@ -95,7 +95,7 @@ def sum(
             ``each`` if left out.
         most_events: Number of events of a person in a cell that count, with their amounts: events are counted beside
             the sums, which costs nothing, the domain gets one axis more, and means come of one release, see
-            `SumsAndCounts`. In place of ``per_cell``.
+            `Answer.with_means`. In place of ``per_cell``.
         in_all: The most to which the sizes of a person's sums may add up over all cells; with ``most_events`` the
             number of events of a person that count, see `count`.
         missing: "leave out" where events without an amount are left out of the sums, and of the number that means

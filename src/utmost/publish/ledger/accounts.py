@@ -7,8 +7,8 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.budgets import limited, rehearsed
+from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State
@@ -31,7 +31,7 @@ class Accounts:
 
     __slots__ = ()
 
-    _book: Book
+    _log: EventLog
 
     def rehearse(
         self,
@@ -97,7 +97,7 @@ class Accounts:
         check_name(dataset, "dataset")
         if limit is None:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
-        return limited(self._book, dataset, level(limit))
+        return limited(self._log, dataset, level(limit))
 
     def margin(
         self,
@@ -126,11 +126,11 @@ class Accounts:
 
     def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
         """The events, oldest first: all, or those of a release or a dataset."""
-        return self._book.read(lambda page: history(page, name, dataset))
+        return self._log.read(lambda transaction: history(transaction, name, dataset))
 
     def status(self) -> Status:
         """Where the ledger is, what is in it, and whether anything new may be said."""
-        place, quarantine = self._book.store.place, self._book.quarantine()
+        place, quarantine = self._log.store.place, self._log.quarantine()
         return self._look(lambda state: status_of(place, state, quarantine))
 
     @progress_bar("Verifying the ledger")
@@ -142,11 +142,11 @@ class Accounts:
         Raises:
             LedgerDamaged: naming the first thing that is not as it was written.
         """
-        return verified_with_witness(self._book)
+        return verified_with_witness(self._log)
 
     def receipt(self) -> str:
         """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
-        return self._book.read(lambda page: receipt(page.key, page.state))
+        return self._log.read(lambda transaction: receipt(transaction.key, transaction.state))
 
     def check(self, receipt: str) -> None:
         """Check that the ledger still holds what it held when the receipt was given.
@@ -155,7 +155,7 @@ class Accounts:
             Quarantined: where it does not; from then on it is in quarantine.
             KeyRefused: for a receipt of another ledger, or none at all.
         """
-        check_receipt(self._book, receipt)
+        check_receipt(self._log, receipt)
 
     def _look(self, ask: Callable[[State], T]) -> T:
-        return self._book.read(lambda page: ask(page.state))
+        return self._log.read(lambda transaction: ask(transaction.state))

@@ -6,7 +6,7 @@ would reveal how far they spread, and a seal hides no length.
 """
 
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Protocol
@@ -127,27 +127,9 @@ def _offsets(integers: Integers, least: int, width: int) -> bytes:
 _NONCE_BYTES = 12
 
 
-class Root:
-    """The digest of the parts of an event, in order: what binds them to the event.
-
-    Attributes:
-        count: how many parts it has taken in.
-    """
-
-    __slots__ = ("_digest", "count")
-
-    def __init__(self) -> None:
-        self.count, self._digest = 0, sha256()
-
-    def add(self, content: bytes) -> None:
-        """Take one part more in."""
-        self._digest.update(sha256(content).digest())
-        self.count += 1
-
-    @property
-    def text(self) -> str:
-        """The digest so far."""
-        return self._digest.hexdigest()
+def parts_digest(parts: Iterable[bytes]) -> str:
+    """The digest of the parts of an event, in order: the event holds it, and so no part can be exchanged."""
+    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
 class About(Protocol):
@@ -234,12 +216,12 @@ def checked_parts(rows: Rows, event: int, count: int, root: str) -> Iterator[byt
     Raises:
         LedgerDamaged: for a part that is missing, or parts that are not those of the event.
     """
-    taken = Root()
+    taken = sha256()
     for part in range(count):
         content = rows.part(event, part)
         if content is None:
             raise LedgerDamaged("every part must be there", came=f"no part {part}", where=f"event {event}")
-        taken.add(content)
+        taken.update(sha256(content).digest())
         yield content
-    if not hmac.compare_digest(taken.text, root):
+    if not hmac.compare_digest(taken.hexdigest(), root):
         raise LedgerDamaged("the parts must be those that were written", came="another digest", where=f"event {event}")

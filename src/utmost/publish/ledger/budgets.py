@@ -7,7 +7,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange, warn
-from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.spending import Budget, Spending, together
 from utmost.publish.ledger.state import Published, State
@@ -97,7 +97,7 @@ def rehearsed(
     return Budget(group, state.limits.get(group), after)
 
 
-def limited(book: Book, dataset: str, limit: Level) -> Budget:
+def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
     """The budget of a dataset with a limit that is set now.
 
     Raises:
@@ -107,14 +107,14 @@ def limited(book: Book, dataset: str, limit: Level) -> Budget:
         BudgetUnused: where the ledger holds releases, and none of this dataset.
     """
 
-    def work(page: Page) -> tuple[Budget, list[str]]:
-        check_told_apart(page.state, dataset)
-        if page.state.limits.get(dataset) != limit:
-            book.check_writable(page)
-            page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
-        return Budget(dataset, limit, page.state.spending(dataset)), page.state.spending_datasets
+    def work(transaction: Transaction) -> tuple[Budget, list[str]]:
+        check_told_apart(transaction.state, dataset)
+        if transaction.state.limits.get(dataset) != limit:
+            log.check_writable(transaction)
+            transaction.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
+        return Budget(dataset, limit, transaction.state.spending(dataset)), transaction.state.spending_datasets
 
-    budget, known = book.write(work)
+    budget, known = log.write(work)
     if known and dataset not in known:
         warning = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
         warn(warning, BudgetUnused)
@@ -139,7 +139,8 @@ def spending_with(
         for spender in state.of_dataset(dataset)
         if all(spender is not release for release in instead)
     ]
-    return together([*others, *more]) + state.missing.get(dataset, Spending())
+    after, missing = together([*others, *more]), state.missing.get(dataset)
+    return after if missing is None else after + missing
 
 
 def check_relation(state: State, dataset: str, relation: str, name: str) -> None:

@@ -17,7 +17,7 @@ from utmost.core.exact.numbers import Number, natural
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
+from utmost.publish.ledger.item_ledger import ItemLedger, check_universe, request_by_item
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.promises.partition_selection import counted_keys, keys_of_one
 from utmost.publish.promises.promise import Promise
@@ -95,7 +95,7 @@ class AnsweredCells:
         return f"AnsweredCells(level={self.level!r})"
 
 
-class LedgerCells:
+class CellLedger:
     """The releases of a ledger whose cells are answered on demand; made by `Ledger.cells_on_demand`.
 
     >>> from tempfile import TemporaryDirectory
@@ -112,7 +112,7 @@ class LedgerCells:
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: LedgerItems) -> None:
+    def __init__(self, items: ItemLedger) -> None:
         self._items = items
 
     def publish(
@@ -174,7 +174,7 @@ class LedgerCells:
         alpha: Number | None = None,
         version: int | None = None,
     ) -> AnsweredCells:
-        """The same table at another level, at the price of the larger one: see `LedgerItems.relax`.
+        """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
 
         Args:
             name, version: of the release; the newest version where left out.

@@ -11,15 +11,13 @@ A column of which all cells are equal says little about whose data it is, and is
 """
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from numpy.typing import NDArray
 
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerDamaged
@@ -32,13 +30,13 @@ _NONCE_BYTES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """By what a table is known again; digests under the ledger's key.
+class TableDigests:
+    """Digests of a table under the ledger's key, by which the same data are known again.
 
     Attributes:
-        labels: of the names of the columns of text beside the released ones.
-        texts: of their cells, in the order of the rows.
-        columns: of the values of each released column, in any order of the rows.
+        labels: Digest of the names of the columns of text beside the released ones.
+        texts: Digest of the cells of these columns, in the order of the rows.
+        columns: Digests of the values of each released column, in any order of the rows.
     """
 
     labels: bytes
@@ -46,27 +44,31 @@ class Likeness:
     columns: tuple[bytes, ...]
 
     @classmethod
-    def of(cls, key: Key, source: Source) -> "Likeness":
+    def of(cls, key: Key, source: Source) -> "TableDigests":
         """The digests of a table."""
-        return cls(*row_names(key, source), value_digests(key, source))
+        return cls(*text_digests(key, source.texts()), value_digests(key, source))
 
     @classmethod
-    def of_items(cls, key: Key, commitment: ItemCommitment) -> "Likeness":
+    def of_items(cls, key: Key, commitment: ItemCommitment) -> "TableDigests":
         """The digests of a table that was committed to where it is held; its rows are named by identifiers alone."""
-        return cls(*_row_names(key, {}), digests_of_sums(key, commitment))
+        return cls(*text_digests(key, {}), digests_of_sums(key, commitment))
 
     def sealed(self, key: Key, name: str, version: int) -> str:
-        """The digests as an event keeps them."""
+        """The digests as the event of a release keeps them."""
         nonce, content = entropy(_NONCE_BYTES), b"".join((self.labels, self.texts, *self.columns))
-        return (nonce + AESGCM(key.derived("likeness seal")).encrypt(nonce, content, _about(name, version))).hex()
+        return (nonce + AESGCM(key.derived("likeness seal")).encrypt(nonce, content, _release(name, version))).hex()
 
     @classmethod
-    def opened(cls, key: Key, sealed: str, name: str, version: int) -> "Likeness":
-        """The digests that an event keeps."""
+    def opened(cls, key: Key, sealed: str, name: str, version: int) -> "TableDigests":
+        """The digests that an event keeps.
+
+        Raises:
+            LedgerDamaged: where they are not as they were written.
+        """
         try:
             whole = bytes.fromhex(sealed)
             nonce, content = whole[:_NONCE_BYTES], whole[_NONCE_BYTES:]
-            plain = AESGCM(key.derived("likeness seal")).decrypt(nonce, content, _about(name, version))
+            plain = AESGCM(key.derived("likeness seal")).decrypt(nonce, content, _release(name, version))
         except (InvalidTag, ValueError):
             where = f"{name!r}, version {version}"
             raise LedgerDamaged("digests must be as they were written", came="another seal", where=where) from None
@@ -74,14 +76,15 @@ class Likeness:
         return cls(parts[0], parts[1], tuple(parts[2:]))
 
 
-def row_names(key: Key, source: Source) -> tuple[bytes, bytes]:
-    """The digests of the columns of text beside the released ones: of their names, and of their cells in order."""
-    return _row_names(key, source.texts())
+def _release(name: str, version: int) -> bytes:
+    return f"{version}:{name}".encode("utf-8", "surrogatepass")
 
 
-def _row_names(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
+def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
+    """The digests of columns of text: of their names, and of their cells in order; see `Source.texts`."""
     secret = key.derived("likeness")
-    return _digest(secret, "labels", _joined(texts)), _digest(secret, "texts", *map(_joined, texts.values()))
+    names, *columns = ("\0".join(column).encode("utf-8", "surrogatepass") for column in (texts, *texts.values()))
+    return _digest(secret, "labels", names), _digest(secret, "texts", *columns)
 
 
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
@@ -89,7 +92,7 @@ def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
     columns, exponent = list(source.columns.values()), source.promise.lasting_noise.exponent
     sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
     commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
-    flat = (at for at, column in enumerate(columns) if _is_flat(column))
+    flat = (at for at, column in enumerate(columns) if not column.size or (column == column[0]).all())
     return digests_of_sums(key, commitment.without(flat))
 
 
@@ -99,30 +102,17 @@ def likeness_secret(key: Key) -> bytes:
 
 
 def digests_of_sums(key: Key, commitment: ItemCommitment) -> tuple[bytes, ...]:
-    """The digest of each column whose cells were added up; one that is like no other where a column has no sum."""
+    """The digest of each column whose cells were added up.
+
+    A column without a sum, and one of a single cell, which is equal to itself, get a digest that is like no other.
+    """
     secret = key.derived("likeness")
     return tuple(
-        entropy(_BYTES) if _is_none(sums) else _digest(secret, "cells", sums or b"") for sums in commitment.columns
+        entropy(_BYTES) if sums is None or int.from_bytes(sums[:8], "little") == 1 else _digest(secret, "cells", sums)
+        for sums in commitment.columns
     )
 
 
-def _is_none(sums: bytes | None) -> bool:
-    """Whether a column has no sum, or is one cell, which is equal to itself."""
-    return sums is None or int.from_bytes(sums[:8], "little") == 1
-
-
-def _joined(texts: Iterable[str]) -> bytes:
-    return "\0".join(texts).encode("utf-8", "surrogatepass")
-
-
-def _is_flat(column: NDArray[Any]) -> bool:
-    return not column.size or bool((column == column[0]).all())
-
-
-def _digest(secret: bytes, what: str, *parts: bytes) -> bytes:
-    sized = b"".join(len(part).to_bytes(8, "big") + part for part in (what.encode(), *parts))
+def _digest(secret: bytes, kind: str, *parts: bytes) -> bytes:
+    sized = b"".join(len(part).to_bytes(8, "big") + part for part in (kind.encode(), *parts))
     return hmac.digest(secret, sized, sha256)[:_BYTES]
-
-
-def _about(name: str, version: int) -> bytes:
-    return f"{version}:{name}".encode("utf-8", "surrogatepass")

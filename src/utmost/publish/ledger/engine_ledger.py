@@ -14,7 +14,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable, NotPublished, Unsupported
-from utmost.publish.ledger.item_ledger import LedgerItems, check_unstored
+from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.declared_columns import check_size
@@ -35,7 +35,7 @@ from utmost.tables.engines.engines import engine_frame
 from utmost.tables.frames.adapters import LabelledTable, check_there
 
 
-def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tuple[int, LabelledTable]:
+def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tuple[int, LabelledTable]:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
@@ -66,7 +66,7 @@ def publish_frame(items: LedgerItems, request: PublishRequest, table: Any) -> tu
 
 
 def relax_frame(
-    items: LedgerItems, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
+    items: ItemLedger, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
     """The version and the frame at another level, of the frame that was published, or of a frame of its responses.
 
@@ -85,7 +85,7 @@ def relax_frame(
     return known.version, frame.noised(release, margin_of(known, at), answer)
 
 
-def frame_difference(items: LedgerItems, name: str, table: Any, version: int | None) -> str | None:
+def frame_difference(items: ItemLedger, name: str, table: Any, version: int | None) -> str | None:
     """Where a frame first differs from the one that was published: as `Ledger.difference`."""
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
@@ -93,7 +93,7 @@ def frame_difference(items: LedgerItems, name: str, table: Any, version: int | N
 
 
 def view_frame(
-    items: LedgerItems, name: str, table: Any, table_at: Level, at: Level, version: int | None
+    items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
     """The version and the frame at a level up to the largest, from a frame of its responses at another.
 
@@ -111,7 +111,7 @@ def view_frame(
     return known.version, frame.noised(release, margin_of(known, at), Moving(table_at, at))
 
 
-def checked_responses(items: LedgerItems, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
+def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
     """A frame that is found to hold what was answered at a level, and nothing else.
 
     Raises:
@@ -126,7 +126,7 @@ def checked_responses(items: LedgerItems, known: Published, table: Any, table_at
 
 
 def _committed_again(
-    items: LedgerItems, known: Published, frame: ReleasableFrame, table_at: Level | None
+    items: ItemLedger, known: Published, frame: ReleasableFrame, table_at: Level | None
 ) -> ItemCommitment:
     """The commitment to a frame of values, or to one of responses at a level."""
     answered = None
@@ -143,7 +143,7 @@ def margin_of(known: Published, at: Level) -> int | float:
     return known.noise.margin(at, CONFIDENCE)
 
 
-def known_by_item(items: LedgerItems, name: str, version: int | None) -> Published:
+def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
     """A release that is there, and whose noise goes by item."""
     known = items.release(name, version)
     if known is None:

@@ -16,16 +16,16 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
-from utmost.publish.ledger.block_encryption import Root
-from utmost.publish.ledger.book import Book, Page
-from utmost.publish.ledger.duplicate_data import Likeness, likeness_secret
+from utmost.publish.ledger.block_encryption import parts_digest
+from utmost.publish.ledger.duplicate_data import TableDigests, likeness_secret
+from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.publishing import check_allowed, check_repeated, may_be_stored, requested_version
 from utmost.publish.ledger.relaxing import check_answerable
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import stored_commitment
 from utmost.publish.ledger.source import OTHERS, commitment_secret
-from utmost.publish.ledger.state import ByItem, Published, published_facts
+from utmost.publish.ledger.state import ItemFacts, Published, published_facts
 from utmost.publish.promises.declared_columns import check_size, chosen_columns
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
@@ -36,7 +36,7 @@ from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitmen
 from utmost.publish.releases.item_release import ItemResponder
 
 
-class LedgerItems:
+class ItemLedger:
     """The releases of a ledger that an engine answers; made by `Ledger.items`.
 
     >>> from tempfile import TemporaryDirectory
@@ -55,10 +55,10 @@ class LedgerItems:
     level(epsilon=3)
     """
 
-    __slots__ = ("_book",)
+    __slots__ = ("_log",)
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
 
     def commitment_key(self, name: str, promise: Promise | None = None, *, version: int | None = None) -> CommitmentKey:
         """What workers need to commit to the rows of a release, before it is published or relaxed.
@@ -92,13 +92,13 @@ class LedgerItems:
         """The key of a release that is there, or of one to come with these columns and this lattice."""
         wanted = None if version is None else exact_integer(version, "version")
 
-        def look(page: Page) -> CommitmentKey:
-            if fresh is None or page.state.version_meant(name, wanted) is not None:
-                release = _by_item(page, name, wanted)
-                return _commitment_key(page, name, release.version, release.columns, release.noise.by_item())
-            return _commitment_key(page, name, len(page.state.versions(name)) + 1, *fresh())
+        def look(transaction: Transaction) -> CommitmentKey:
+            if fresh is None or transaction.state.version_meant(name, wanted) is not None:
+                release = _by_item(transaction, name, wanted)
+                return _commitment_key(transaction, name, release.version, release.columns, release.noise.by_item())
+            return _commitment_key(transaction, name, len(transaction.state.versions(name)) + 1, *fresh())
 
-        return self._book.read(look)
+        return self._log.read(look)
 
     def publish(self, request: PublishRequest, commitment: ItemCommitment) -> ItemResponder:
         """Publish a table that workers have committed to, at a first level; made again, it gives the same.
@@ -118,15 +118,20 @@ class LedgerItems:
     def published(
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
-        """`publish`, for a request whose promise has its columns in order; the universe's facts as for `ByItem`."""
+        """`publish`, for a request whose promise has its columns in order; the universe's facts as for `ItemFacts`."""
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         request.promise.lasting_noise.warn(request.level)
         warn_of_rows(request.promise.rows)
-        return self._book.answer(
-            lambda page: _stored(page, request, commitment, universe),
-            lambda page: _publish(page, request, commitment, ByItem(None, universe)),
-            look=may_be_stored(self._book.seen, request),
-        )
+
+        def answer(transaction: Transaction, may_draw: bool) -> ItemResponder | None:
+            stored = _stored(transaction, request, commitment, universe)
+            return (
+                _publish(transaction, request, commitment, ItemFacts(None, universe))
+                if may_draw and stored is None
+                else stored
+            )
+
+        return self._log.answer(answer, look=may_be_stored(self._log.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
         """What is known of a release that is there; None where there is none.
@@ -137,13 +142,13 @@ class LedgerItems:
         """
         wanted = None if version is None else exact_integer(version, "version")
 
-        def look(page: Page) -> Published | None:
-            earlier = page.state.requests.get(request) if request is not None else None
+        def look(transaction: Transaction) -> Published | None:
+            earlier = transaction.state.requests.get(request) if request is not None else None
             at = earlier[0][1] if earlier is not None and earlier[0][0] == name and wanted is None else wanted
-            versions = page.state.versions(name)
-            return page.state.release(name, at) if versions and (at is None or at in versions) else None
+            versions = transaction.state.versions(name)
+            return transaction.state.release(name, at) if versions and (at is None or at in versions) else None
 
-        return self._book.read(look)
+        return self._log.read(look)
 
     def relax(
         self,
@@ -167,9 +172,9 @@ class LedgerItems:
         """
         at = level(epsilon, alpha)
 
-        def found(page: Page) -> Published:
-            release = _by_item(page, name, version)
-            _check_committed(page, release, commitment)
+        def found(transaction: Transaction) -> Published:
+            release = _by_item(transaction, name, version)
+            _check_committed(transaction, release, commitment)
             return release
 
         known = self.release(name, version)
@@ -195,8 +200,8 @@ class LedgerItems:
         """
         at = level(epsilon, alpha)
 
-        def found(page: Page) -> Published:
-            release = _by_item(page, name, version)
+        def found(transaction: Transaction) -> Published:
+            release = _by_item(transaction, name, version)
             if release.spent < at:
                 remedy = f"It is answered up to {release.spent}: call relax with a commitment to the table."
                 raise NeedsTable(
@@ -214,41 +219,45 @@ class LedgerItems:
             NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
 
-        def look(page: Page) -> None:
-            _check_committed(page, _by_item(page, name, version), commitment)
+        def look(transaction: Transaction) -> None:
+            _check_committed(transaction, _by_item(transaction, name, version), commitment)
 
-        self._book.read(look)
+        self._log.read(look)
 
     def difference(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> str | None:
         """Where a table first differs from the one that was published: as `Ledger.difference`."""
 
-        def look(page: Page) -> str | None:
-            release = _by_item(page, name, version)
-            before, now = stored_commitment(page, release), commitment.content
+        def look(transaction: Transaction) -> str | None:
+            release = _by_item(transaction, name, version)
+            before, now = stored_commitment(transaction, release), commitment.content
             if commitment.rows != release.rows:
                 return f"the table has {commitment.rows} rows, and {release.rows} were published"
             if hmac.compare_digest(before, now):
                 return None
             return f"item block {first_difference(before, now)} of {commitment.blocks}"
 
-        return self._book.read(look)
+        return self._log.read(look)
 
-    def _answered(self, found: Callable[[Page], Published], at: Level) -> ItemResponder:
-        def stored(page: Page) -> ItemResponder | None:
-            release = found(page)
-            if at not in release.responses:
-                return None
-            page.repeated.add(release.responses[at].event)
-            return _with_secret(page, release, at)
+    def _answered(self, found: Callable[[Transaction], Published], at: Level) -> ItemResponder:
+        def answer(transaction: Transaction, may_draw: bool) -> ItemResponder | None:
+            release = found(transaction)
+            if at in release.responses:
+                transaction.repeated.add(release.responses[at].event)
+                return _with_secret(transaction, release, at)
+            return _answer(transaction, release, at) if may_draw else None
 
-        return self._book.answer(stored, lambda page: _answer(page, found(page), at), look=True)
+        return self._log.answer(answer, look=True)
 
     def __repr__(self) -> str:
-        return f"LedgerItems({self._book.store.place!r})"
+        return f"ItemLedger({self._log.store.place!r})"
 
 
-def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...], lattice: Lattice) -> CommitmentKey:
-    return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
+def _commitment_key(
+    transaction: Transaction, name: str, version: int, columns: tuple[str, ...], lattice: Lattice
+) -> CommitmentKey:
+    return CommitmentKey(
+        commitment_secret(transaction.key, name, version), columns, lattice, likeness_secret(transaction.key)
+    )
 
 
 def request_by_item(request: PublishRequest) -> PublishRequest:
@@ -276,9 +285,9 @@ def _chosen(promise: Promise) -> tuple[str, ...]:
     return chosen
 
 
-def _by_item(page: Page, name: str, version: int | None) -> Published:
+def _by_item(transaction: Transaction, name: str, version: int | None) -> Published:
     """A release whose noise goes by items."""
-    release = page.state.release(name, version)
+    release = transaction.state.release(name, version)
     if release.items is None:
         raise Unsupported(
             "only noise by item is answered by item",
@@ -301,37 +310,39 @@ def check_universe(release: Published, universe: Mapping[str, Any] | None) -> No
     raise DataChanged(required, came=came, where=where, remedy=remedy)
 
 
-def _check_committed(page: Page, release: Published, commitment: ItemCommitment) -> None:
-    before, now = stored_commitment(page, release), commitment.content
+def _check_committed(transaction: Transaction, release: Published, commitment: ItemCommitment) -> None:
+    before, now = stored_commitment(transaction, release), commitment.content
     if hmac.compare_digest(before, now):
         return
     where = f"{release.name!r}, version {release.version}"
-    remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
+    remedy = f"Publish changed data as a new version: version={len(transaction.state.versions(release.name)) + 1}."
     if commitment.rows != release.rows:
         raise DataChanged(f"the table must have the {release.rows} rows published", came=commitment.rows, where=where)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
 def _stored(
-    page: Page, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
+    transaction: Transaction, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
 ) -> ItemResponder | None:
     """A release that was published by this request before; None for one that is yet to be made."""
-    release = requested_version(page.state, request)
+    release = requested_version(transaction.state, request)
     if release is None:
         return None
 
     def check() -> None:
         _check_kept_nowhere(release)
         check_universe(release, universe)
-        _check_committed(page, release, commitment)
+        _check_committed(transaction, release, commitment)
 
-    check_repeated(page.state, release, request, check, same_rows=release.items is not None)
-    page.repeated.add(release.responses[request.level].event)
-    return _with_secret(page, release, request.level)
+    check_repeated(transaction.state, release, request, check, same_rows=release.items is not None)
+    transaction.repeated.add(release.responses[request.level].event)
+    return _with_secret(transaction, release, request.level)
 
 
-def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, items: ByItem) -> ItemResponder:
-    version = len(page.state.versions(request.name)) + 1
+def _publish(
+    transaction: Transaction, request: PublishRequest, commitment: ItemCommitment, items: ItemFacts
+) -> ItemResponder:
+    version = len(transaction.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
             "a commitment must have the sums of each released column, by which the same values are known again",
@@ -339,31 +350,32 @@ def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, it
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )
     kept, likeness, content = (
-        replace(request, version=version),
-        Likeness.of_items(page.key, commitment),
+        replace(request, version=version, independent=False),
+        TableDigests.of_items(transaction.key, commitment),
         commitment.content,
     )
-    check_allowed(page, kept, likeness)
+    check_allowed(transaction, kept, likeness, is_independent=request.independent)
     facts = published_facts(
         kept,
         rows=commitment.rows,
         kind="items",
         commitment=content,
-        values=likeness.sealed(page.key, request.name, version),
+        values=likeness.sealed(transaction.key, request.name, version),
         items=items,
         labels=None,
     )
     step = Step.from_known((), request.level)
-    page.append("published", facts | _without_responses(page, step, request.promise.lasting_noise, (content,)))
-    return _with_secret(page, page.state.release(request.name, version), request.level, content)
+    facts |= _without_responses(step, request.promise.lasting_noise, (content,))
+    transaction.append("published", facts, (content,))
+    return _with_secret(transaction, transaction.state.release(request.name, version), request.level, content)
 
 
-def _answer(page: Page, release: Published, at: Level) -> ItemResponder:
+def _answer(transaction: Transaction, release: Published, at: Level) -> ItemResponder:
     _check_kept_nowhere(release)
-    check_answerable(page, release, at)
+    check_answerable(transaction, release, at)
     step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
-    page.append("answered", about | _without_responses(page, step, release.noise, ()))
-    return _with_secret(page, page.state.release(release.name, release.version), at)
+    transaction.append("answered", about | _without_responses(step, release.noise, ()), ())
+    return _with_secret(transaction, transaction.state.release(release.name, release.version), at)
 
 
 def _check_kept_nowhere(release: Published) -> None:
@@ -375,18 +387,16 @@ def _check_kept_nowhere(release: Published) -> None:
         )
 
 
-def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
-    """The facts of an event whose responses are kept nowhere, and the parts that it keeps."""
+def _without_responses(step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
+    """The facts of an event whose responses are kept nowhere."""
     noise.check_level(step.to)
     step.law(noise.by_item())  # refuses here what workers could not draw
-    root = Root()
-    for part in parts:
-        page.put(page.state.number + 1, root.count, part)
-        root.add(part)
-    about = {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text}
-    return {**about, "label_key": None}
+    facts = {"level": level_text(step.to), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
+    return {**facts, "label_key": None}
 
 
-def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemResponder:
-    content = stored_commitment(page, release) if committed is None else committed
-    return item_release(page.key, release, content, release.path, at)
+def _with_secret(
+    transaction: Transaction, release: Published, at: Level, committed: bytes | None = None
+) -> ItemResponder:
+    content = stored_commitment(transaction, release) if committed is None else committed
+    return item_release(transaction.key, release, content, release.path, at)

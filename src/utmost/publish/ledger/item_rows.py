@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 import numpy as np
 
@@ -10,7 +9,8 @@ from utmost.core.exact.levels import Level
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags
 from utmost.errors import LedgerDamaged
-from utmost.publish.ledger.book import Page
+from utmost.publish.ledger.block_encryption import parts_digest
+from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.source import noise_secret
 from utmost.publish.ledger.state import Published
@@ -70,15 +70,10 @@ def tag_parts(tags: Tags) -> tuple[bytes, ...]:
     return tuple(tags[start : start + BLOCK].astype("<u8").tobytes() for start in range(0, len(tags), BLOCK))
 
 
-def digest_of_tags(parts: Sequence[bytes]) -> str:
-    """By which they are known to be those that were written."""
-    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
-
-
-def stored_tags(page: Page, release: Published) -> Tags:
+def stored_tags(transaction: Transaction, release: Published) -> Tags:
     """The tags of the rows of a release, in the order in which its responses are kept."""
     first = min(release.responses.values(), key=lambda response: response.event)
-    parts = [page.rows.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
-    if release.items is None or digest_of_tags(parts) != release.items.tags:
+    parts = [transaction.rows.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
+    if release.items is None or parts_digest(parts) != release.items.tags:
         raise LedgerDamaged("tags must be as they were written", came="others", where=f"event {first.event}")
     return np.frombuffer(b"".join(parts), "<u8").reshape(-1, 2).astype(np.uint64)

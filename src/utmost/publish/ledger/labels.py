@@ -17,12 +17,11 @@ short labels do not change, and longer ones by doubling alone.
 import hmac
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from hashlib import sha256
 from itertools import chain
 from math import isfinite
 from typing import Any, Protocol
@@ -32,7 +31,7 @@ import numpy as np
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import BadTable, LedgerDamaged
-from utmost.publish.ledger.block_encryption import About, Seal
+from utmost.publish.ledger.block_encryption import About, Seal, parts_digest
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK
@@ -63,7 +62,7 @@ class Labels:
     @classmethod
     def of(cls, order: Sequence[str], blocks: Sequence[bytes], salt: str | None = None) -> "Labels":
         """The labels in these parts."""
-        return cls(tuple(order), _digest(blocks), len(blocks), salt)
+        return cls(tuple(order), parts_digest(blocks), len(blocks), salt)
 
     def facts(self) -> dict[str, Any]:
         """The same as an event keeps it."""
@@ -97,11 +96,17 @@ _OPEN = Seal(None)
 def label_seal(key: Key, identity: str, about: Labelled) -> Seal:
     """The seal of the labels of a release, for whoever holds the ledger's key."""
     salt = None if about.labels is None else about.labels.salt
-    return _OPEN if salt is None else _salted(key, identity, about.name, about.version, salt)
+    return salted_seal(key, identity, about.name, about.version, salt)
 
 
-def _salted(key: Key, identity: str, name: str, version: int, salt: str) -> Seal:
-    return Seal(key.derived("labels", identity, name, str(version), salt), b"labels")
+def new_salt() -> str:
+    """A salt of the key under which the labels of one release are sealed."""
+    return entropy(_SALT).hex()
+
+
+def salted_seal(key: Key, identity: str, name: str, version: int | None, salt: str | None) -> Seal:
+    """The seal of labels under a salt; without one they lie in the clear."""
+    return _OPEN if salt is None else Seal(key.derived("labels", identity, name, str(version), salt), b"labels")
 
 
 def label_key_under(level: Seal, event: int, labels: Seal) -> str | None:
@@ -129,24 +134,14 @@ def _bytes(text: str) -> bytes:
         return b""
 
 
-def sealed_labels(
-    key: Key, identity: str, name: str, version: int, columns: Mapping[str, Any], rows: int, event: int, first: int
-) -> tuple[tuple[bytes, ...], str]:
-    """The parts of labels sealed under a new salt, and the salt.
-
-    Args:
-        event, first: the number of the event that keeps them, and the first of their parts in it.
-    """
-    salt = entropy(_SALT).hex()
-    return label_parts(columns, rows, _salted(key, identity, name, version, salt), event, first), salt
-
-
 def label_parts(
     columns: Mapping[str, Any], rows: int, seal: Seal = _OPEN, event: int = 0, first: int = 0
 ) -> tuple[bytes, ...]:
-    """The cells of public columns as an event keeps them, so many rows to a part; none where no column is public."""
-    if not columns:
-        return ()
+    """The cells of public columns as an event keeps them, so many rows to a part.
+
+    Args:
+        event, first: Number of the event that keeps them, and the first of their parts in it.
+    """
     try:
         cells = {name: list(map(_written, plain_cells(column))) for name, column in columns.items()}
         blocks = ({name: column[at : at + BLOCK] for name, column in cells.items()} for at in range(0, rows, BLOCK))
@@ -177,7 +172,7 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
     places = range(end - labels.parts, end)
     parts_stored = [rows.part(event, part) or b"" for part in places]
     try:
-        if not hmac.compare_digest(_digest(parts_stored), labels.digest):
+        if not hmac.compare_digest(parts_digest(parts_stored), labels.digest):
             raise ValueError
         if seal.secret is None:
             blocks = [json.loads(zlib.decompress(part)) for part in parts_stored]
@@ -187,10 +182,6 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
         return {name: list(map(_read, chain.from_iterable(block[name] for block in blocks))) for name in names}
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, zlib.error):
         raise LedgerDamaged("labels must be as they were written", came="others", where=f"event {event}") from None
-
-
-def _digest(parts: Iterable[bytes]) -> str:
-    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
 def _written(cell: Any) -> Any:

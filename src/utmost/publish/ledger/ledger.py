@@ -17,21 +17,19 @@ from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
-from utmost.publish.ledger.answer_statements import ledger_facts
-from utmost.publish.ledger.book import Book, Page
-from utmost.publish.ledger.cells_on_demand import LedgerCells
+from utmost.publish.ledger.cells_on_demand import CellLedger
+from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.item_ledger import LedgerItems
+from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
-from utmost.publish.ledger.opening import Place, backed_up, opened_book, restored
+from utmost.publish.ledger.opening import Place, backed_up, opened_log, restored
 from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
     Relaxation,
-    draw_view,
     known_release,
     relax_together,
-    stored_view,
+    view_release,
     warn_of_names,
     where_changed,
 )
@@ -84,10 +82,10 @@ class Ledger(Responding, Accounts, Display):
     (['department', 'admitted', 'admitted_margin'], ['department', 'admitted', 'admitted_margin'])
     """
 
-    __slots__ = ("_answers", "_book", "_randomness")
+    __slots__ = ("_answers", "_log", "_randomness")
 
-    def __init__(self, book: Book, randomness: Randomness) -> None:
-        self._book, self._randomness, self._answers = book, randomness, AnswerIndex()
+    def __init__(self, log: EventLog, randomness: Randomness) -> None:
+        self._log, self._randomness, self._answers = log, randomness, AnswerIndex()
 
     @classmethod
     def open(
@@ -130,15 +128,15 @@ class Ledger(Responding, Accounts, Display):
         """
         read_key = given_key(key)
         del key  # no frame of an error may show it
-        book = opened_book(
+        log = opened_log(
             place, create=create, key=read_key, witness=witness, sealed=sealed, derived=derived, timeout=timeout
         )
-        return cls(book, secure(randomness))
+        return cls(log, secure(randomness))
 
     @property
     def identity(self) -> str:
         """Random name of the ledger, which it was given when it was made."""
-        return self._book.seen.identity
+        return self._log.seen.identity
 
     @progress_bar("Publishing")
     def publish(
@@ -194,7 +192,7 @@ class Ledger(Responding, Accounts, Display):
         source = new_source(rows, promise)
         promise.lasting_noise.warn(asked.level)
         warn_of_rows(promise.rows)
-        ((response, remembered),) = publish_together(self._book, [(asked, source)], self._randomness, progress)
+        ((response, remembered),) = publish_together(self._log, [(asked, source)], self._randomness, progress)
         release = Release(self, name, remembered.data_version, table)
         return replace(source.answer(asked.level, response, remembered), _release=release)
 
@@ -232,8 +230,8 @@ class Ledger(Responding, Accounts, Display):
         """
         at = level(epsilon, alpha)
         if is_engine_table(table):
-            held = None if table_at is None else level(table_at)
-            made, frame = engine_ledger.relax_frame(self.items, name, table, held, at, version)
+            level_there = None if table_at is None else level(table_at)
+            made, frame = engine_ledger.relax_frame(self.items, name, table, level_there, at, version)
             return self._engine_answer(Release(self, name, made), at, frame)
         if table_at is not None:
             raise Unsupported(
@@ -242,13 +240,13 @@ class Ledger(Responding, Accounts, Display):
                 remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
             )
         request = AnswerRequest(name, at, version)
-        release = known_release(self._book.seen, request) or self.release(name, version)
+        release = known_release(self._log.seen, request) or self.release(name, version)
         while True:
             try:
-                relaxation = Relaxation.of(self._book.key, request, release, table)
+                relaxation = Relaxation.of(self._log.key, request, release, table)
                 release.noise.warn(at)
-                warn_of_names(self._book.key, release, relaxation.source)
-                ((response, remembered),) = relax_together(self._book, [relaxation], self._randomness, progress)
+                warn_of_names(self._log.key, release, relaxation.source)
+                ((response, remembered),) = relax_together(self._log, [relaxation], self._randomness, progress)
                 answer = relaxation.source.answer(at, response, remembered)
                 return replace(answer, _release=Release(self, name, remembered.data_version))
             except (BadTable, DataChanged):
@@ -273,11 +271,11 @@ class Ledger(Responding, Accounts, Display):
         if is_engine_table(table):
             return engine_ledger.frame_difference(self.items, name, table, version)
 
-        def look(page: Page) -> str | None:
-            release = page.state.release(name, version)
-            return where_changed(page, release, release_source(release, table))
+        def look(transaction: Transaction) -> str | None:
+            release = transaction.state.release(name, version)
+            return where_changed(transaction, release, release_source(release, table))
 
-        return self._book.read(look)
+        return self._log.read(look)
 
     @progress_bar("Viewing")
     def view(
@@ -304,10 +302,11 @@ class Ledger(Responding, Accounts, Display):
             made, frame = engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
             return self._engine_answer(Release(self, name, made), at, frame)
         request = AnswerRequest(name, at, version)
-        known = known_release(self._book.seen, request)
-        release, response, labels, remembered = self._book.answer(
-            lambda page: stored_view(page, request, progress),
-            lambda page: draw_view(page, request, self._randomness, progress),
+        known = known_release(self._log.seen, request)
+        release, response, labels, remembered = self._log.answer(
+            lambda transaction, may_draw: view_release(
+                transaction, request, self._randomness, progress, may_draw=may_draw
+            ),
             look=known is None or at in known.responses,
         )
         answer = answer_alone(release, at, response, labels, remembered)
@@ -317,7 +316,7 @@ class Ledger(Responding, Accounts, Display):
         """A frame with the released columns as an answer; its values are drawn when the engine evaluates it."""
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
-        remembered = self._look(lambda state: ledger_facts(state, known, at))
+        remembered = self._look(lambda state: state.ledger_facts(known, at))
         promise = known.promise.as_read(known.columns, public)
         return Answer(frame, promise, known.noise.plan(at), known.rows, remembered, release)
 
@@ -350,7 +349,7 @@ class Ledger(Responding, Accounts, Display):
         loosest = max(requests, key=lambda request: request.level)
         loosest.promise.lasting_noise.warn(loosest.level)
         published = dict[str, Answer[AnswerTable]]()
-        answers = publish_together(self._book, wanted, self._randomness, None)
+        answers = publish_together(self._log, wanted, self._randomness, None)
         for (request, source), (response, remembered) in zip(wanted, answers, strict=True):
             release = Release(self, request.name, remembered.data_version, tables[request.name])
             answer = source.answer(request.level, response, remembered)
@@ -403,10 +402,10 @@ class Ledger(Responding, Accounts, Display):
         wanted = list[Relaxation]()
         for request in requests:
             table, release = at_hand(tables[request.name]), self.release(request.name, request.version)
-            wanted.append(Relaxation.of(self._book.key, replace(request, version=release.version), release, table))
+            wanted.append(Relaxation.of(self._log.key, replace(request, version=release.version), release, table))
         loosest = max(wanted, key=lambda relaxation: relaxation.request.level)
         loosest.release.noise.warn(loosest.request.level)
-        answers = relax_together(self._book, wanted, self._randomness, None)
+        answers = relax_together(self._log, wanted, self._randomness, None)
         relaxed = dict[str, Answer[AnswerTable]]()
         for relaxation, (response, remembered) in zip(wanted, answers, strict=True):
             request = relaxation.request
@@ -487,14 +486,14 @@ class Ledger(Responding, Accounts, Display):
         return Release(self, release.name, release.version)
 
     @property
-    def items(self) -> LedgerItems:
+    def items(self) -> ItemLedger:
         """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
-        return LedgerItems(self._book)
+        return ItemLedger(self._log)
 
     @property
-    def cells_on_demand(self) -> LedgerCells:
+    def cells_on_demand(self) -> CellLedger:
         """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
-        return LedgerCells(self.items)
+        return CellLedger(self.items)
 
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
@@ -502,7 +501,7 @@ class Ledger(Responding, Accounts, Display):
         Raises:
             OutOfRange: where the file is there.
         """
-        backed_up(self._book, Path(os.fsdecode(arguments.path(path, "path"))))
+        backed_up(self._log, Path(os.fsdecode(arguments.path(path, "path"))))
 
     @classmethod
     def restore(
@@ -541,7 +540,7 @@ class Ledger(Responding, Accounts, Display):
         Raises:
             OutOfRange: where there is no quarantine, or nobody knows what is missing.
         """
-        resumed(self._book, reason, missing)
+        resumed(self._log, reason, missing)
 
     def level_key(
         self,
@@ -564,15 +563,17 @@ class Ledger(Responding, Accounts, Display):
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
         """
         at = level(epsilon, alpha)
-        return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
+        return self._log.read(
+            lambda transaction: key_of_level(transaction, transaction.state.release(name, version), at)
+        )
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:
         """The store, and 32 bytes for one purpose, for a program that keeps records of its own; they tell no others."""
-        return self._book.store, self._book.key.derived("beside", check_name(purpose, "purpose"))
+        return self._log.store, self._log.key.derived("beside", check_name(purpose, "purpose"))
 
     def close(self) -> None:
         """Let go of the store's connections."""
-        self._book.store.close()
+        self._log.store.close()
 
     def __enter__(self) -> "Ledger":
         return self
@@ -583,7 +584,7 @@ class Ledger(Responding, Accounts, Display):
         self.close()
 
     def __repr__(self) -> str:
-        return f"Ledger({self._book.store.place!r})"
+        return f"Ledger({self._log.store.place!r})"
 
     def __reduce__(self) -> NoReturn:
         raise Unsupported("a ledger must not be copied", where="Ledger", remedy="Open it again where it is needed.")

@@ -11,10 +11,9 @@ from utmost.core.exact.levels import Level
 from utmost.core.sampling.integers import joined
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, NotPublished, OutOfRange, Unsupported
-from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.block_encryption import recipient_seal
-from utmost.publish.ledger.book import Book, Page, open_book
 from utmost.publish.ledger.creation_mark import CreationMark
+from utmost.publish.ledger.event_log import EventLog, Transaction, open_log
 from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import Given, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
@@ -33,7 +32,7 @@ Place = str | Path
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-def opened_book(
+def opened_log(
     place: Place,
     *,
     create: bool,
@@ -42,8 +41,8 @@ def opened_book(
     sealed: bool,
     derived: bool,
     timeout: float,
-) -> Book:
-    """The book at a place, made where there is none; see `Ledger.open`."""
+) -> EventLog:
+    """The log at a place, made where there is none; see `Ledger.open`."""
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value)
@@ -68,10 +67,10 @@ def opened_book(
         return read_key
 
     with closed_on_error(store):
-        book = open_book(store, checked_key, watching, opening)
+        log = open_log(store, checked_key, watching, opening)
         if create:
             set_mark(store, key_file_of(key, key_file))
-        return book
+        return log
 
 
 def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
@@ -183,7 +182,7 @@ def _with(path: Path, ending: str) -> Path:
 RESTORED = "it was restored from a backup"
 
 
-def backed_up(book: Book, path: Path) -> None:
+def backed_up(log: EventLog, path: Path) -> None:
     """Copy all that a ledger holds at one moment into a new SQLite file; the file appears whole or not at all.
 
     Raises:
@@ -196,7 +195,7 @@ def backed_up(book: Book, path: Path) -> None:
     store = SqliteStore(draft, 60.0)
     try:
         # One reading transaction around the copy: what it holds is of one moment, whoever writes meanwhile.
-        book.read(lambda page: store.transact(lambda to: copied(page.rows, to), write=True))
+        log.read(lambda transaction: store.transact(lambda to: copied(transaction.rows, to), write=True))
         _name_draft(draft, path)
         force(path.parent)
     finally:
@@ -218,7 +217,7 @@ def _taken(path: Path) -> OutOfRange:
     return OutOfRange("a backup must be a new file", came=str(path), where="backup", remedy="Give another name.")
 
 
-def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> Book:
+def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> EventLog:
     """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction."""
     if not backup.exists():
         raise OutOfRange("a backup must be there", came=str(backup), where="restore")
@@ -227,29 +226,29 @@ def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | 
     key_file = None if beside is None else _with(beside, ".key")
     watching = watching_at(witness, beside, key_path(key), timeout)
     read_key = found_key(key, key_file, fresh=False)
-    old = open_book(source, lambda fresh: read_key, lambda _: None, None)
+    old = open_log(source, lambda fresh: read_key, lambda _: None, None)
 
     def work(rows: Rows) -> None:
         if rows.version():
             raise OutOfRange("a ledger is restored to where there is none", came=target.place, where="restore")
         # Verified as it is copied, in one transaction: a backup cannot be exchanged between check and copy.
-        old.read(lambda page: _verified_copy(page, rows))
-        page = Book(target, read_key, None).page(rows)
+        old.read(lambda transaction: _verified_copy(transaction, rows))
+        transaction = EventLog(target, read_key, None).transaction(rows)
         # What was said since the backup is not in it: nothing new is said until somebody has looked.
-        page.append("quarantined", {"reason": RESTORED})
-        page.write_down()
+        transaction.append("quarantined", {"reason": RESTORED})
+        transaction.write_down()
 
     with closed_on_error(target):
-        old.read(lambda page: watching(page.state))
+        old.read(lambda transaction: watching(transaction.state))
         target.transact(work, write=True)
-        book = open_book(target, lambda fresh: read_key, watching, None)
+        log = open_log(target, lambda fresh: read_key, watching, None)
         set_mark(target, key_file_of(key, key_file))
-        return book
+        return log
 
 
-def _verified_copy(page: Page, to: Rows) -> None:
-    verified(page.key, page)
-    copied(page.rows, to)
+def _verified_copy(transaction: Transaction, to: Rows) -> None:
+    verified(transaction.key, transaction)
+    copied(transaction.rows, to)
 
 
 def copied(source: Rows, to: Rows) -> None:
@@ -324,4 +323,4 @@ def _opened(rows: Rows, state: State, release: Published, level: Level, key: byt
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
     labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-    return answer_alone(release, level, columns, labels, ledger_facts(state, release, level).up_to(level))
+    return answer_alone(release, level, columns, labels, state.ledger_facts(release, level).up_to(level))

@@ -22,13 +22,13 @@ from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, LedgerDamaged, NeedsTable, OutOfRange, Quarantined, WrongKind
-from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, level_seal
-from utmost.publish.ledger.book import Page
+from utmost.publish.ledger.block_encryption import Seal, checked_parts, level_seal, parts_digest
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_with
+from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.kept_mechanisms import DrawnAnswers, KeptMechanism
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.state import Item, State
+from utmost.publish.ledger.state import ReleaseKey, State
 from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK
 
@@ -42,35 +42,37 @@ Numbers = dict[str, int]
 class AnswerIndex:
     """The answers that were read so far, by a person's tag; what is new is read when somebody asks."""
 
-    _read: "dict[Item, _Found]" = field(default_factory=dict)
+    _read: "dict[ReleaseKey, _Found]" = field(default_factory=dict)
 
-    def found(self, page: Page, item: Item, tags: Mapping[str, bytes]) -> Numbers:
-        """The answers that are kept for these persons, in the history of the page; the others are left out.
+    def found(self, transaction: Transaction, item: ReleaseKey, tags: Mapping[str, bytes]) -> Numbers:
+        """The answers that are kept for these persons, in the history of the transaction; the others are left out.
 
         Raises:
             LedgerDamaged: for answers that are not as they were written.
         """
-        read, numbers = self._up_to_now(page, item), {}
+        read, numbers = self._up_to_now(transaction, item), {}
         for person, tag in tags.items():
             where, number = read.get(tag, (None, 0))
-            if where is not None and page.state.draws.get(where.event) == where:
-                page.repeated.add(where.event)
+            if where is not None and transaction.state.draws.get(where.event) == where:
+                transaction.repeated.add(where.event)
                 numbers[person] = number
         return numbers
 
-    def _up_to_now(self, page: Page, item: Item) -> Mapping[bytes, tuple[DrawnAnswers, int]]:
+    def _up_to_now(self, transaction: Transaction, item: ReleaseKey) -> Mapping[bytes, tuple[DrawnAnswers, int]]:
         """All answers of a mechanism; where another thread has read further, some may be of a later history."""
-        draws, before = page.state.draws, self._read.get(item)
+        draws, before = transaction.state.draws, self._read.get(item)
         if before is None or (before.last is not None and draws.get(before.last.event) != before.last):
             # What was read may be of a history that was rolled back: its last event is no longer there, and all is read
             # again.
             before = _Found(None, {})  # another history, or an earlier one
         after = 0 if before.last is None else before.last.event
         new = takewhile(lambda event: event > after, reversed(draws))
-        mechanism = page.state.mechanisms[item]
-        seal = _seal(page.key, page.state, mechanism)
+        mechanism = transaction.state.mechanisms[item]
+        seal = _seal(transaction.key, transaction.state, mechanism)
         for draw in reversed([draws[event] for event in new if draws[event].item == item]):
-            before.answers.update((tag, (draw, number)) for tag, number in _records(page.rows, draw, mechanism, seal))
+            before.answers.update(
+                (tag, (draw, number)) for tag, number in _records(transaction.rows, draw, mechanism, seal)
+            )
             before = _Found(draw, before.answers)
         self._read[item] = before
         return before.answers
@@ -116,7 +118,7 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Asking:
+class ResponseRequest:
     """Persons to be answered, read and found sound by themselves.
 
     Attributes:
@@ -146,7 +148,7 @@ class Asking:
         dataset: str | None,
         version: object,
         independent: bool,
-    ) -> "Asking":
+    ) -> "ResponseRequest":
         """A request, before anything is looked up.
 
         Raises:
@@ -160,29 +162,20 @@ class Asking:
         wanted = None if version is None else exact_integer(version, "version")
         return cls(named, group, wanted, independent, answering, rows, index)
 
-    def stored(self, page: Page) -> Numbers | None:
-        """The answers, where all of them are there.
+    def answers(self, transaction: Transaction, randomness: Randomness, *, may_draw: bool) -> Numbers | None:
+        """All answers, after drawing those that are not there; None where one is not there and none may be drawn.
 
         Raises:
             AlreadyPublished: where another mechanism, or a release, has the name.
-            OutOfRange: for a version that cannot come next, and for another dataset.
-        """
-        mechanism = self._kept(page.state)
-        if mechanism is None:
-            return None
-        answers = self._found(page, mechanism)
-        return answers if len(answers) == len(self.rows) else None
-
-    def made(self, page: Page, randomness: Randomness) -> Numbers:
-        """All answers, after drawing those that are not there.
-
-        Raises:
-            BudgetExceeded, OutOfRange: where the dataset does not allow the mechanism.
+            BudgetExceeded, OutOfRange: where the dataset does not allow the mechanism, and for a version that cannot
+                come next.
             NeedsTable: for a person without an answer whose secret was not given.
             Quarantined: for a mechanism that lost answers.
         """
-        mechanism = self._kept(page.state)
-        stored = {} if mechanism is None else self._found(page, mechanism)
+        mechanism = self._kept(transaction.state)
+        stored = {} if mechanism is None else self._found(transaction, mechanism)
+        if len(stored) == len(self.rows) or not may_draw:
+            return stored if len(stored) == len(self.rows) else None
         new = {person: row for person, row in self.rows.items() if person not in stored}
         # Before anything is drawn or charged, for all persons at once: a call answers everybody or nobody.
         missing = sum(row is None for row in new.values())
@@ -190,7 +183,7 @@ class Asking:
             remedy = "Give the secret of whoever has not been answered."
             raise NeedsTable("a first answer needs the secret", came=f"{missing} without", remedy=remedy)
         if mechanism is None:
-            mechanism = self._offered(page)
+            mechanism = self._offered(transaction)
         if not mechanism.open:
             raise Quarantined(
                 "a mechanism that lost answers in a rollback must answer nobody new",
@@ -200,7 +193,11 @@ class Asking:
             )
         numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
         drawn = dict(zip(new, numbers, strict=True))
-        _keep(page, mechanism, {tag: drawn[person] for person, tag in person_tags(page.key, mechanism, drawn).items()})
+        _keep(
+            transaction,
+            mechanism,
+            {tag: drawn[person] for person, tag in person_tags(transaction.key, mechanism, drawn).items()},
+        )
         return {person: stored[person] if person in stored else drawn[person] for person in self.rows}
 
     def _kept(self, state: State) -> KeptMechanism | None:
@@ -221,12 +218,14 @@ class Asking:
             raise OutOfRange("a mechanism must stay in its dataset", came=self.dataset, where=self.name, remedy=remedy)
         return mechanism
 
-    def _found(self, page: Page, mechanism: KeptMechanism) -> Numbers:
-        return self.index.found(page, (mechanism.name, mechanism.version), person_tags(page.key, mechanism, self.rows))
+    def _found(self, transaction: Transaction, mechanism: KeptMechanism) -> Numbers:
+        return self.index.found(
+            transaction, (mechanism.name, mechanism.version), person_tags(transaction.key, mechanism, self.rows)
+        )
 
-    def _offered(self, page: Page) -> KeptMechanism:
+    def _offered(self, transaction: Transaction) -> KeptMechanism:
         """The mechanism bound to the name, and its level charged."""
-        state, answering = page.state, self.answering
+        state, answering = transaction.state, self.answering
         version = len(state.versions(self.name)) + 1
         dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
         if version > 1 and state.mechanisms[self.name, 1].dataset != dataset:
@@ -237,8 +236,8 @@ class Asking:
         check_budget(state, dataset, spending_with(state, dataset, [(answering.level, None)]))
         about = {"name": self.name, "version": version, "dataset": dataset, "mechanism": answering.digest}
         promise = {"level": level_text(answering.level), "relation": answering.relation, "outcomes": answering.outcomes}
-        page.append("offered", about | promise)
-        return page.state.mechanisms[self.name, version]
+        transaction.append("offered", about | promise)
+        return transaction.state.mechanisms[self.name, version]
 
 
 def check_persons(persons: object) -> dict[str, Any]:
@@ -277,7 +276,7 @@ def person_tags(key: Key, mechanism: KeptMechanism, persons: Mapping[str, Any]) 
 
 def checked_answers(key: Key, rows: Rows, state: State) -> int:
     """Check all answers: digests, seals, lengths, and that no person has two; returns how many there are."""
-    seen: dict[Item, set[bytes]] = {}
+    seen: dict[ReleaseKey, set[bytes]] = {}
     for event, draw in state.draws.items():
         mechanism, tags = state.mechanisms[draw.item], seen.setdefault(draw.item, set())
         new = [tag for tag, _ in _records(rows, draw, mechanism, _seal(key, state, mechanism))]
@@ -287,19 +286,22 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
     return sum(map(len, seen.values()))
 
 
-def _keep(page: Page, mechanism: KeptMechanism, answers: Mapping[bytes, int]) -> None:
+def _keep(transaction: Transaction, mechanism: KeptMechanism, answers: Mapping[bytes, int]) -> None:
     """One event more, whose parts are these answers."""
-    event, root, seal = page.state.number + 1, Root(), _seal(page.key, page.state, mechanism)
-    width = _width(mechanism)
+    event, seal, width = (
+        transaction.state.number + 1,
+        _seal(transaction.key, transaction.state, mechanism),
+        _width(mechanism),
+    )
     # In the order of their tags, which is chance to whoever has no key: the order of the call would say who came
     # together.
     records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
-    for start in range(0, len(records), BLOCK):
-        content = seal.sealed(event, root.count, b"".join(records[start : start + BLOCK]))
-        page.put(event, root.count, content)
-        root.add(content)
-    about = {"name": mechanism.name, "version": mechanism.version, "persons": len(records)}
-    page.append("drawn", about | {"parts": root.count, "root": root.text})
+    parts = [
+        seal.sealed(event, part, b"".join(records[start : start + BLOCK]))
+        for part, start in enumerate(range(0, len(records), BLOCK))
+    ]
+    facts = {"name": mechanism.name, "version": mechanism.version, "persons": len(records)}
+    transaction.append("drawn", facts | {"parts": len(parts), "root": parts_digest(parts)}, parts)
 
 
 def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
@@ -331,12 +333,16 @@ def _width(mechanism: KeptMechanism) -> int:
     return max(1, -(-(mechanism.outcomes - 1).bit_length() // 8))
 
 
-def answered(page: Page, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex) -> list[str]:
+def answered(
+    transaction: Transaction, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex
+) -> list[str]:
     """Those of these persons who have an answer under a name and a version, or the newest one."""
-    wanted = max(page.state.versions(name), default=1) if version is None else version
-    mechanism = page.state.mechanisms.get((name, wanted))
+    wanted = max(transaction.state.versions(name), default=1) if version is None else version
+    mechanism = transaction.state.mechanisms.get((name, wanted))
     return (
-        [] if mechanism is None else list(index.found(page, (name, wanted), person_tags(page.key, mechanism, persons)))
+        []
+        if mechanism is None
+        else list(index.found(transaction, (name, wanted), person_tags(transaction.key, mechanism, persons)))
     )
 
 

@@ -13,7 +13,7 @@ from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.proved_table import ProvedTable
-from utmost.publish.ledger.book import open_book
+from utmost.publish.ledger.event_log import open_log
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.publishing import check_new
@@ -143,7 +143,7 @@ def release(
     if truth(once, "once"):
         return checked_table(table, promise.once(), at, sure).released(bits)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
-    memory = Ledger(open_book(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened), bits)
+    memory = Ledger(open_log(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened), bits)
     return memory.publish(PROCESS_NAME, table, promise, epsilon=at).with_confidence(sure)
 
 

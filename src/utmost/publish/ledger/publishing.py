@@ -8,22 +8,23 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, OutOfRange
-from utmost.publish.ledger.answer_statements import ledger_facts
-from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.budgets import check_budget, check_budgets, check_named, check_relation, spending_after
-from utmost.publish.ledger.duplicate_data import Likeness
-from utmost.publish.ledger.item_rows import digest_of_tags, tag_parts
-from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
-from utmost.publish.ledger.relaxing import Answered, Order, all_or_none, check_values
+from utmost.publish.ledger.duplicate_data import TableDigests
+from utmost.publish.ledger.event_log import EventLog, Transaction
+from utmost.publish.ledger.item_rows import tag_parts
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
+from utmost.publish.ledger.relaxing import Answered, RowOrder, check_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerDrawing, draw_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
-from utmost.publish.ledger.state import ByItem, Published, State, published_facts, release_of_facts
+from utmost.publish.ledger.state import ItemFacts, Published, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step
 
 
 def publish_together(
-    book: Book, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness, progress: Progress | None
+    log: EventLog, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness, progress: Progress | None
 ) -> list[Answered]:
     """Publish one table or several in one transaction: the answers that are stored, and the others drawn now.
 
@@ -31,23 +32,20 @@ def publish_together(
         DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as `Ledger.publish`; then nothing is spent.
     """
 
-    def found(page: Page) -> list[Answered | None]:
-        return [stored_publication(page, request, source, progress) for request, source in wanted]
-
-    def stored(page: Page) -> list[Answered] | None:
-        return all_or_none(found(page))
-
-    def draw(page: Page) -> list[Answered]:
-        answers = found(page)
-        new = [request for (request, _), answer in zip(wanted, answers, strict=True) if answer is None]
-        check_budgets(page.state, [(request.dataset, request.level, request.promise.part, None) for request in new])
+    def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
+        found = [stored_publication(transaction, request, source, progress) for request, source in wanted]
+        new = [request for (request, _), answer in zip(wanted, found, strict=True) if answer is None]
+        if new and not may_draw:
+            return None
+        check_budgets(
+            transaction.state, [(request.dataset, request.level, request.promise.part, None) for request in new]
+        )
         return [
-            draw_publication(page, request, source, randomness, progress) if answer is None else answer
-            for (request, source), answer in zip(wanted, answers, strict=True)
+            draw_publication(transaction, request, source, randomness, progress) if answer is None else answer
+            for (request, source), answer in zip(wanted, found, strict=True)
         ]
 
-    look = all(may_be_stored(book.seen, request) for request, _ in wanted)
-    return book.answer(stored, draw, look=look)
+    return log.answer(answers, look=all(may_be_stored(log.seen, request) for request, _ in wanted))
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
@@ -56,7 +54,7 @@ def may_be_stored(state: State, request: PublishRequest) -> bool:
 
 
 def stored_publication(
-    page: Page, request: PublishRequest, source: Source, progress: Progress | None
+    transaction: Transaction, request: PublishRequest, source: Source, progress: Progress | None
 ) -> Answered | None:
     """The answer to a request that was answered before; None for a release that is yet to be made.
 
@@ -64,24 +62,24 @@ def stored_publication(
         DataChanged, AlreadyPublished: where the release is there, and is not the requested one.
         OutOfRange: for a version that cannot come next.
     """
-    release = requested_version(page.state, request)
+    release = requested_version(transaction.state, request)
     if release is None:
         return None
-    committed = commitment(page.key, release.name, release.version, source)
+    committed = commitment(transaction.key, release.name, release.version, source)
 
     def check() -> None:
         release.check_kept()
-        check_values(page, release, committed, source)
+        check_values(transaction, release, committed, source)
 
     same_rows = (source.items is None) == (release.items is None)
-    check_repeated(page.state, release, replace(request, promise=source.promise), check, same_rows=same_rows)
-    order = Order.of(page, release, source, committed)
-    response = order.asked(stored_response(page, release, request.level, progress))
-    return response, ledger_facts(page.state, release, request.level)
+    check_repeated(transaction.state, release, replace(request, promise=source.promise), check, same_rows=same_rows)
+    order = RowOrder.of(transaction, release, source, committed)
+    response = order.asked(stored_response(transaction, release, request.level, progress))
+    return response, transaction.state.ledger_facts(release, request.level)
 
 
 def draw_publication(
-    page: Page, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
+    transaction: Transaction, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
 ) -> Answered:
     """The first answer of a new release, drawn and written.
 
@@ -91,47 +89,50 @@ def draw_publication(
         BadTable: for a value that is larger than declared, and a name that an error bar needs.
     """
     check_new(source)
-    key, identity, event = page.key, page.state.identity, page.state.number + 1
-    name, version = request.name, len(page.state.versions(request.name)) + 1
-    kept = replace(request, promise=source.promise, version=version)
-    likeness = Likeness.of(key, source)
-    check_allowed(page, kept, likeness)
+    key, state, name = transaction.key, transaction.state, request.name
+    kept = replace(request, promise=source.promise, version=len(state.versions(name)) + 1, independent=False)
+    assert kept.version is not None
+    likeness = TableDigests.of(key, source)
+    check_allowed(transaction, kept, likeness, is_independent=request.independent)
 
-    committed = commitment(key, name, version, source)
-    before: list[bytes] = [committed]
+    committed = commitment(key, name, kept.version, source)
+    parts: list[bytes] = [committed]
     tags: Tags | None = None
-    items: ByItem | None = None
+    items: ItemFacts | None = None
     if source.items is not None:
-        tags = item_tags(noise_secret(key, name, version, committed), [source.items])
+        tags = item_tags(noise_secret(key, name, kept.version, committed), [source.items])
         source.check_distinct(tags)
-        parts = tag_parts(tags)
-        items = ByItem(digest_of_tags(parts), None)
-        before += parts
-    labels: Labels | None = None
-    public = source.labels()
-    if public and page.state.is_sealed:
-        parts, salt = sealed_labels(key, identity, name, version, public, source.rows, event, len(before))
-        labels = Labels.of(source.order, parts, salt)
-        before += parts
-    elif public:
-        parts = label_parts(public, source.rows)
-        labels = Labels.of(source.order, parts)
-        before += parts
+        items = ItemFacts(parts_digest(tag_parts(tags)), None)
+        parts += tag_parts(tags)
+    labels, label_parts = new_labels(transaction.key, state, kept, source, len(parts))
+    parts += label_parts
 
     facts = published_facts(
         kept,
         rows=source.rows,
         kind=source.kind,
         commitment=committed,
-        values=likeness.sealed(key, name, version),
+        values=likeness.sealed(key, name, kept.version),
         items=items,
         labels=labels,
     )
     step = Step.from_known((), request.level)
-    drawing = LedgerDrawing(page, release_of_facts(facts), committed, tags, step, randomness)
-    response, drawn = draw_response(drawing, source.columns, progress, tuple(before))
-    page.append("published", facts | drawn)
-    return response, ledger_facts(page.state, page.state.release(name, version), request.level)
+    drawing = LedgerDrawing(transaction, release_of_facts(facts, kept), committed, tags, step, randomness)
+    response = draw_response(drawing, source.columns, progress, "published", facts, parts)
+    return response, transaction.state.ledger_facts(transaction.state.release(name, kept.version), request.level)
+
+
+def new_labels(
+    key: Key, state: State, request: PublishRequest, source: Source, first: int
+) -> tuple[Labels | None, Sequence[bytes]]:
+    """The labels of a new release, and the parts that hold them from the first one on: sealed in a sealed ledger."""
+    public = {name: source.adapter.label(source.table, name) for name in source.promise.public}
+    if not public:
+        return None, ()
+    salt = new_salt() if state.is_sealed else None
+    seal = salted_seal(key, state.identity, request.name, request.version, salt)
+    parts = label_parts(public, source.rows, seal, state.number + 1, first)
+    return Labels.of(source.order, parts, salt), parts
 
 
 def check_new(source: Source) -> None:
@@ -195,22 +196,25 @@ def check_repeated(
         raise error
 
 
-def check_allowed(page: Page, request: PublishRequest, likeness: Likeness) -> None:
+def check_allowed(
+    transaction: Transaction, request: PublishRequest, likeness: TableDigests, *, is_independent: bool
+) -> None:
     """Check that a dataset allows a new release.
 
     Args:
-        request: The request, with the version that is to be made.
+        request: The request as it will be kept, with the version that is to be made.
         likeness: Digests by which its values are known again.
+        is_independent: Whether its individuals are declared to be in no other dataset.
 
     Raises:
         BudgetExceeded, OutOfRange: where it does not.
         AlreadyPublished: where another dataset holds the same values.
     """
-    state, dataset = page.state, request.dataset
+    state, dataset = transaction.state, request.dataset
     check_dataset(state, request)
-    if not request.independent:
+    if not is_independent:
         check_named(state, dataset)
-        check_apart(page, request, likeness)
+        check_apart(transaction, request, likeness)
     check_budget(state, dataset, spending_after(state, dataset, None, request.level, request.promise.part))
 
 
@@ -231,17 +235,17 @@ def check_dataset(state: State, request: PublishRequest) -> None:
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 
 
-def check_apart(page: Page, request: PublishRequest, likeness: Likeness) -> None:
+def check_apart(transaction: Transaction, request: PublishRequest, likeness: TableDigests) -> None:
     """The same values under two names spend twice; they must spend one budget.
 
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
     refusal says yes or no for the whole table. `AlreadyPublished.known_as` is for whoever holds the ledger's key.
     """
     mine = dict(zip(likeness.columns, request.promise.columns, strict=True))
-    for other in page.state.releases.values():
+    for other in transaction.state.releases.values():
         if other.dataset == request.dataset:
             continue
-        theirs = Likeness.opened(page.key, other.values, other.name, other.version).columns
+        theirs = TableDigests.opened(transaction.key, other.values, other.name, other.version).columns
         for digest, column in zip(theirs, other.columns, strict=True):
             if digest in mine:
                 raise AlreadyPublished(

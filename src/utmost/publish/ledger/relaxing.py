@@ -14,10 +14,9 @@ from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
-from utmost.publish.ledger.answer_statements import ledger_facts
-from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_after
-from utmost.publish.ledger.duplicate_data import Likeness, row_names, value_digests
+from utmost.publish.ledger.duplicate_data import TableDigests, text_digests, value_digests
+from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import stored_tags
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
@@ -25,7 +24,7 @@ from utmost.publish.ledger.requests import AnswerRequest
 from utmost.publish.ledger.responses import (
     LedgerDrawing,
     draw_response,
-    page_labels,
+    labels_kept,
     stored_commitment,
     stored_response,
 )
@@ -51,7 +50,7 @@ Viewed = tuple[Published, Response, Named, LedgerFacts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class RowOrder:
     """Where the rows of a table stand in the order in which its release is kept.
 
     Attributes:
@@ -61,7 +60,7 @@ class Order:
     rows: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, page: Page, release: Published, source: Source, committed: bytes) -> "Order":
+    def of(cls, transaction: Transaction, release: Published, source: Source, committed: bytes) -> "RowOrder":
         """The order of a table that has been found to be the one that was published.
 
         Args:
@@ -69,8 +68,8 @@ class Order:
         """
         if source.items is None:
             return cls()
-        mine = item_tags(noise_secret(page.key, release.name, release.version, committed), [source.items])
-        tags = stored_tags(page, release)
+        mine = item_tags(noise_secret(transaction.key, release.name, release.version, committed), [source.items])
+        tags = stored_tags(transaction, release)
         rows = np.empty(len(tags), np.intp)
         rows[_sorted(tags)] = _sorted(mine)
         if not np.array_equal(mine[rows], tags):
@@ -118,13 +117,13 @@ class Relaxation:
         source = release_source(release, table)
         return cls(request, release, source, commitment(key, release.name, release.version, source))
 
-    def now(self, page: Page) -> Published:
+    def now(self, transaction: Transaction) -> Published:
         """The release as it is in this transaction.
 
         Raises:
             DataChanged: where the newest version is requested, and is another one by now.
         """
-        release = page.state.release(self.request.name, self.request.version)
+        release = transaction.state.release(self.request.name, self.request.version)
         if release.version != self.release.version:
             required, came = "the newest version must be the one that was read", f"version {release.version}"
             raise DataChanged(required, came=came, where=repr(release.name), remedy="Call it again.")
@@ -139,7 +138,7 @@ def known_release(state: State, request: AnswerRequest) -> Published | None:
 
 
 def relax_together(
-    book: Book, wanted: Sequence[Relaxation], randomness: Randomness, progress: Progress | None
+    log: EventLog, wanted: Sequence[Relaxation], randomness: Randomness, progress: Progress | None
 ) -> list[Answered]:
     """Answer one release or several in one transaction: the answers that are stored, and the others drawn now.
 
@@ -147,23 +146,19 @@ def relax_together(
         DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`; then nothing is spent.
     """
 
-    def found(page: Page) -> list[Answered | None]:
-        return [stored_relaxation(page, relaxation, progress) for relaxation in wanted]
-
-    def stored(page: Page) -> list[Answered] | None:
-        return all_or_none(found(page))
-
-    def draw(page: Page) -> list[Answered]:
-        answers, spends = found(page), list[Spends]()
-        for relaxation, answer in zip(wanted, answers, strict=True):
+    def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
+        found, spends = [stored_relaxation(transaction, relaxation, progress) for relaxation in wanted], list[Spends]()
+        if None in found and not may_draw:
+            return None
+        for relaxation, answer in zip(wanted, found, strict=True):
             if answer is None:
-                release = relaxation.now(page)
+                release = relaxation.now(transaction)
                 level = max(relaxation.request.level, release.spent)
                 spends.append((release.dataset, level, release.part, release))
-        check_budgets(page.state, spends)
+        check_budgets(transaction.state, spends)
         return [
-            draw_relaxation(page, relaxation, randomness, progress) if answer is None else answer
-            for relaxation, answer in zip(wanted, answers, strict=True)
+            draw_relaxation(transaction, relaxation, randomness, progress) if answer is None else answer
+            for relaxation, answer in zip(wanted, found, strict=True)
         ]
 
     # What is refused, or stored, as far as the release is known, needs no writer.
@@ -172,72 +167,71 @@ def relax_together(
         or sha256(relaxation.commitment).hexdigest() != relaxation.release.commitment
         for relaxation in wanted
     )
-    return book.answer(stored, draw, look=look)
+    return log.answer(answers, look=look)
 
 
-def all_or_none(answers: Sequence[Answered | None]) -> list[Answered] | None:
-    """The answers where all of them are there; None where one is yet to be drawn."""
-    found = [answer for answer in answers if answer is not None]
-    return found if len(found) == len(answers) else None
-
-
-def stored_relaxation(page: Page, relaxation: Relaxation, progress: Progress | None) -> Answered | None:
+def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress: Progress | None) -> Answered | None:
     """The answer that is there; None for a level that is yet to be answered.
 
     Raises:
         DataChanged: for other values than those published.
     """
-    release, level, source = relaxation.now(page), relaxation.request.level, relaxation.source
+    release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     release.check_kept()
-    check_values(page, release, relaxation.commitment, source)
+    check_values(transaction, release, relaxation.commitment, source)
     if level not in release.responses:
         return None
-    order = Order.of(page, release, source, relaxation.commitment)
-    response = order.asked(stored_response(page, release, level, progress))
-    return response, ledger_facts(page.state, release, level)
+    order = RowOrder.of(transaction, release, source, relaxation.commitment)
+    response = order.asked(stored_response(transaction, release, level, progress))
+    return response, transaction.state.ledger_facts(release, level)
 
 
-def draw_relaxation(page: Page, relaxation: Relaxation, randomness: Randomness, progress: Progress | None) -> Answered:
+def draw_relaxation(
+    transaction: Transaction, relaxation: Relaxation, randomness: Randomness, progress: Progress | None
+) -> Answered:
     """A new answer from values that were found to be those published, drawn and written.
 
     Raises:
         BudgetExceeded, Quarantined: as for `answer_more`.
     """
-    release, level, source = relaxation.now(page), relaxation.request.level, relaxation.source
-    order = Order.of(page, release, source, relaxation.commitment)
-    response = answer_more(page, release, level, order.kept(source.columns), randomness, progress)
-    return order.asked(response), ledger_facts(page.state, relaxation.now(page), level)
+    release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
+    order = RowOrder.of(transaction, release, source, relaxation.commitment)
+    response = answer_more(transaction, release, level, order.kept(source.columns), randomness, progress)
+    return order.asked(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
 
 
-def stored_view(page: Page, request: AnswerRequest, progress: Progress | None) -> Viewed | None:
-    """The answer that is there; None for a level that is yet to be answered."""
-    release = page.state.release(request.name, request.version)
-    release.check_kept()
-    if request.level not in release.responses:
-        return None
-    response = stored_response(page, release, request.level, progress)
-    return release, response, page_labels(page, release), ledger_facts(page.state, release, request.level)
-
-
-def draw_view(page: Page, request: AnswerRequest, randomness: Randomness, progress: Progress | None) -> Viewed:
-    """A new answer that the stored responses lead to, drawn and written.
+def view_release(
+    transaction: Transaction,
+    request: AnswerRequest,
+    randomness: Randomness,
+    progress: Progress | None,
+    *,
+    may_draw: bool,
+) -> Viewed | None:
+    """The answer at a level, stored or made of the stored responses; None where it may not be made and is not stored.
 
     Raises:
         NeedsTable: for a level beyond the loosest, and for noise that leads to none.
     """
-    release, level, where = page.state.release(request.name, request.version), request.level, repr(request.name)
+    state, level, where = transaction.state, request.level, repr(request.name)
+    release = state.release(request.name, request.version)
     release.check_kept()
+    if level in release.responses:
+        response = stored_response(transaction, release, level, progress)
+        return release, response, labels_kept(transaction, release), state.ledger_facts(release, level)
+    if not may_draw:
+        return None
     release.noise.check_tightened(level, where)
     if release.spent < level:
         remedy = f"It is stored up to {release.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=where, remedy=remedy)
-    response = answer_more(page, release, level, None, randomness, progress)
-    now = page.state.release(release.name, release.version)
-    return now, response, page_labels(page, now), ledger_facts(page.state, now, level)
+    response = answer_more(transaction, release, level, None, randomness, progress)
+    now = transaction.state.release(release.name, release.version)
+    return now, response, labels_kept(transaction, now), transaction.state.ledger_facts(now, level)
 
 
 def answer_more(
-    page: Page,
+    transaction: Transaction,
     release: Published,
     level: Level,
     values: Mapping[str, Integers] | None,
@@ -250,13 +244,12 @@ def answer_more(
         BudgetExceeded: where the dataset does not allow it.
         Quarantined: for a release that has lost responses, beyond its loosest level.
     """
-    check_answerable(page, release, level)
-    drawn, facts = draw_response(LedgerDrawing.of(page, release, level, randomness), values, progress)
-    page.append("answered", {"name": release.name, "version": release.version} | facts)
-    return drawn
+    check_answerable(transaction, release, level)
+    facts = {"name": release.name, "version": release.version}
+    return draw_response(LedgerDrawing.of(transaction, release, level, randomness), values, progress, "answered", facts)
 
 
-def check_answerable(page: Page, release: Published, level: Level) -> None:
+def check_answerable(transaction: Transaction, release: Published, level: Level) -> None:
     """Check that a release may be answered at one level more.
 
     Raises:
@@ -270,10 +263,12 @@ def check_answerable(page: Page, release: Published, level: Level) -> None:
                 where=f"{release.name!r}, version {release.version}",
                 remedy="Publish the data as a new version.",
             )
-        check_budget(page.state, release.dataset, spending_after(page.state, release.dataset, release, level))
+        check_budget(
+            transaction.state, release.dataset, spending_after(transaction.state, release.dataset, release, level)
+        )
 
 
-def check_values(page: Page, release: Published, now: bytes, source: Source) -> None:
+def check_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:
     """Check that these are the values that were published.
 
     Args:
@@ -282,15 +277,18 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     Raises:
         DataChanged: where they are not.
     """
-    remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
+    remedy = f"Publish changed data as a new version: version={len(transaction.state.versions(release.name)) + 1}."
     where = f"{release.name!r}, version {release.version}"
-    check_unchanged(stored_commitment(page, release), now, source, release.rows, where, remedy)
+    check_unchanged(stored_commitment(transaction, release), now, source, release.rows, where, remedy)
 
 
-def where_changed(page: Page, release: Published, source: Source) -> str | None:
+def where_changed(transaction: Transaction, release: Published, source: Source) -> str | None:
     """Where a table differs from the one that was published, for whoever holds the key; None where it does not."""
-    committed, now = stored_commitment(page, release), commitment(page.key, release.name, release.version, source)
-    if committed != now and source.items is None and _are_reordered(page, release, source):
+    committed, now = (
+        stored_commitment(transaction, release),
+        commitment(transaction.key, release.name, release.version, source),
+    )
+    if committed != now and source.items is None and _are_reordered(transaction, release, source):
         return "the rows are in another order than they were published in"
     return difference(committed, now, source, release.rows)
 
@@ -316,13 +314,13 @@ def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
     """
     if release.promise.id_column:
         return False
-    then = Likeness.opened(key, release.values, release.name, release.version)
-    labels, texts = row_names(key, source)
+    then = TableDigests.opened(key, release.values, release.name, release.version)
+    labels, texts = text_digests(key, source.texts())
     return then.labels == labels and then.texts != texts
 
 
-def _are_reordered(page: Page, release: Published, source: Source) -> bool:
+def _are_reordered(transaction: Transaction, release: Published, source: Source) -> bool:
     if source.rows != release.rows:
         return False
-    then = Likeness.opened(page.key, release.values, release.name, release.version)
-    return then.columns == value_digests(page.key, source)
+    then = TableDigests.opened(transaction.key, release.values, release.name, release.version)
+    return then.columns == value_digests(transaction.key, source)

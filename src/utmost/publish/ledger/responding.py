@@ -6,10 +6,17 @@ from typing import Any
 from utmost.core.exact.arguments import mapping, wrong_kind
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.sampling.random_bits import Randomness
-from utmost.publish.ledger.book import Book
+from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
-from utmost.publish.ledger.personal_answers import AnswerIndex, Answering, Asking, answered, check_persons, named
+from utmost.publish.ledger.personal_answers import (
+    AnswerIndex,
+    Answering,
+    ResponseRequest,
+    answered,
+    check_persons,
+    named,
+)
 
 
 class Responding:
@@ -18,7 +25,7 @@ class Responding:
     __slots__ = ()
 
     _answers: AnswerIndex
-    _book: Book
+    _log: EventLog
     _randomness: Randomness
 
     def respond(
@@ -80,10 +87,12 @@ class Responding:
         persons = check_persons(mapping(secrets, "secrets"))
         if not persons:
             return {}
-        request = Asking.read(
+        request = ResponseRequest.read(
             name, persons, mechanism, self._answers, dataset=dataset, version=version, independent=independent
         )
-        numbers = self._book.answer(request.stored, lambda page: request.made(page, self._randomness), look=True)
+        numbers = self._log.answer(
+            lambda transaction, may_draw: request.answers(transaction, self._randomness, may_draw=may_draw), look=True
+        )
         return named(numbers, mechanism.names)
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
@@ -94,9 +103,11 @@ class Responding:
         """
         rows = check_persons(persons)
         wanted = None if version is None else exact_integer(version, "version")
-        return self._book.read(lambda page: answered(page, check_name(name, "name"), wanted, rows, self._answers))
+        return self._log.read(
+            lambda transaction: answered(transaction, check_name(name, "name"), wanted, rows, self._answers)
+        )
 
     @property
     def mechanisms(self) -> tuple[KeptMechanism, ...]:
         """Every version of every mechanism from which persons are answered, in the order bound."""
-        return self._book.read(lambda page: tuple(page.state.mechanisms.values()))
+        return self._log.read(lambda transaction: tuple(transaction.state.mechanisms.values()))

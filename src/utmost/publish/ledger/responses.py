@@ -1,6 +1,6 @@
 """Reading and drawing the responses of a release inside one transaction."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -15,8 +15,16 @@ from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.item_words import Tags
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import LedgerDamaged, Unsupported
-from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, level_key, level_seal, stored, unpacked
-from utmost.publish.ledger.book import Page
+from utmost.publish.ledger.block_encryption import (
+    Seal,
+    checked_parts,
+    level_key,
+    level_seal,
+    parts_digest,
+    stored,
+    unpacked,
+)
+from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
 from utmost.publish.ledger.state import Published
@@ -37,7 +45,7 @@ class LedgerDrawing:
     """A new response of a release, and where its noise comes from; see `Drawing`.
 
     Attributes:
-        page: The transaction in which it is drawn.
+        transaction: The transaction in which it is drawn.
         release: The release; one that is about to be published has no response yet.
         commitment: The commitment to its values.
         tags: Tags of the identifiers of the rows; None where noise goes by rows.
@@ -45,7 +53,7 @@ class LedgerDrawing:
         randomness: Source of random bits.
     """
 
-    page: Page
+    transaction: Transaction
     release: Published
     commitment: bytes
     tags: Tags | None
@@ -53,11 +61,11 @@ class LedgerDrawing:
     randomness: Randomness
 
     @classmethod
-    def of(cls, page: Page, release: Published, level: Level, randomness: Randomness) -> "LedgerDrawing":
+    def of(cls, transaction: Transaction, release: Published, level: Level, randomness: Randomness) -> "LedgerDrawing":
         """A new response of a release that is there."""
-        tags = None if release.items is None else stored_tags(page, release)
+        tags = None if release.items is None else stored_tags(transaction, release)
         step = Step.from_known(release.responses, level)
-        return cls(page, release, stored_commitment(page, release), tags, step, randomness)
+        return cls(transaction, release, stored_commitment(transaction, release), tags, step, randomness)
 
     @property
     def level(self) -> Level:
@@ -76,52 +84,54 @@ class LedgerDrawing:
 
     def derived(self, *purpose: str) -> bytes:
         """32 bytes for one purpose, from the ledger's key."""
-        return self.page.key.derived(*purpose)
+        return self.transaction.key.derived(*purpose)
 
     def bits(self, *run: str) -> Randomness:
         """From the source, or in a ledger of derived noise from the key."""
-        if not self.page.state.is_derived:
+        if not self.transaction.state.is_derived:
             return self.randomness
         name, version, committed = self.about
         about = name, str(version), level_text(self.level), sha256(committed).hexdigest(), *run
-        return KeyedRandomness(self.page.key.derived("bits", *about))
+        return KeyedRandomness(self.transaction.key.derived("bits", *about))
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """Keyed by identifier for a release that is published so; else derived, or drawn, as the ledger was made."""
-        page, release, step = self.page, self.release, self.step
+        transaction, release, step = self.transaction, self.release, self.step
         if self.tags is not None:
-            noise = item_release(page.key, release, self.commitment, (*release.path, self.level), self.level)
+            noise = item_release(transaction.key, release, self.commitment, (*release.path, self.level), self.level)
             return ItemNoise(step, noise, self.tags)
-        if not page.state.is_derived:
+        if not transaction.state.is_derived:
             method: Method = "constant" if self.cells <= CONSTANT_UP_TO else "table"
             return DrawnNoise(step, lattice, self.randomness, method)
         check_apart(release.responses, self.level)
         name, version, content = self.about
         about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run
-        return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
+        return DerivedNoise(step, lattice, lambda *place: transaction.key.derived("noise", *about, *map(str, place)))
 
 
-def stored_commitment(page: Page, release: Published) -> bytes:
+def stored_commitment(transaction: Transaction, release: Published) -> bytes:
     """The commitment to the values of a release that is there.
 
     Raises:
         LedgerDamaged: where it is not as it was written.
     """
     first = min(response.event for response in release.responses.values())
-    committed = page.rows.part(first, 0)
+    committed = transaction.rows.part(first, 0)
     if committed is None or sha256(committed).hexdigest() != release.commitment:
         raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
     return committed
 
 
-def stored_response(page: Page, release: Published, level: Level, progress: Progress | None) -> dict[str, Integers]:
+def stored_response(
+    transaction: Transaction, release: Published, level: Level, progress: Progress | None
+) -> dict[str, Integers]:
     """A response that is there, in steps, by column.
 
     Raises:
         LedgerDamaged: where it is not as it was written.
     """
-    page.repeated.add(release.responses[level].event)
-    blocks = _page_blocks(page, release, level)
+    transaction.repeated.add(release.responses[level].event)
+    blocks = _kept_blocks(transaction, release, level)
     done, size, columns = 0, release.rows * len(release.columns), {}
     for name in release.columns:
         parts = []
@@ -138,62 +148,63 @@ def draw_response(
     drawing: LedgerDrawing,
     values: Mapping[str, Integers] | None,
     progress: Progress | None,
-    before: tuple[bytes, ...] = (),
-) -> tuple[dict[str, Integers], dict[str, Any]]:
-    """Draw a response at a new level and store its blocks.
+    kind: str,
+    facts: Mapping[str, Any],
+    before: Sequence[bytes] = (),
+) -> dict[str, Integers]:
+    """Draw a response at a new level, seal its blocks, and append the event that holds them.
 
     Args:
         values: True values by column, in steps; needed only beyond the loosest level, and for points.
+        kind, facts: Kind of the event, and what it says beside the response.
         before: Parts that the event keeps ahead of the response.
 
     Returns:
-        The response in steps, and the facts that its event must hold.
+        The response in steps, by column.
 
     Raises:
         OutOfRange: for a level so strict that its answers would have no error bar.
     """
-    page, release, level, step = drawing.page, drawing.release, drawing.level, drawing.step
+    transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
     answer = release.noise.answering(drawing, values)
-    event, root, drawn, done = page.state.number + 1, Root(), {}, 0
-    seal = level_seal(page.key, page.state.identity, release, level, is_sealed=page.state.is_sealed)
+    event, parts, drawn, done = transaction.state.number + 1, [*before], dict[str, Integers](), 0
+    seal = level_seal(
+        transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
+    )
     word = release.noise.word(level, drawing.cells)
-    for part in before:
-        _put(page, event, root, part)
-    below, above = (None if at is None else _by_column(page, release, at) for at in answer.known)
+    below, above = (None if at is None else _by_column(transaction, release, at) for at in answer.known)
     for name in release.columns:
-        parts = []
+        blocks = []
         for block in answer.blocks(name, values, below, above, release.rows):
-            _put(page, event, root, seal.sealed(event, root.count, stored(block, word)))
-            parts.append(block)
+            parts.append(seal.sealed(event, len(parts), stored(block, word)))
+            blocks.append(block)
             done += block.size
             _report(progress, done, drawing.cells)
-        drawn[name] = _whole(parts, release.rows)
-    for blocks in (below, above):
-        if blocks is not None:
-            next(blocks(""), None)  # compares the digest of all parts
-    labels = label_key_under(seal, event, label_seal(page.key, page.state.identity, release))
-    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "label_key": labels}
-    return drawn, facts
+        drawn[name] = _whole(blocks, release.rows)
+    for known in (below, above):
+        if known is not None:
+            next(known(""), None)  # compares the digest of all parts
+    label_key = label_key_under(seal, event, label_seal(transaction.key, transaction.state.identity, release))
+    kept = {"level": level_text(level), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
+    transaction.append(kind, {**facts, **kept, "label_key": label_key}, parts)
+    return drawn
 
 
-def _put(page: Page, event: int, root: Root, content: bytes) -> None:
-    page.put(event, root.count, content)
-    root.add(content)
-
-
-def _by_column(page: Page, release: Published, level: Level) -> Blocks:
+def _by_column(transaction: Transaction, release: Published, level: Level) -> Blocks:
     """The blocks of a stored response, column after column: each column must be read to its end before the next.
 
     Asked for a column that is none, it reads on to the end, where the digest is compared.
     """
-    blocks = _page_blocks(page, release, level)
+    blocks = _kept_blocks(transaction, release, level)
     return lambda column: blocks
 
 
-def _page_blocks(page: Page, release: Published, level: Level) -> Iterator[Integers]:
-    seal = level_seal(page.key, page.state.identity, release, level, is_sealed=page.state.is_sealed)
-    return stored_blocks(page.rows, release, level, seal)
+def _kept_blocks(transaction: Transaction, release: Published, level: Level) -> Iterator[Integers]:
+    seal = level_seal(
+        transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
+    )
+    return stored_blocks(transaction.rows, release, level, seal)
 
 
 def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
@@ -210,9 +221,9 @@ def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> I
         yield block
 
 
-def page_labels(page: Page, release: Published) -> Named:
+def labels_kept(transaction: Transaction, release: Published) -> Named:
     """`labels_of`, for whoever holds the ledger's key."""
-    return labels_of(page.rows, release, label_seal(page.key, page.state.identity, release))
+    return labels_of(transaction.rows, release, label_seal(transaction.key, transaction.state.identity, release))
 
 
 def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
@@ -252,12 +263,12 @@ def answer_alone(
     return Answer(values, release.promise.as_read(columns, named), plan, rows, remembered, None)
 
 
-def key_of_level(page: Page, release: Published, level: Level) -> bytes:
+def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:
     """The key of one response, as a recipient gets it."""
-    if not page.state.is_sealed or level not in release.responses:
+    if not transaction.state.is_sealed or level not in release.responses:
         where = repr(release.name)
         raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)
-    return level_key(page.key, page.state.identity, release, level)
+    return level_key(transaction.key, transaction.state.identity, release, level)
 
 
 def _whole(parts: list[Integers], rows: int) -> Integers:

@@ -93,7 +93,8 @@ class Source:
         """Check that no value is larger than was declared, or than a response of so many cells takes."""
         most, bound = self.promise.lasting_noise.bound(self.rows * len(self.columns))
         for name, column in self.columns.items():
-            if column.size and max(_size(column.max()), _size(column.min())) > most:
+            ends = column[[column.argmin(), column.argmax()]].tolist() if column.size else []
+            if any(abs(end) > most for end in ends):
                 row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
                 raise BadTable(
                     f"no value may be larger than {bound}",
@@ -110,7 +111,10 @@ class Source:
         def table(released: Mapping[str, Any]) -> Any:
             bars = plan.bars(columns)
             margins = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
-            return self.with_released({**released, **margins}, {name: owner for name, (owner, _) in bars.items()})
+            kept = (*self.columns, *self.promise.public)
+            hidden = [name for name in self.adapter.names(self.table) if name not in kept]
+            behind = {name: owner for name, (owner, _) in bars.items()}
+            return self.adapter.with_columns(self.adapter.without(self.table, hidden), {**released, **margins}, behind)
 
         public = tuple(name for name in self.order if name in self.promise.public)
         rows = len(next(iter(written.values()))) if noise.names_rows else self.rows
@@ -137,22 +141,13 @@ class Source:
         check_distinct(column, id_column, partial(self.adapter.place, self.table))
         return None
 
-    def with_released(self, released: Mapping[str, NDArray[Any]], after: Mapping[str, str]) -> Any:
-        """The table that came, with released values in place of the true ones, and no column that is not public.
 
-        Args:
-            after: for each column that is new the one behind which it stands.
-        """
-        names = self.adapter.names(self.table)
-        unsaid = [name for name in names if name not in self.columns and name not in self.promise.public]
-        return self.adapter.with_columns(self.adapter.without(self.table, unsaid), released, after)
-
-
-def read_source(table: Any, promise: Promise, *, by_item: bool, kind: str | None) -> Source:
+def read_source(table: Any, promise: Promise, public: Sequence[str], *, by_item: bool, kind: str | None) -> Source:
     """Read and check every value that is to be released.
 
     Args:
         promise: Promise about the table; columns that are neither released nor public are left out of the answer.
+        public: The public columns; those that the table does not have are left out.
         by_item: Whether noise is keyed by the identifiers.
         kind: Kind of table that the answers are; None for the kind of this table.
     """
@@ -174,7 +169,7 @@ def read_source(table: Any, promise: Promise, *, by_item: bool, kind: str | None
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
-    found = promise.as_read(chosen, [name for name in adapter.names(table) if name in promise.public])
+    found = promise.as_read(chosen, [name for name in adapter.names(table) if name in public])
     made = adapter.kind(table, _published(adapter, table, values, found.public)) if kind is None else kind
     return Source(table, adapter, found, made, values, identifiers, items, rows[chosen[0]])
 
@@ -215,7 +210,7 @@ def new_source(table: Any, promise: Promise) -> Source:
     rows, kind = noise.measured(table)
     names = tuple(adapter_of(rows).names(rows))
     public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
-    source = read_source(rows, promise.as_read(promise.columns, public), by_item=promise.keyed_by_id, kind=kind)
+    source = read_source(rows, promise, public, by_item=promise.keyed_by_id, kind=kind)
     noise.check_size(source.rows, len(source.columns))
     column = source.adapter.column
     true = {released: column(rows, released) for released in source.columns} if source.promise.public else {}
@@ -228,7 +223,8 @@ def release_source(release: Published, table: Any) -> Source:
     """The values of a table that is brought again for a release that is there."""
     noise = release.noise
     rows, _ = noise.measured(noise.rows_of(table, release.columns))
-    return read_source(rows, release.promise, by_item=release.items is not None, kind=release.kind)
+    by_item = release.items is not None
+    return read_source(rows, release.promise, release.public, by_item=by_item, kind=release.kind)
 
 
 _BYTES = 16
@@ -313,10 +309,6 @@ def cell_bytes(column: NDArray[Any]) -> bytes:
     if column.size and isinstance(column[0], Fraction):
         return ",".join(map(str, column.tolist())).encode()
     return packed(column)
-
-
-def _size(cell: Any) -> Any:
-    return abs(cell.item() if isinstance(cell, np.generic) else cell)
 
 
 def _text_runs(column: NDArray[np.object_]) -> list[bytes]:

@@ -113,15 +113,12 @@ def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
     >>> together([(level(1), None), (level(1), ("by country", "A")), (level("1/5"), ("by country", "B"))]).epsilon
     Fraction(2, 1)
     """
-    partitions: dict[str, dict[str, Spending]] = {}
-    total = Spending()
+    whole, partitions = list[Level](), dict[str, dict[str, list[Level]]]()
     for level, part in spent:
-        if part is None:
-            total = total + Spending.of([level])
-        else:
-            parts = partitions.setdefault(part[0], {})
-            parts[part[1]] = parts.get(part[1], Spending()) + Spending.of([level])
-    return sum((reduce(Spending.larger, parts.values()) for parts in partitions.values()), total)
+        levels = whole if part is None else partitions.setdefault(part[0], {}).setdefault(part[1], [])
+        levels.append(level)
+    largest = (reduce(Spending.larger, map(Spending.of, parts.values())) for parts in partitions.values())
+    return sum(largest, Spending.of(whole))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -82,15 +82,24 @@ class SqliteStore:
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         """Do the work in one transaction, see `Store`."""
         if not write:
-            return self._once(work, write=False)
+            return in_transaction(self._path, lambda connection: work(rows_on(connection)), self._timeout, write=False)
         # SQLite opens what is there alone (mode=rw): the file is made here, with the rights of a ledger's.
         make_file(self._path)
         # Threads take turns here: SQLite's own wait polls, and may pass over one of them until its time is up.
         lock = self._lock()
         if not lock.acquire(timeout=self._timeout):
             raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
+
+        # Looked at inside the transaction that writes: a trigger or another index that somebody adds would act on our
+        # rows.
+        def checked(connection: sqlite3.Connection) -> T:
+            odd = _odd(connection) if _schema(connection) else []
+            if odd:
+                raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
+            return work(rows_on(connection))
+
         try:
-            return self._once(work, write=True)
+            return in_transaction(self._path, checked, self._timeout, write=True)
         finally:
             lock.release()
 
@@ -110,20 +119,6 @@ class SqliteStore:
             # A lock that was held at the fork stays held for ever in the child.
             self._turn = pid, lock = os.getpid(), threading.Lock()
         return lock
-
-    def _once(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        if not write:
-            return in_transaction(self._path, lambda connection: work(rows_on(connection)), self._timeout, write=False)
-
-        # Looked at inside the transaction that writes: a trigger or another index that somebody adds would act on our
-        # rows.
-        def checked(connection: sqlite3.Connection) -> T:
-            odd = _odd(connection) if _schema(connection) else []
-            if odd:
-                raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
-            return work(rows_on(connection))
-
-        return in_transaction(self._path, checked, self._timeout, write=True)
 
 
 class VolatileStore(ProcessMemory):

@@ -18,15 +18,16 @@ from utmost.publish.ledger.labels import Labels
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.spending import Spending, together
 from utmost.publish.promises.drawing import BLOCK
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Part, Promise
 from utmost.publish.promises.promised_noise import Noise
 
-Item = tuple[str, int]
+ReleaseKey = tuple[str, int]
 """A release: its name and version."""
 
 
 @dataclass(frozen=True, slots=True)
-class ByItem:
+class ItemFacts:
     """What is known of a release whose noise is addressed by item.
 
     Attributes:
@@ -48,7 +49,7 @@ class ByItem:
         return {"tags": self.tags, "universe": None if self.universe is None else dict(self.universe)}
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "ByItem":
+    def of_facts(cls, facts: Mapping[str, Any]) -> "ItemFacts":
         """What an event keeps."""
         tags, universe = facts["tags"], facts["universe"]
         if tags is not None and type(tags) is not str:
@@ -87,7 +88,7 @@ class Published(Display):
         rows: Number of rows of each released column.
         kind: Kind of table that was published.
         commitment: Digest of the commitment to the values.
-        values: Sealed digests by which the values are known again, see `Likeness`.
+        values: Sealed digests by which the values are known again, see `TableDigests`.
         items: Facts about noise that is keyed by identifier; None where it goes by rows.
         labels: Facts about the public columns that the ledger keeps; None where there are none.
         bound: Digest of all public facts about the release, see `bound_facts`.
@@ -102,7 +103,7 @@ class Published(Display):
     kind: str
     commitment: str
     values: str
-    items: ByItem | None
+    items: ItemFacts | None
     labels: Labels | None
     bound: bytes
     responses: Mapping[Level, Response]
@@ -214,12 +215,12 @@ class State:
     is_sealed: bool = True
     is_derived: bool = False
     has_witness: bool = True
-    releases: Mapping[Item, Published] = field(default_factory=dict)
+    releases: Mapping[ReleaseKey, Published] = field(default_factory=dict)
     limits: Mapping[str, Level] = field(default_factory=dict)
     missing: Mapping[str, Spending] = field(default_factory=dict)
     quarantine: str | None = None
-    requests: Mapping[str, tuple[Item, Level]] = field(default_factory=dict)
-    mechanisms: Mapping[Item, KeptMechanism] = field(default_factory=dict)
+    requests: Mapping[str, tuple[ReleaseKey, Level]] = field(default_factory=dict)
+    mechanisms: Mapping[ReleaseKey, KeptMechanism] = field(default_factory=dict)
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:
@@ -286,6 +287,18 @@ class State:
         """Every dataset that has a release, a limit or a loss."""
         return sorted({*self.spending_datasets, *self.limits, *self.missing})
 
+    def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
+        """The facts that the ledger adds to the statement of an answer that is there.
+
+        They go by the event of the answer, so that whoever asks again later is told the same, whatever came after it.
+        """
+        event = release.responses[at].event
+        levels = tuple(level for level in release.levels if release.responses[level].event <= event)
+        versions = (self.releases[release.name, version] for version in self.versions(release.name))
+        spent = (version.spent_by(event) for version in versions)
+        together = Spending.of(level for level in spent if level is not None).level
+        return LedgerFacts(release.name, release.version, levels, together)
+
     @property
     def spending_datasets(self) -> list[str]:
         """Every dataset that a release or a mechanism names."""
@@ -306,6 +319,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     """
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
     missing, mechanisms, draws, folding = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
+    number, last = state.number, state.mac
     for event, mac in events:
         facts = event.facts
         try:
@@ -350,9 +364,18 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             raise LedgerDamaged(
                 "an event must hold its facts", came=repr(error), where=f"event {event.number}"
             ) from None
-        folding = replace(folding, number=event.number, mac=mac)
-    folding = replace(folding, mechanisms=mechanisms, draws=draws)
-    return replace(folding, releases=releases, limits=limits, missing=missing, requests=requests)
+        number, last = event.number, mac
+    return replace(
+        folding,
+        number=number,
+        mac=last,
+        releases=releases,
+        limits=limits,
+        missing=missing,
+        requests=requests,
+        mechanisms=mechanisms,
+        draws=draws,
+    )
 
 
 _TEXT, _NUMBER = (str,), (int,)
@@ -428,7 +451,7 @@ def published_facts(
     kind: str,
     commitment: bytes,
     values: str,
-    items: ByItem | None,
+    items: ItemFacts | None,
     labels: Labels | None,
 ) -> dict[str, Any]:
     """The facts of a release that an event keeps, for all levels; `release_of_facts` reads them.
@@ -451,15 +474,16 @@ def published_facts(
     }
 
 
-def release_of_facts(facts: Mapping[str, Any]) -> Published:
-    """What an event says of a release at all levels: before its first response."""
+def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = None) -> Published:
+    """The release of an event at all levels, before its first response; its request is read where it is not known."""
+    known = {name: facts[name] for name in _REQUESTED if name in facts} if request is None else {}
     return Published(
-        request=PublishRequest.of_facts({name: facts[name] for name in _REQUESTED if name in facts}),
+        request=PublishRequest.of_facts(known) if request is None else request,
         rows=facts["rows"],
         kind=facts["kind"],
         commitment=facts["commitment"],
         values=facts["values"],
-        items=None if facts["items"] is None else ByItem.of_facts(facts["items"]),
+        items=None if facts["items"] is None else ItemFacts.of_facts(facts["items"]),
         labels=Labels.of_facts(facts["labels"], facts["rows"]),
         bound=bound_facts(facts),
         responses={},

@@ -12,8 +12,8 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.publish.ledger.block_encryption import level_seal
-from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_told_apart
+from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import label_seal, opened_label_seal
@@ -81,9 +81,9 @@ class Verification(Display):
     answers: int = 0
 
 
-def verified(key: Key, page: Page) -> Verification:
+def verified(key: Key, transaction: Transaction) -> Verification:
     """Recompute the chain, every response's digest and length, the order of levels, and the budgets."""
-    rows = page.rows
+    rows = transaction.rows
     if rows.version() != VERSION:
         raise LedgerDamaged(f"the tables must be of version {VERSION}", came=rows.version(), where="utmost_schema")
     chain = rows.events()
@@ -96,28 +96,28 @@ def verified(key: Key, page: Page) -> Verification:
         _check_step(state, events[-1])
         state = folded(state, [(events[-1], mac)])
         _check_limits(state, events[-1])
-    _check_places(page, events)
-    cells = sum(_check_responses(key, page, state, release) for release in state.releases.values())
+    _check_places(transaction, events)
+    cells = sum(_check_responses(key, transaction, state, release) for release in state.releases.values())
     responses = sum(len(release.responses) for release in state.releases.values())
     spent = {d: state.spending(d) for d in state.datasets}
     return Verification(len(chain), responses, cells, spent, checked_answers(key, rows, state))
 
 
-def verified_with_witness(book: Book) -> Verification:
+def verified_with_witness(log: EventLog) -> Verification:
     """`verified` after the database's own check, and the check of the chain that the witness holds."""
-    problems = book.store.problems()
+    problems = log.store.problems()
     if problems:
-        raise LedgerDamaged("the database must be sound", came=problems[0], where=book.store.place)
-    book.check_witness()
-    return book.read(lambda page: verified(page.key, page))
+        raise LedgerDamaged("the database must be sound", came=problems[0], where=log.store.place)
+    log.check_witness()
+    return log.read(lambda transaction: verified(transaction.key, transaction))
 
 
-def history(page: Page, name: str | None, dataset: str | None) -> tuple[Event, ...]:
+def history(transaction: Transaction, name: str | None, dataset: str | None) -> tuple[Event, ...]:
     """The events, oldest first: all, or those of a release or a dataset."""
-    rows = page.rows.events()
-    check_chain(page.key, 0, START, rows)
+    rows = transaction.rows.events()
+    check_chain(transaction.key, 0, START, rows)
     events = [read_event(number, body) for number, body, _ in rows]
-    return tuple(event for event in events if _concerns(event, name, dataset, page.state))
+    return tuple(event for event in events if _concerns(event, name, dataset, transaction.state))
 
 
 def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
@@ -154,10 +154,10 @@ def _check_limits(state: State, event: Event) -> None:
         raise LedgerDamaged("a budget must not be exceeded", came=f"dataset {dataset!r}", where=f"event {event.number}")
 
 
-def _check_places(page: Page, events: list[Event]) -> None:
+def _check_places(transaction: Transaction, events: list[Event]) -> None:
     """Exactly the parts that the events name are stored."""
     named = [(event.number, part) for event in events for part in range(event.facts.get("parts", 0))]
-    stored = list(page.rows.parts())
+    stored = list(transaction.rows.parts())
     if stored != named:
         odd = sorted(set(stored) ^ set(named))
         raise LedgerDamaged(
@@ -167,16 +167,16 @@ def _check_places(page: Page, events: list[Event]) -> None:
         )
 
 
-def _check_responses(key: Key, page: Page, state: State, release: Published) -> int:
+def _check_responses(key: Key, transaction: Transaction, state: State, release: Published) -> int:
     """Digests, seals and lengths of all responses of a release; how many cells they have."""
     if release.items is not None and not release.items.is_kept:
         return 0
     labels = label_seal(key, state.identity, release)
-    labels_of(page.rows, release, labels)
+    labels_of(transaction.rows, release, labels)
     cells = 0
     for at, response in release.responses.items():
         seal = level_seal(key, state.identity, release, at, is_sealed=state.is_sealed)
-        cells += sum(block.size for block in stored_blocks(page.rows, release, at, seal))
+        cells += sum(block.size for block in stored_blocks(transaction.rows, release, at, seal))
         if opened_label_seal(seal, response.event, response.label_key) != labels:
             where = f"event {response.event}"
             raise LedgerDamaged("every level must open the labels", came="a level that opens none", where=where)
@@ -192,50 +192,50 @@ def receipt(key: Key, state: State) -> str:
     return f"{text}:{_signed(key, text)}"
 
 
-def check_receipt(book: Book, line: str) -> None:
+def check_receipt(log: EventLog, line: str) -> None:
     """Find out whether a ledger still holds what it held; if not, it is in quarantine from now on."""
     text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
     # In constant time: whoever may try receipts must not find a mac byte by byte.
-    if not hmac.compare_digest(signed.encode(), _signed(book.key, text).encode()):
+    if not hmac.compare_digest(signed.encode(), _signed(log.key, text).encode()):
         raise KeyRefused("a receipt must be this ledger's, unchanged", where="receipt")
     _, identity, number, mac = text.split(":")
 
-    def work(page: Page) -> bool:
-        if page.state.identity != identity:  # of another ledger that has the same key
+    def work(transaction: Transaction) -> bool:
+        if transaction.state.identity != identity:  # of another ledger that has the same key
             raise KeyRefused("a receipt must be this ledger's", came="another ledger's", where="receipt")
-        if page.rows.mac(int(number)) == bytes.fromhex(mac):
+        if transaction.rows.mac(int(number)) == bytes.fromhex(mac):
             return True
-        if page.state.quarantine is None:
-            page.append("quarantined", {"reason": f"a receipt is about {number} events that it does not hold"})
+        if transaction.state.quarantine is None:
+            transaction.append("quarantined", {"reason": f"a receipt is about {number} events that it does not hold"})
         return False
 
-    if not book.write(work, quarantined=True):
+    if not log.write(work, quarantined=True):
         raise Quarantined("the ledger must hold what it held", came="an earlier or another state", where="receipt")
 
 
-def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | None) -> None:
+def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | None) -> None:
     """Write the event that ends a quarantine, and let the witness start over."""
     check_name(reason, "reason")
     if missing is not None and not isinstance(missing, Mapping):
         raise wrong_kind("missing", "a mapping of datasets to levels", missing)
     levels_missing = {check_name(dataset, "dataset"): level(epsilon) for dataset, epsilon in (missing or {}).items()}
 
-    def work(page: Page) -> None:
-        if page.reason is None:
+    def work(transaction: Transaction) -> None:
+        if transaction.reason is None:
             raise OutOfRange("only a quarantine can be ended", came="a ledger that is in none", where="resume")
         for dataset in levels_missing:
-            check_told_apart(page.state, dataset)
-        known = book.loss(page)
+            check_told_apart(transaction.state, dataset)
+        known = log.loss(transaction)
         if known is None and missing is None:
             raise OutOfRange(
                 "somebody must know what is missing", came="no witness", where="resume", remedy=_MEND_MISSING
             )
         # The limits that a rollback forgot hold again before anything else is charged.
         for dataset, limit in ({} if known is None else known.limits).items():
-            page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
-        page.append("resumed", _facts(reason, page.state, known, levels_missing))
+            transaction.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
+        transaction.append("resumed", _facts(reason, transaction.state, known, levels_missing))
 
-    book.write(work, quarantined=True, over=True)
+    log.write(work, quarantined=True, over=True)
 
 
 def _facts(

@@ -42,7 +42,7 @@ from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Quarant
 from utmost.publish.ledger.events import START, check_chain, read_event
 from utmost.publish.ledger.key import Key, make_file
 from utmost.publish.ledger.sqlite_store import in_transaction
-from utmost.publish.ledger.state import Item, State, folded
+from utmost.publish.ledger.state import ReleaseKey, State, folded
 from utmost.publish.ledger.store import Part, Row
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ KEPT = "No answer was given. What was drawn is kept and counts: the same call, o
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class WitnessRecord:
     """What a witness holds, in short.
 
     Attributes:
@@ -86,9 +86,11 @@ class Witness:
     timeout: float
     is_sealed: bool = False
 
-    def held(self) -> Held:
+    def record(self) -> WitnessRecord:
         """The last event that is settled, and those that are pending."""
-        return self._read(lambda connection: Held(_last(connection), tuple(_rows(connection, "utmost_pending"))))
+        return self._read(
+            lambda connection: WitnessRecord(_last(connection), tuple(_rows(connection, "utmost_pending")))
+        )
 
     def last(self) -> tuple[int, bytes] | None:
         """The number and mac of the last event that is settled; None where none is."""
@@ -186,7 +188,7 @@ class Witness:
 
     def _may_hold(self, row: Row) -> bool:
         try:
-            return row in self.held().pending
+            return row in self.record().pending
         except LedgerError:
             return True
 
@@ -276,7 +278,7 @@ class RollbackLoss:
     """
 
     missing: Mapping[str, tuple[Level, ...]]
-    closed: tuple[Item, ...]
+    closed: tuple[ReleaseKey, ...]
     limits: Mapping[str, Level]
 
 
@@ -289,7 +291,7 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
         ledger: what the ledger has now.
     """
     missing: dict[str, list[Level]] = {}
-    closed: list[Item] = []
+    closed: list[ReleaseKey] = []
     for item, seen in witness.releases.items():
         charge = missing.setdefault(seen.dataset, [])
         own = common.releases.get(item)
@@ -331,7 +333,7 @@ def _forgotten_limits(common: State, witness: State, ledger: State) -> dict[str,
     return forgotten
 
 
-def _is_closed_since(item: Item, relaxable: bool, ledger: State) -> bool:
+def _is_closed_since(item: ReleaseKey, relaxable: bool, ledger: State) -> bool:
     return not relaxable and item in ledger.releases and ledger.releases[item].relaxable
 
 

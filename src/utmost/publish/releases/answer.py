@@ -243,6 +243,7 @@ class Answer(Display, Generic[Table]):
         *,
         confidence: Number | None = None,
         family: "Families | None" = None,
+        means: bool = False,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
@@ -252,6 +253,7 @@ class Answer(Display, Generic[Table]):
         Args:
             confidence: Confidence of the margins; that of the answer if left out.
             family: Marginal of a plan whose table is written, see `NoisySums.save`.
+            means: Whether the table of a plan has means beside counts and sums, see `with_means`.
             path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
 
         Returns:
@@ -262,7 +264,7 @@ class Answer(Display, Generic[Table]):
         """
         answer = self if confidence is None else self.with_confidence(confidence)
         if (sums := answer._sums_of_plan) is not None:
-            return sums.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
+            return sums.save(path, family=family, means=means, format=format, sign=sign, overwrite=overwrite)
         return saved(answer.publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
@@ -319,6 +321,34 @@ class Answer(Display, Generic[Table]):
         """The sum over a selection less the sum over another, by a plan: `NoisySums.difference`."""
         return self._sums("a difference").difference(first, second, confidence=confidence)
 
+    def count(self, where: "Where | None" = None, *, confidence: Number | None = None) -> "Estimate":
+        """How many events a selection has, by a plan, also where their amounts were noised together with their counts.
+
+        Args:
+            where, confidence: as for `total`.
+
+        Raises:
+            OutOfRange: for sums alone, which count nobody. NotDetermined, OutOfRange: as `total`.
+        """
+        return self._sums("a count").count(where, confidence=confidence)
+
+    def with_means(self, family: "Families") -> LabelledTable:
+        """One table of a plan with counts, sums and means of amounts that were counted with ``most_events``.
+
+        Args:
+            family: Name of the table; "" for the total.
+
+        Raises:
+            NotDetermined, OutOfRange: as for one table, and for counts or sums alone.
+        """
+        return self._sums("a table with means").with_means(family)
+
+    def count_bars(
+        self, *families: "Families", confidence: Number | None = None, together: bool = False
+    ) -> dict[str, int | float]:
+        """The margins of counts that were noised together with sums, by table; arguments as for `bars`."""
+        return self._sums("margins of counts").count_bars(*families, confidence=confidence, together=together)
+
     def mean(
         self,
         name: str | None = None,
@@ -331,7 +361,8 @@ class Answer(Display, Generic[Table]):
         """The mean of a number over the individuals of a selection, by a plan: a sum over a count, with its interval.
 
         Args:
-            name: Name of a level whose labels stand for numbers; left out where ``sums`` is given.
+            name: Name of a level whose labels stand for numbers; left out where ``sums`` is given, and where the mean
+                of amounts is meant that were noised together with their counts.
             where: Selection; everything if left out.
             values: A number for each label, in order or by label; for bins, their midpoints.
             sums: Answer with the sums of the number, over a domain that has the selection.

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from math import ceil, floor, log10
 from os import fsdecode
 from pathlib import Path
 from typing import Any
@@ -58,8 +59,9 @@ from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, Pub
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Publication, saved
+from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import LabelledTable
-from utmost.tables.frames.any_table import labelled
+from utmost.tables.frames.any_table import adapter_of, labelled
 
 _ALL_BUT_EXCLUDED = Fraction(1, 10**6)
 """With this chance at most noise alone puts any of the public facts so far from what was released."""
@@ -171,6 +173,7 @@ class NoisySums(Display):
         path: Path | str,
         *,
         family: Families | None = None,
+        means: bool = False,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
@@ -180,6 +183,7 @@ class NoisySums(Display):
         Args:
             path: ends in .json for the document, which holds statement and noisy sums; else the table's, see `saved`.
             family: the levels of the table; those of the cells if left out.
+            means: whether the table has means beside sums and counts that were noised together, see `with_means`.
             format, sign, overwrite: as for `saved`.
 
         Returns:
@@ -189,12 +193,19 @@ class NoisySums(Display):
             NotDetermined, OutOfRange: for a family that the release does not have.
             Unsupported, KeyRefused: as `saved`.
         """
-        if family is None and format is None and fsdecode(as_path(path, "path")).lower().endswith(".json"):
+        averaged = truth(means, "means")
+        if (
+            family is None
+            and format is None
+            and not averaged
+            and fsdecode(as_path(path, "path")).lower().endswith(".json")
+        ):
             publication = Publication(self.measured, lambda _: self.facts(), self.facts)
         else:
             finest = self.domain.finest if self._amounts is None else self._amounts.seen(self.domain.finest)
             chosen = self.domain.level_names(finest) if family is None else family
-            publication = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
+            said = partial(workload_table_statement, self, chosen, with_means=averaged)
+            publication = Publication(self.with_means(chosen) if averaged else self[chosen], said)
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @classmethod
@@ -236,8 +247,7 @@ class NoisySums(Display):
     def __getitem__(self, family: Families) -> LabelledTable:
         """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
 
-        Where counts were noised together with sums (``most_events``) it has both, each under its name: see
-        `SumsAndCounts`.
+        Where counts were noised together with sums (``most_events``) it has both, each under its name.
 
         Args:
             family: names of levels, each of which may be narrowed to a label: ``"department outcome=admitted"``.
@@ -279,7 +289,7 @@ class NoisySums(Display):
     ) -> Estimate:
         """The sum over a selection of cells, with its error bar.
 
-        Where counts were noised together with sums it is that of the amounts; `SumsAndCounts` has the count.
+        Where counts were noised together with sums it is that of the amounts; `count` has the other.
 
         Args:
             where: by the name of a level a label, a list of labels, or of bins ``slice(low, high)``; everything when
@@ -334,7 +344,8 @@ class NoisySums(Display):
         """The mean of a number over the individuals of a selection: a sum over a count, with its interval.
 
         Args:
-            name: a level whose labels stand for numbers; left out where ``sums`` is given.
+            name: Level whose labels stand for numbers; left out where ``sums`` is given, and where the amounts that
+                were noised together with counts are meant.
             where: the selection; everything when left out.
             values: a number for each label, in order or by label; for bins, their midpoints.
             sums: another release, of the sums of the number, over a domain in which the selection can be said.
@@ -351,6 +362,8 @@ class NoisySums(Display):
         optional(name, text, "name")
         if sums is not None:
             instance(sums, NoisySums, "sums")
+        if name is None and sums is None and self._amounts is not None:
+            name = self._amounts.amount.name
         if (name is None) == (sums is None):
             remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
             raise OutOfRange(
@@ -368,15 +381,59 @@ class NoisySums(Display):
             return _mean(ratio, amounts.amount.between)
         return _mean(self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence))
 
-    def group_means(self, family: Families) -> list[RatioBar]:
-        """The mean amount of the events of each row of a family's table, where counts are noised with sums.
+    def count(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
+        """How many events a selection has, also where their amounts were noised together with their counts.
+
+        Args:
+            where: Selection, as for `total`.
+            confidence: Confidence of the margin; the release's if left out.
 
         Raises:
-            NotDetermined, OutOfRange: as for one table.
+            OutOfRange: for sums alone, which count nobody. NotDetermined, OutOfRange: as `total`.
         """
-        chosen, narrow = self._named(family)
-        amounts = self._amounts
-        assert amounts is not None, "asked of sums and counts alone"
+        if self.unit.amount is None:
+            return self.total(where, confidence=confidence)
+        form, step = self.counted_form(where), self._pair().amount.step
+        value = self.reconstruction.value(self.measured, form)
+        return estimate_of(value, scaled(self.noise(form), 1 / step), self._sure(confidence))
+
+    def count_bars(
+        self, *families: Families, confidence: Number | None = None, together: bool = False
+    ) -> dict[str, int | float]:
+        """The margins of counts that were noised together with sums, by table; arguments as for `bars`."""
+        chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
+        weights, sure = self._pair().count, self._sure(confidence)
+        return self.widest_bars(chosen, weights, sure, together=truth(together, "together"))
+
+    def with_means(self, family: Families) -> LabelledTable:
+        """One table with counts and sums that were noised together, and the mean of each group with its interval.
+
+        Blank are means that are not determined: the count may be 0, as far as its noise allows to say.
+
+        Args:
+            family: Name of the table, as for one table; "" for the total.
+
+        Raises:
+            NotDetermined, OutOfRange: as for one table, and for counts or sums alone.
+
+        Cost: an interval for each row, a twentieth of a second.
+        """
+        name = self._pair().amount.name
+        table, names = self[family], [f"{name}_mean{end}" for end in ("", "_lower", "_upper")]
+        taken = set(adapter_of(table).names(table))
+        if taken & set(names):
+            came = repr(min(taken & set(names)))
+            raise OutOfRange("means stand in columns of their own names", came=came, remedy="Rename the level.")
+        shown_means = [_shown_mean(bar) for bar in self.group_means(family)]
+        ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
+        shown: LabelledTable = with_blanks(
+            table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_sum_margin")
+        )
+        return shown
+
+    def group_means(self, family: Families) -> list[RatioBar]:
+        """The mean amount of the events of each row of a family's table, where counts are noised with sums."""
+        (chosen, narrow), amounts = self._named(family), self._pair()
         seen, shape = amounts.seen(chosen), self.domain.group_shape(amounts.seen(chosen))
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
         forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
@@ -573,7 +630,7 @@ class NoisySums(Display):
     ) -> dict[str, int | float]:
         """The margins of families, by name; of several sizes of groups the largest.
 
-        Where counts were noised together with sums they are those of the sums; `SumsAndCounts.bars` has the counts'.
+        Where counts were noised together with sums they are those of the sums; `count_bars` has the others.
 
         Args:
             families: the families; when none is named, those that the strategy's workload wants, or the measured ones.
@@ -722,6 +779,14 @@ class NoisySums(Display):
             return self._errors.of_family(family)
         return self._errors.of_amounts(amounts, family, weights)
 
+    def _pair(self) -> AmountPair:
+        """The two parts of amounts whose events were counted beside them."""
+        amounts = self._amounts
+        if amounts is None:
+            remedy = "Count with most_events=, beside each=."
+            raise OutOfRange("sums and counts must have been noised together", came="one of them", remedy=remedy)
+        return amounts
+
     @property
     def _amounts(self) -> AmountPair | None:
         return self.strategy.amount_pair
@@ -772,3 +837,14 @@ def _mean(ratio: FiellerSet, ends: tuple[Fraction, Fraction] | None = None) -> R
     if ratio.bottom <= 0:
         return RatioBar.undetermined(1 - ratio.miss)
     return ratio.bar() if ends is None else ratio.bar().between(*ends)
+
+
+def _shown_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None]:
+    """A mean and the ends of its interval, to three digits of its width; blank where it is not determined."""
+    if not bar.determined or bar.estimate is None:
+        return None, None, None
+    places = 2 - floor(log10(bar.upper - bar.lower)) if bar.upper > bar.lower else 15
+    unit = Fraction(10) ** -places
+    rounded = round(Fraction(bar.estimate) / unit), floor(Fraction(bar.lower) / unit), ceil(Fraction(bar.upper) / unit)
+    mean, lower, upper = (float(steps * unit) for steps in rounded)
+    return mean, lower, upper

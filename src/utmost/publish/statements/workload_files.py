@@ -11,7 +11,6 @@ from utmost.publish.promises.statement import digest_of, does_not_follow, is_bla
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
@@ -43,7 +42,7 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> NoisySums:
     """
     release = stated_workload_table(statement)
     family = _family(statement, release)
-    table_of_it = SumsAndCounts(release).with_means(family) if "means" in statement else release[family]
+    table_of_it = release.with_means(family) if "means" in statement else release[family]
     expected = table_formats.as_columns(table_of_it)
     columns = table_formats.as_columns(table)
     if list(columns) != list(expected):

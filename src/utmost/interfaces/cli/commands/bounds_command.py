@@ -22,16 +22,16 @@ Contributions = Annotated[
     file_options.File,
     argument(
         "CONTRIBUTIONS",
-        "What utmost count --contributions counted, released; with --public as it was counted.",
+        "Contributions that utmost count --contributions counted, released; with --public as counted.",
         parser=file_options.published,
     ),
 ]
-AtMost = Annotated[int | None, option("K", "Where --per-cell is to be chosen: this bound; 1.")]
-PerCell = Annotated[str | None, option("S", "Where --at-most is to be chosen: this bound; 1.")]
+AtMost = Annotated[int | None, option("K", "Bound on cells, while --per-cell is chosen; 1.")]
+PerCell = Annotated[str | None, option("S", "Bound on one cell, while --at-most is chosen; 1.")]
 Step = Annotated[str, option("STEP", "The step of amounts.")]
-Family = Annotated[str | None, option("LEVELS", 'Whose sums are wanted: "sex age", "total"; the cells if left out.')]
-Public = Annotated[bool, flag("The contributions are no secret, by your word: those of a public sample.", "--public")]
-Persons = Annotated[int | None, option("N", "With --public: how many persons there will be, a public number.")]
+Family = Annotated[str | None, option("LEVELS", 'Sums that are wanted: "sex age", "total"; the cells if left out.')]
+Public = Annotated[bool, flag("The contributions are of a public sample, and no secret.", "--public")]
+Persons = Annotated[int | None, option("N", "With --public: number of persons in the table, a public number.")]
 
 
 def bounds(

@@ -62,9 +62,9 @@ def _value(report: dict[str, Any], name: str) -> str:
 
 
 Labels = Annotated[list[str] | None, option("NAMES", "The categories, fixed beforehand, separated by commas.")]
-Categories = Annotated[int | None, option("K", "Or only how many there are.")]
-Size = Annotated[int | None, option("D", "How many a report holds; the best number if left out.")]
-UpTo = Annotated[str | None, option("NUMBER", "Whether it can be relaxed to this larger epsilon at no loss.")]
+Categories = Annotated[int | None, option("K", "Number of categories, in place of --labels.")]
+Size = Annotated[int | None, option("D", "Number of categories in a report; the best number if left out.")]
+UpTo = Annotated[str | None, option("NUMBER", "Larger epsilon: can the reports be relaxed to it without loss?")]
 Table = Annotated[
     file_options.File | None,
     file_options.file_option("TABLE", "Draw a report for each row of this table; - for the pipe.", "--file"),
@@ -75,7 +75,9 @@ Reports = Annotated[
 ]
 Out = Annotated[Path | None, option("FILE", "With --file: write the reports, and nothing else.")]
 Short = Annotated[bool, flag("Report the number of a block: the same error in fewer bits.", "--short")]
-Save = Annotated[Path | None, option("FILE", "With --short: write labels, level and blocks, which all must share.")]
+Save = Annotated[
+    Path | None, option("FILE", "With --short: file for labels, level and blocks, which all clients share.")
+]
 Saved = Annotated[
     file_options.File | None, file_options.file_option("FILE", "The survey that --save wrote, in place of the others.")
 ]

@@ -23,16 +23,16 @@ from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
-Families = Annotated[str | None, option("LEVELS", 'Which table: "department sex"; that of the cells if left out.')]
+Families = Annotated[str | None, option("LEVELS", 'Table to write: "department sex"; that of the cells if left out.')]
 Given = Annotated[
     list[str] | None,
     option(
         "SUM: NUMBER",
-        'What is public and must hold: "total: 4526", "sex=men: 20..40" (both count; also 20.. and ..40), '
+        'Public facts that must hold: "total: 4526", "sex=men: 20..40" (both count; also 20.. and ..40), '
         '"sex outcome=admitted: public.csv" (labels and a column of numbers).',
     ),
 ]
-Hold = Annotated[str | None, option("LEVELS", 'One table whose sums stay those of the release, rounded: "total".')]
+Hold = Annotated[str | None, option("LEVELS", 'Table whose sums keep their released values, rounded: "total".')]
 
 
 def clean(

@@ -27,16 +27,14 @@ DOMAIN_REMEDY = 'Pass a JSON file such as {"region": ["North", "South"], "age": 
 
 CountedOut = Annotated[
     Path | None,
-    option("FILE", "Write it here, for its owner alone: .json keeps the unit, a table the counts; - for the pipe."),
+    option("FILE", "Output file, for its owner alone: .json keeps the unit, a table the counts; - for the pipe."),
 ]
 Part = Annotated[
-    str | None, option("AXIS", "Put each person into one label of this axis: a file for each, that share nobody.")
+    str | None, option("AXIS", "Axis by which persons are split: a file for each label, and no person in two files.")
 ]
 Together = Annotated[
     str | None,
-    option(
-        "AXIS", "An axis of 2 to 5 values: keep all cells of a row along it or none, of as many rows as --at-most has."
-    ),
+    option("AXIS", "Axis of 2 to 5 values: a person keeps all values of it in a row or none."),
 ]
 
 ReportFile = Annotated[
@@ -45,7 +43,10 @@ ReportFile = Annotated[
 ]
 Contributions = Annotated[
     str | None,
-    option("BOUNDS", "To choose a bound: how many persons each leaves whole, at-most=1,2,5 or per-cell=10,100."),
+    option(
+        "BOUNDS",
+        "Bounds to compare: the number of persons for whom each removes nothing: at-most=1,2,5 or per-cell=10,100.",
+    ),
 ]
 
 

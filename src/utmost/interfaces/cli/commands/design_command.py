@@ -155,7 +155,10 @@ def _face(report: dict[str, Any]) -> str:
     return f"the geometric mechanism without a remap loses {number(report['face_value_loss'])}"
 
 
-Prior = Annotated[str | None, option("PRIOR", "As for read; uniform or a file except on counts.")]
+Prior = Annotated[
+    str | None,
+    option("PRIOR", "Belief before the answer: uniform or a file; on counts also binomial:0.3 or poisson:4."),
+]
 DesignLoss = Annotated[
     str | None,
     option(

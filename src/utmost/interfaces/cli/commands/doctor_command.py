@@ -21,10 +21,8 @@ from utmost.interfaces.cli.screens.screen import facts, grid, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.version import __version__
 
-Check = Annotated[bool, flag("Run the self-check, too: some seconds, half a minute at most.")]
-Ledger = Annotated[
-    str | None, option("PLACE", "Look at the files of this ledger, too: their modes.", envvar="UTMOST_LEDGER")
-]
+Check = Annotated[bool, flag("Run the self-check as well: at most half a minute.")]
+Ledger = Annotated[str | None, option("PLACE", "Ledger whose files are checked as well.", envvar="UTMOST_LEDGER")]
 
 REQUIRED = ("numpy", "cryptography", "python-flint", "highspy", "threadpoolctl", "click")
 EXTRAS = {

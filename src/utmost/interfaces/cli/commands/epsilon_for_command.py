@@ -37,7 +37,7 @@ def show_plan(plan: CellPlan, *, wanted: str) -> None:
 Sensitivity = Annotated[
     str | None, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")
 ]
-Dimensions = Annotated[int, option("N", "With --planar: how many coordinates a point has.")]
+Dimensions = Annotated[int, option("N", "With --planar: number of coordinates of a point.")]
 
 
 def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
@@ -64,7 +64,7 @@ def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple
 
 
 def epsilon_for(
-    margin: Annotated[str, option("NUMBER", "The error bar that you want: ± this much.")],
+    margin: Annotated[str, option("NUMBER", "Margin that you want: ± this number.")],
     sensitivity: Sensitivity = None,
     *,
     plane: options.Plane,

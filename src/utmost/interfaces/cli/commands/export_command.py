@@ -24,8 +24,8 @@ from utmost.interfaces.documents.surveys import SURVEY, Survey, survey_files
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.json_files import read_json
 
-To = Annotated[Language, option(None, "The language of what draws; js is a page, and a module for apps.")]
-Folder = Annotated[Path, option("FOLDER", "Where the files are written; none is written over.")]
+To = Annotated[Language, option(None, "Language of the sampler; js is a page, and a module for apps.")]
+Folder = Annotated[Path, option("FOLDER", "Folder for the files; none is written over.")]
 Rounded = Annotated[
     bool, flag("First round a design to fractions of 61 bits that keep the level by themselves.", "--round")
 ]

@@ -104,9 +104,7 @@ def budget(
     *,
     place: Place,
     dataset: Annotated[str, option("NAME", "The dataset.")],
-    limit: Annotated[
-        str | None, option("NUMBER", "Set the limit: the epsilon that all its releases may spend.")
-    ] = None,
+    limit: Annotated[str | None, option("NUMBER", "Epsilon that all its releases together may spend.")] = None,
     answer: options.Output,
 ) -> None:
     """Show what a dataset has spent and may still spend, and set its limit."""
@@ -131,7 +129,7 @@ def backup(
 
 
 def restore(
-    copy: Annotated[Path, argument("FILE", "What `backup` wrote.", exists=True, dir_okay=False)],
+    copy: Annotated[Path, argument("FILE", "Copy that `backup` wrote.", exists=True, dir_okay=False)],
     *,
     place: Place,
     answer: options.Output,
@@ -147,11 +145,12 @@ def restore(
 def resume(
     *,
     place: Place,
-    reason: Annotated[str, option("TEXT", "Why the ledger may go on; it is recorded.")],
+    reason: Annotated[str, option("TEXT", "Reason, which is recorded.")],
     missing: Annotated[
-        list[str] | None, option("DATASET=EPSILON", "What a dataset may have spent beyond what the ledger knows.")
+        list[str] | None,
+        option("DATASET=EPSILON", "Epsilon that a dataset may have spent beyond what the ledger knows."),
     ] = None,
-    nothing_missing: Annotated[bool, flag("Nothing was said that the ledger does not know.")] = False,
+    nothing_missing: Annotated[bool, flag("Nothing was published that the ledger does not hold.")] = False,
     answer: options.Output,
 ) -> None:
     """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
@@ -166,7 +165,7 @@ def resume(
 def receipt(
     *,
     place: Place,
-    check: Annotated[str | None, option("RECEIPT", "Find out whether the ledger is older than this receipt.")] = None,
+    check: Annotated[str | None, option("RECEIPT", "Receipt, to find out whether the ledger is older.")] = None,
     answer: options.Output,
 ) -> None:
     """Print a line to keep elsewhere, by which a ledger that was put back is found out; or check one."""

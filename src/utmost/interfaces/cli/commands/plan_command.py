@@ -34,7 +34,8 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.files.json_files import read_json
 
 Source = Annotated[
-    file_options.File, file_options.file_argument("COUNTED", "What utmost count wrote, or the .json file of a domain.")
+    file_options.File,
+    file_options.file_argument("COUNTED", "Counted table that utmost count wrote, or the .json file of a domain."),
 ]
 Want = Annotated[
     list[str] | None,
@@ -43,23 +44,21 @@ Want = Annotated[
         'Sums wanted: "department sex", "sex=2" of weight 2, "" in total, "ranges of age", "tables of 2 columns".',
     ),
 ]
-PerAnswer = Annotated[bool, flag("A weight is that of each answer; else of the mean over its table.")]
+PerAnswer = Annotated[bool, flag("A weight counts for each answer; otherwise for the mean over its table.")]
 Share = Annotated[
-    list[str] | None, option("FAMILY=NUMBER", 'Measure these with these shares: "department sex=3/4", "=1/4".')
+    list[str] | None, option("FAMILY=NUMBER", 'Measured sums and their budget shares: "department sex=3/4", "=1/4".')
 ]
-UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon it will ever be relaxed to.")]
-Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings, which --weightings shows.")]
+UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon at which it will ever be published.")]
+Choose = Annotated[str | None, option("NAME", "Name of a plan that --weightings shows.")]
 Weightings = Annotated[bool, flag("Show plans for other weights of the same tables, too; each is a search of its own.")]
-AtMost = Annotated[int | None, option("K", "For a domain: how many cells one person may change.")]
+AtMost = Annotated[int | None, option("K", "For a domain: number of cells that one person may change.")]
 PerCell = Annotated[str | None, option("S", "For a domain: the most by which one changes a cell; 1.")]
 InAll = Annotated[str | None, option("S", "For a domain: the most by which one changes all cells together.")]
 PlanValues = Annotated[str | None, option("COLUMN", "For a domain: the amounts that are summed.")]
 PlanStep = Annotated[str | None, option("STEP", "For a domain: the step of these amounts; 1.")]
 PlanNeighbours = Annotated[str | None, option("NAME", "For a domain: add-remove (the default) or change-one.")]
 Nonnegative = Annotated[bool, flag("For a domain: one person lowers no cell. A count proves it under change-one.")]
-Exactly = Annotated[
-    bool, flag("For a domain: everybody is in exactly so many cells, none in fewer, so that the total is public.")
-]
+Exactly = Annotated[bool, flag("For a domain: everybody is in exactly --at-most cells, so that the total is public.")]
 Together = Annotated[
     str | None, option("AXIS", "For a domain: an axis of two to five values; one person changes whole rows along it.")
 ]

@@ -21,7 +21,7 @@ FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan"
 
 Counted = Annotated[
     file_options.File | None,
-    file_options.file_argument("COUNTED", "What utmost count wrote: it brings what it proved."),
+    file_options.file_argument("COUNTED", "Counted table that utmost count wrote; its unit is taken from it."),
 ]
 
 

@@ -73,13 +73,13 @@ Prior = Annotated[
     str | None,
     option(
         "PRIOR",
-        "What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4; flat if "
+        "Belief before the answer: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4; flat if "
         "left out.",
     ),
 ]
 Column = Annotated[str | None, option("NAME", "The column of FILE to read.")]
 Largest = Annotated[
-    str | None, option("N", "The largest count, as in --counts; or, with FILE, the column that has it.")
+    str | None, option("N", "Largest possible count, as in --counts; or, with FILE, the column that holds it.")
 ]
 Clamped = Annotated[bool, flag("The responses were clamped to 0..n: refuse any other.")]
 Out = Annotated[

@@ -29,24 +29,23 @@ _SOON = 14
 _NOT_STARTED = (1, 3)
 
 Config = Annotated[Path | None, option("FILE", "Settings as TOML, one name a line.", exists=True, dir_okay=False)]
-Check = Annotated[bool, flag("Say what would be served, or what is wrong with it, and end.", "--check")]
-BackUp = Annotated[
-    Path | None, option("FOLDER", "Copy ledger and records into a new folder, rehearse the way back, and end.")
-]
+Check = Annotated[bool, flag("Read all settings, name what is wrong, and end.", "--check")]
+BackUp = Annotated[Path | None, option("FOLDER", "New folder for a copy of ledger and records, which is tried out.")]
 PutBack = Annotated[
-    Path | None, option("FOLDER", "Make ledger and records of a backup, and end.", exists=True, file_okay=False)
+    Path | None,
+    option("FOLDER", "Folder of a backup, from which ledger and records are made.", exists=True, file_okay=False),
 ]
 Where = Annotated[
     str | None,
     option(
         "PLACE",
-        "A path, made where it is not there, or postgresql://HOST/NAME.",
+        "Path of a ledger, made if it is not there, or postgresql://HOST/NAME.",
         "--ledger",
         show_default="releases.db",
     ),
 ]
-Host = Annotated[str | None, option("ADDRESS", "On which address to listen.", show_default=_HOST)]
-Port = Annotated[int | None, option("N", "On which port.", min=1, max=65535, show_default="8000")]
+Host = Annotated[str | None, option("ADDRESS", "Address to listen on.", show_default=_HOST)]
+Port = Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")]
 Workers = Annotated[
     int | None, option("N", "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1")
 ]
@@ -64,20 +63,21 @@ Demo = Annotated[
     option(None, "Whether a new ledger gets an example of public data.", "--demo/--no-demo", show_default="demo"),
 ]
 Proxy = Annotated[
-    bool | None, option(None, "Believe a proxy on this machine about who asks.", "--behind-proxy", show_default=False)
+    bool | None,
+    option(None, "Take the client's address from a proxy on this machine.", "--behind-proxy", show_default=False),
 ]
 Rate = Annotated[float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")]
-NewAdmin = Annotated[
-    bool, flag("Make another admin's token and print it: where the last one expired.", "--new-admin-token")
+NewAdmin = Annotated[bool, flag("Print a new token for an admin.", "--new-admin-token")]
+Issuer = Annotated[
+    str | None, option("URL", "Address of an OpenID provider whose tokens are accepted.", "--oidc-issuer")
 ]
-Issuer = Annotated[str | None, option("URL", "An OpenID provider to accept, too.", "--oidc-issuer")]
 Audience = Annotated[
-    str | None, option("NAME", "Its name for this service, in tokens that bearers have.", "--oidc-audience")
+    str | None, option("NAME", "Provider's name for this service, in tokens of programs.", "--oidc-audience")
 ]
-Client = Annotated[str | None, option("NAME", "Its name for the pages, on which people sign in.", "--oidc-client")]
-Address = Annotated[
-    str | None, option("URL", "Of this service, as browsers reach it: where the provider sends back to.")
+Client = Annotated[
+    str | None, option("NAME", "Provider's name for the pages, on which people sign in.", "--oidc-client")
 ]
+Address = Annotated[str | None, option("URL", "Address of this service in browsers, to which the provider sends back.")]
 
 
 def serve(

@@ -34,7 +34,7 @@ from utmost.tables.files.signatures import signer_of
 
 Plans = Annotated[
     list[file_options.File],
-    argument("PLAN...", "What utmost plan wrote, a file for each measure.", parser=file_options.readable),
+    argument("PLAN...", "Plans that utmost plan wrote, one for each measure.", parser=file_options.readable),
 ]
 Weight = Annotated[
     list[str] | None,

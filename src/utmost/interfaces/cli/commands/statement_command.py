@@ -31,15 +31,15 @@ Stated = Annotated[
 EntryOut = Annotated[Path | None, option("FILE", "Write the registry's entry to this .yaml; - for the pipe.")]
 Page = Annotated[Path | None, option("FILE", "Write one page to read or to print to this .html; - for the pipe.")]
 Title = Annotated[str, option("TEXT", "The name of the data product.")]
-Curator = Annotated[list[str] | None, option("NAME", "Who publishes it; may be given several times.")]
-Use = Annotated[str, option("TEXT", "What it is meant for.")]
-Region = Annotated[str, option("TEXT", "What region the data describe.")]
-Description = Annotated[str, option("TEXT", "What it is, in brief.")]
-Published = Annotated[str, option("YYYY-MM-DD", "When it was published.")]
+Curator = Annotated[list[str] | None, option("NAME", "Publisher; repeat for several.")]
+Use = Annotated[str, option("TEXT", "Purpose of the release.")]
+Region = Annotated[str, option("TEXT", "Region that the data describe.")]
+Description = Annotated[str, option("TEXT", "Description in one sentence.")]
+Published = Annotated[str, option("YYYY-MM-DD", "Date of publication.")]
 Sector = Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")]
 Product = Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")]
-Author = Annotated[list[str] | None, option("NAME", "Who fills in the entry; several times if need be.")]
-Source = Annotated[str, option("TEXT", "Links to the product, and to what was written about it.")]
+Author = Annotated[list[str] | None, option("NAME", "Author of the entry; repeat for several.")]
+Source = Annotated[str, option("TEXT", "Links to the product and to texts about it.")]
 
 
 def statement(

@@ -25,7 +25,6 @@ from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.quantiles import QuantileBar
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 from utmost.tables.files import files
@@ -43,28 +42,30 @@ Where = Annotated[
     list[str] | None,
     option("LEVEL=LABELS", "Which cells: sex=men, department=A,B, or of bins age=20..40 (40 is not in it)."),
 ]
-Ratio = Annotated[bool, flag("Divide by the sum over --over, or over everything.")]
+Ratio = Annotated[bool, flag("Divide by the sum of --over, or of all cells.")]
 Over = Annotated[list[str] | None, option("LEVEL=LABELS", "The cells to divide by, written as --where.")]
 Mean = Annotated[str | None, option("LEVEL", "The mean of a level whose labels are numbers; of bins their middles.")]
 Sums = Annotated[
     file_options.File | None,
-    file_options.file_option("FILE", "The mean of what this other release sums, by the counts of this one."),
+    file_options.file_option("FILE", "Other release, whose sums are divided by the counts of this one."),
 ]
 Values = Annotated[
     str | None, option("NUMBERS", "With --mean: a number for each label, 20,35,55, or for some, 85+=90,none=0.")
 ]
-Median = Annotated[str | None, option("LEVEL", "Which bins of a level can hold the median.")]
-Events = Annotated[bool, flag("How many events, of a table that was counted with --most-events.")]
-Quantile = Annotated[str | None, option("LEVEL=Q", "Which bins of a level can hold a quantile: age=1/4, age=0.9.")]
+Median = Annotated[str | None, option("LEVEL", "Level whose median is wanted: the bins that can hold it.")]
+Events = Annotated[bool, flag("Number of events, in a table counted with --most-events.")]
+Quantile = Annotated[str | None, option("LEVEL=Q", "Level and quantile: the bins that can hold it: age=1/4, age=0.9.")]
 Spread = Annotated[str | None, option("LEVEL", "The standard deviation of a level whose labels are numbers.")]
 Variance = Annotated[str | None, option("LEVEL", "The variance of a level whose labels are numbers.")]
-Cumulative = Annotated[str | None, option("LEVEL", "All sums up to each bin of a level, within their bars at once.")]
+Cumulative = Annotated[
+    str | None, option("LEVEL", "Level whose cumulative sums are wanted, with margins that hold at once.")
+]
 
 Since = Annotated[
     list[file_options.File] | None,
     option(
         "FILE",
-        "How much more the sum is than in this other release, last year's. Repeat, the oldest first, for a trend.",
+        "Other release, such as last year's: the change of the sum since then. Repeat, the oldest first, for a trend.",
         "--since",
         parser=file_options.published,
     ),
@@ -170,8 +171,7 @@ def total(
     question, points = _question(where), _points(values)
     # Of amounts and counts in one table the sum is that of amounts, not of cells that hold both.
     if events or (read.unit.is_shared and not names):
-        both = SumsAndCounts(read)
-        report = _answered((both.count if events else both.total)(chosen, confidence=confidence), question)
+        report = _answered((read.count if events else read.total)(chosen, confidence=confidence), question)
     elif not names:
         report = _answered(read.total(chosen, confidence=confidence), question)
     elif ratio or over is not None:

@@ -14,14 +14,14 @@ from utmost.interfaces.documents.verified_files import verified, verified_in_wor
 Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "A released table; - for the pipe.")]
 PublicKey = Annotated[
     Path | None,
-    option("FILE", "The curator's Ed25519 public key: check the signature, too.", exists=True, dir_okay=False),
+    option("FILE", "Ed25519 public key of the curator, to check the signature as well.", exists=True, dir_okay=False),
 ]
 
 Of = Annotated[
     Path | None,
     option(
         "FILE",
-        "Of a clean table, or one with withheld cells: the whole release that it is made of.",
+        "Whole release that a clean table, or one with withheld cells, is made of.",
         "--release",
         exists=True,
         dir_okay=False,

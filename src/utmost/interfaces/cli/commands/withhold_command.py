@@ -23,14 +23,16 @@ from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
 from utmost.tables.files.signatures import signer_of
 
-Below = Annotated[str | None, option("NUMBER", "A cell is withheld where its noisy value is below this.")]
+Below = Annotated[str | None, option("NUMBER", "Smallest noisy value that is shown.")]
 RelativeMargin = Annotated[
-    str | None, option("PART", "A cell is withheld where its error bar is more than this part of it: 1/4.")
+    str | None, option("PART", "Largest margin that is shown, as a part of the noisy value: 1/4.")
 ]
-Complementary = Annotated[bool, flag("Withhold further cells, so that none follows from the others by adding up.")]
-Mark = Annotated[str, option("WORD", "withheld: leave such cells blank. unreliable: mark them, and leave them.")]
-Families = Annotated[list[str] | None, option("LEVELS", 'Of a release by a plan a table, "department sex"; repeat.')]
-Tables = Annotated[Path | None, option("DIR", "Of several families: a CSV file of each in this folder.")]
+Complementary = Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from the others.")]
+Mark = Annotated[str, option("WORD", "withheld: leave such cells blank. unreliable: mark them and keep their values.")]
+Families = Annotated[
+    list[str] | None, option("LEVELS", 'Table of a release by a plan: "department sex". Repeat for several.')
+]
+Tables = Annotated[Path | None, option("DIR", "Folder for a CSV file of each of several tables.")]
 
 
 def withhold(

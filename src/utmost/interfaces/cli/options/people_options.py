@@ -24,7 +24,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "What is meant to go: outside (events outside the domain, or without a value there), amounts (missing ones). "
+        "Data to leave out without a warning: outside (events outside the domain, or without a value there), amounts "
+        "(missing ones). "
         "Or nothing: a lost event is an error.",
     ),
 ]
@@ -97,7 +98,7 @@ class People(Persons):
         Path | None,
         option(
             "FILE",
-            "Instead of the last six: several things to count in one pass, by name, as JSON.",
+            "JSON file with several statistics by name; replaces --per-cell ... --in-all.",
             exists=True,
             dir_okay=False,
         ),
@@ -113,11 +114,15 @@ class People(Persons):
     ] = None
 
     counts: Annotated[
-        str | None, option("COLUMN", "Instead of --person: a row for each cell, counted here.", "--count-column")
+        str | None,
+        option("COLUMN", "Column of counts, in a table with a row for each cell; replaces --person.", "--count-column"),
     ] = None
     nested: Annotated[
         str | None,
-        option("AXIS=NAMES", "Or columns that count an axis, each with all before it: outcome=admitted,applicants."),
+        option(
+            "AXIS=NAMES",
+            "Columns that are subtotals of each other (admitted is part of applicants): outcome=admitted,applicants.",
+        ),
     ] = None
 
     @property

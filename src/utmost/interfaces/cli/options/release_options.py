@@ -64,7 +64,9 @@ class ReleaseMemory(Memory):
 
     request: Annotated[
         str | None,
-        option("ID", "With --ledger: a name for this run. Run again under it, it gives the same bytes, and ends well."),
+        option(
+            "ID", "With --ledger: name of this run. Run again under it, the command gives the same bytes and exits 0."
+        ),
     ] = None
 
 
@@ -72,7 +74,7 @@ class ReleaseMemory(Memory):
 class ReleaseOptions:
     """What is promised, at which level, who is counted, who remembers it, and where it goes."""
 
-    title: ClassVar[str] = "What comes out"
+    title: ClassVar[str] = "Output"
 
     asked: AskedPromise
     level: options.AskedEpsilon

@@ -24,7 +24,7 @@ class Secrets:
     line: Annotated[str | None, option("N", "N secrets in a row, at distance 1.")] = None
     counts: Annotated[str | None, option("N", "The secrets are the counts 0..N.")] = None
     discrete: Annotated[str | None, option("K", "K secrets, all equally far apart.")] = None
-    hamming: Annotated[str | None, option("BITS", "All strings of so many bits.")] = None
+    hamming: Annotated[str | None, option("BITS", "All strings of this many bits.")] = None
     grid: Annotated[str | None, option("RxC", "The points of a lattice, Euclidean.")] = None
     manhattan: Annotated[str | None, option("RxC", "The points of a lattice, Manhattan.")] = None
     places: Annotated[
@@ -35,10 +35,10 @@ class Secrets:
             "or with these.",
         ),
     ] = None
-    graph: Annotated[str | None, option("FILE", "The nodes of a graph: a CSV file of edges, with lengths or none.")] = (
+    graph: Annotated[str | None, option("FILE", "Nodes of a graph: a CSV file of edges, with or without lengths.")] = (
         None
     )
-    distances: Annotated[str | None, option("FILE", "Any metric: a CSV file of all distances.")] = None
+    distances: Annotated[str | None, option("FILE", "CSV file of all distances between secrets.")] = None
     epsilon_at: Annotated[
         str | None,
         option(

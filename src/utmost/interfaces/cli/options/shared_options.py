@@ -16,32 +16,32 @@ from utmost.interfaces.cli.options.option_kinds import Word, flag, option
 if TYPE_CHECKING:
     from utmost.core.exact.levels import Level
 
-NEEDED = "What a newcomer needs"
+NEEDED = "Most used"
 """The group of the help that comes first."""
 
 Epsilon = Annotated[str | None, option("NUMBER", "The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")]
 Alpha = Annotated[str | None, option("NUMBER", "The privacy level as alpha = exp(-epsilon).")]
 Sensitivity = Annotated[str, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")]
-Cells = Annotated[int, option("N", "How many of the released cells one individual changes, over all released columns.")]
+Cells = Annotated[int, option("N", "Number of released cells that one individual changes, over all released columns.")]
 Cost = Annotated[
     str,
-    option("NAME", "What an error costs: absolute, squared, moment:3 for its cube, or a .csv file of sizes and costs."),
+    option("NAME", "Cost of an error: absolute, squared, moment:3 for its cube, or a .csv file of sizes and costs."),
 ]
-Numbers = Annotated[str, option("NAME", "Where the numbers live: integers or reals.")]
+Numbers = Annotated[str, option("NAME", "Kind of the numbers: integers or reals.")]
 Neighbours = Annotated[
     str, option("NAME", "add-remove: one individual more or less. change-one: one record replaced, charged twice.")
 ]
 Relaxable = Annotated[bool, flag("Use noise that can later be relaxed to a larger epsilon without loss.")]
-Confidence = Annotated[str, option("NUMBER", "How surely an error bar must hold.")]
+Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; 0.95 if left out.")]
 Prior = Annotated[
     str,
-    option("PRIOR", "What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4."),
+    option("PRIOR", "Belief before the answer: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4."),
 ]
 Loss = Annotated[
     str,
     option(
         "LOSS",
-        "What an answer costs: absolute, squared, binary, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
+        "Cost of an answer: absolute, squared, binary, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
         "capped:LIMIT, or a .csv file with a row for each secret and a column for each answer.",
     ),
 ]
@@ -51,7 +51,7 @@ Sign = Annotated[
     Path | None,
     option("KEYFILE", "Sign the statement with this Ed25519 key (needs --out).", exists=True, dir_okay=False),
 ]
-Yes = Annotated[bool, flag("Go on at a level that protects practically nobody.")]
+Yes = Annotated[bool, flag("Continue at a level that protects practically nobody.")]
 AsJson = Annotated[bool, flag("Print JSON for programs.", "--json")]
 LedgerPlace = Annotated[
     str,
@@ -71,7 +71,7 @@ WitnessFile = Annotated[
     Path | None,
     option("FILE", "The witness file; else PLACE.witness beside an SQLite ledger, or a file beside the key."),
 ]
-DataVersion = Annotated[int | None, option("N", "Which version of the data; the newest if left out.", "--data-version")]
+DataVersion = Annotated[int | None, option("N", "Version of the data; the newest if left out.", "--data-version")]
 DryRun = Annotated[bool, flag("Check everything, show what would be spent, draw and write nothing.")]
 
 

@@ -43,7 +43,7 @@ class Spelling:
     title: ClassVar[str] = "How the file is spelled"
 
     separator: Annotated[
-        str | None, option("CHAR", "What separates the cells of a text file; else found in its header.")
+        str | None, option("CHAR", "Separator of the cells of a text file; found in its header if left out.")
     ] = None
     encoding: Annotated[str | None, option("NAME", "The encoding of a text file, such as cp1252; else UTF-8.")] = None
 
@@ -81,9 +81,7 @@ class Spelling:
 class DecimalSpelling(Spelling):
     """How a text file with numbers that are public is spelled."""
 
-    decimal: Annotated[
-        str | None, option("MARK", "What stands before decimals in text: a comma, say; else a point.")
-    ] = None
+    decimal: Annotated[str | None, option("MARK", "Decimal mark in text, such as a comma; a point if left out.")] = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -99,7 +97,7 @@ class MarkedSpelling(DecimalSpelling):
 
     thousands: Annotated[
         str | None,
-        option("MARK", "What stands between groups of three digits in text: , or . or ' or space; else nothing does."),
+        option("MARK", "Mark between groups of three digits in text: , or . or ' or space; none if left out."),
     ] = None
 
     @property
@@ -116,7 +114,7 @@ class NumberSpelling(MarkedSpelling):
 
     missing_marks: Annotated[
         list[str] | None,
-        option("MARKS", "What stands for a missing cell, such as NA,. beside the empty cell, nan and NaN."),
+        option("MARKS", "Marks of missing cells, such as NA,. beside the empty cell, nan and NaN."),
     ] = None
 
     @property
@@ -132,7 +130,7 @@ class NumberSpelling(MarkedSpelling):
 class TableAnswer:
     """Where a released table goes, with which error bars, and who signs for it."""
 
-    title: ClassVar[str] = "What comes out"
+    title: ClassVar[str] = "Output"
 
     out: file_options.TableOut = None
     form: Format = None

@@ -26,7 +26,6 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
@@ -72,17 +71,16 @@ def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> NoisySums:
     return NoisySums(strategy, at, confidence, zeros)
 
 
-def _wanted_bars(release: NoisySums | SumsAndCounts) -> dict[str, int | float]:
-    bars = {}
-    strategy = release.strategy if isinstance(release, NoisySums) else release.release.strategy
-    for name, words in islice(wanted_tables(strategy).items(), _MOST_BARS):
+def _wanted_bars(release: NoisySums, *, of_counts: bool = False) -> dict[str, int | float]:
+    bars, bars_of = {}, release.count_bars if of_counts else release.bars
+    for name, words in islice(wanted_tables(release.strategy).items(), _MOST_BARS):
         whole = [word if isinstance(word, str) else word[0] for word in words]
-        bars[name] = next(iter(release.bars(whole).values()))
+        bars[name] = next(iter(bars_of(whole).values()))
     return bars
 
 
 def _count_bars(release: NoisySums) -> dict[str, int | float]:
-    return _wanted_bars(SumsAndCounts(release)) if release.unit.is_shared else {}
+    return _wanted_bars(release, of_counts=True) if release.unit.is_shared else {}
 
 
 def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
@@ -261,7 +259,7 @@ def give_cells(
 
 def _with_means(release: NoisySums, words: Any) -> Any:
     """One table of a release, with means where amounts were summed."""
-    return SumsAndCounts(release).with_means(words) if release.unit.is_shared else release[words]
+    return release.with_means(words) if release.unit.is_shared else release[words]
 
 
 def _shown_table(release: NoisySums, table: Any) -> Table:

@@ -19,8 +19,8 @@ from utmost.interfaces.service.access.tokens import (
     fresh_secret,
     read_bearer,
 )
-from utmost.interfaces.service.desk import Desk, tokens_of
-from utmost.interfaces.service.records import Shelf
+from utmost.interfaces.service.records import RecordTransaction
+from utmost.interfaces.service.service_context import ServiceContext, tokens_of
 from utmost.publish.ledger.budgets import twin_of
 from utmost.publish.ledger.events import check_name
 
@@ -35,13 +35,13 @@ class Bearers:
     """The tokens of a service.
 
     Args:
-        desk: what all verbs share.
+        context: what all verbs share.
     """
 
-    __slots__ = ("_desk",)
+    __slots__ = ("_context",)
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: ServiceContext) -> None:
+        self._context = context
 
     def authenticated(self, presented: object) -> Token:
         """The token that a bearer presents.
@@ -50,8 +50,8 @@ class Bearers:
             NotAuthenticated: where it is none, expired or revoked; the same words for all of these.
         """
         name, digest = read_bearer(presented)
-        record = self._desk.records.read(lambda shelf: shelf.get("token", name))
-        return checked_token(None if record is None else Token.of_kept(name, record), digest, self._desk.clock())
+        record = self._context.records.read(lambda store: store.get("token", name))
+        return checked_token(None if record is None else Token.of_kept(name, record), digest, self._context.clock())
 
     def of_claims(self, issuer: str, claims: Mapping[str, Any]) -> Token:
         """The newest valid token for somebody of whom an OpenID provider has said something.
@@ -67,7 +67,7 @@ class Bearers:
         Raises:
             NotAuthenticated: where there is none.
         """
-        now, person, there = self._desk.clock(), f"{issuer} {claims['sub']}", self._tokens()
+        now, person, there = self._context.clock(), f"{issuer} {claims['sub']}", self._tokens()
         own = [token for token in there if token.subject == person]
         shared = [token for token in there if token.is_shared and claims_say(token.subject or "", issuer, claims)]
         # A person whose own tokens were revoked stays out, whatever all of the group may.
@@ -118,22 +118,22 @@ class Bearers:
         for grant in grants:
             check_name(grant.release, "release")
         maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
-        name, now = self._desk.name("token", maker, key), int(self._desk.clock())
+        name, now = self._context.name("token", maker, key), int(self._context.clock())
         secret, digest = fresh_secret() if subject is None else (None, None)
         fresh = Token(name, owner, role, grants, now, now + seconds, digest, subject)
         about = [owner, role, [grant.kept() for grant in grants], str(seconds), subject]
 
-        def work(shelf: Shelf) -> tuple[Token, str | None]:
-            record = self._desk.again(shelf, "token", name, about)
+        def work(store: RecordTransaction) -> tuple[Token, str | None]:
+            record = self._context.again(store, "token", name, about)
             if record is not None:
                 # The secret is kept nowhere, so that it cannot be said again.
                 return Token.of_kept(name, record), None
-            _check_told_apart(shelf, fresh)
-            shelf.put("token", name, fresh.kept())
-            self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
+            _check_told_apart(store, fresh)
+            store.put("token", name, fresh.kept())
+            self._context.trail(store, maker, "make token", made=name, bearer=owner, role=role)
             return fresh, None if secret is None else bearer(name, secret)
 
-        return self._desk.records.write(work)
+        return self._context.records.write(work)
 
     def all(self, token: Token) -> list[Token]:
         """All tokens, without their secrets, which nobody has."""
@@ -142,58 +142,58 @@ class Bearers:
 
     def as_written(self, owner: str) -> str:
         """An owner's name as it was written first, where a token of an owner who reads so was ever made."""
-        return self._desk.records.read(lambda shelf: _twin(shelf, owner)) or owner
+        return self._context.records.read(lambda store: _twin(store, owner)) or owner
 
     def any(self) -> bool:
         """Whether any token was ever made."""
-        return bool(self._desk.records.read(lambda shelf: shelf.all("token", most=1)))
+        return bool(self._context.records.read(lambda store: store.all("token", most=1)))
 
     def revoke(self, token: Token, name: str) -> Token:
         """Revoke a token at once; whoever holds a token may revoke that one, unless others hold it, too."""
         if name != token.name or token.is_shared:
             token.check("tokens")
 
-        def work(shelf: Shelf) -> Token:
-            record = shelf.get("token", name)
+        def work(store: RecordTransaction) -> Token:
+            record = store.get("token", name)
             if record is None:
                 raise UnknownRecord("a token must be there", came=name)
-            revoked = Token.of_kept(name, record).revoked_at(self._desk.clock())
+            revoked = Token.of_kept(name, record).revoked_at(self._context.clock())
             if revoked.kept() != record:
-                self._check_not_last(shelf, token, revoked)
-                shelf.put("token", name, revoked.kept())
-                self._desk.trail(shelf, token, "revoke", revoked=name)
+                self._check_not_last(store, token, revoked)
+                store.put("token", name, revoked.kept())
+                self._context.trail(store, token, "revoke", revoked=name)
             return revoked
 
-        return self._desk.records.write(work)
+        return self._context.records.write(work)
 
     def note_expiring(self) -> None:
         """Have the outside told, once for each token, that one expires soon."""
-        now = self._desk.clock()
+        now = self._context.clock()
 
-        def work(shelf: Shelf) -> None:
-            for token in tokens_of(shelf):
-                if token.is_valid(now) and token.expires - now < SOON and shelf.get(EXPIRES, token.name) is None:
-                    shelf.put(EXPIRES, token.name, {})
-                    shelf.told.append(EXPIRES)
+        def work(store: RecordTransaction) -> None:
+            for token in tokens_of(store):
+                if token.is_valid(now) and token.expires - now < SOON and store.get(EXPIRES, token.name) is None:
+                    store.put(EXPIRES, token.name, {})
+                    store.told.append(EXPIRES)
 
-        self._desk.records.write(work)
+        self._context.records.write(work)
 
     def last_admin_until(self) -> int | None:
         """When the last token that can make others expires, in seconds since 1970; None where there is none.
 
         Tokens for whom a provider vouches count where no other is there: nobody may be able to present one.
         """
-        now = self._desk.clock()
+        now = self._context.clock()
         admins = [token for token in self._tokens() if _is_admin(token) and token.is_valid(now)]
         own = [token for token in admins if token.digest is not None]
         return max((token.expires for token in own or admins), default=None)
 
-    def _check_not_last(self, shelf: Shelf, token: Token, revoked: Token) -> None:
+    def _check_not_last(self, store: RecordTransaction, token: Token, revoked: Token) -> None:
         """Check that a token which can make others is left, if there is one now.
 
         Of tokens for whom a provider vouches that alone counts which comes: nobody may be able to present another.
         """
-        now, there = self._desk.clock(), tokens_of(shelf)
+        now, there = self._context.clock(), tokens_of(store)
         comes = {
             admin.name
             for admin in there
@@ -204,7 +204,7 @@ class Bearers:
             raise NotAllowed("the last valid token of an admin must stay", came="that one", remedy=remedy)
 
     def _tokens(self) -> list[Token]:
-        return self._desk.records.read(tokens_of)
+        return self._context.records.read(tokens_of)
 
 
 def _is_admin(token: Token) -> bool:
@@ -212,13 +212,13 @@ def _is_admin(token: Token) -> bool:
     return token.may("tokens")
 
 
-def _check_told_apart(shelf: Shelf, new: Token) -> None:
+def _check_told_apart(store: RecordTransaction, new: Token) -> None:
     """Check that an owner who is new does not read as another one, and that a subject is one owner's.
 
     Else they would be one person, who has two names, for good.
     """
     owner, subject = new.owner, new.subject
-    others = [token for token in tokens_of(shelf) if subject is not None and token.subject == subject]
+    others = [token for token in tokens_of(store) if subject is not None and token.subject == subject]
     if not new.is_shared and any(token.owner != owner for token in others):
         raise OutOfRange(
             f"a subject must be one owner's, {others[0].owner!a}",
@@ -226,7 +226,7 @@ def _check_told_apart(shelf: Shelf, new: Token) -> None:
             where="subject",
             remedy="Name that owner; or, for another person, the subject that the provider knows that one by.",
         )
-    twin = _twin(shelf, owner)
+    twin = _twin(store, owner)
     if twin is not None:
         raise OutOfRange(
             f"the name of an owner must not read as that of another, {twin!a}",
@@ -236,8 +236,8 @@ def _check_told_apart(shelf: Shelf, new: Token) -> None:
         )
 
 
-def _twin(shelf: Shelf, owner: str) -> str | None:
-    return twin_of(owner, (token.owner for token in tokens_of(shelf)))
+def _twin(store: RecordTransaction, owner: str) -> str | None:
+    return twin_of(owner, (token.owner for token in tokens_of(store)))
 
 
 def _belonging(token: Token, person: str) -> Token:

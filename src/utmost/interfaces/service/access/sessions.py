@@ -13,8 +13,8 @@ from utmost.core.sampling.random_bits import entropy
 from utmost.errors import NotAuthenticated
 from utmost.interfaces.service.access.bearers import Bearers
 from utmost.interfaces.service.access.tokens import Token
-from utmost.interfaces.service.desk import Desk
-from utmost.interfaces.service.records import Shelf
+from utmost.interfaces.service.records import RecordTransaction
+from utmost.interfaces.service.service_context import ServiceContext
 
 SESSION = "session."
 """What the secret of a session begins with; no token does."""
@@ -27,14 +27,14 @@ class Sessions:
     """The sessions of a service.
 
     Args:
-        desk: what all verbs share.
+        context: what all verbs share.
         bearers: who says what a person may.
     """
 
-    __slots__ = ("_bearers", "_desk")
+    __slots__ = ("_bearers", "_context")
 
-    def __init__(self, desk: Desk, bearers: Bearers) -> None:
-        self._desk, self._bearers = desk, bearers
+    def __init__(self, context: ServiceContext, bearers: Bearers) -> None:
+        self._context, self._bearers = context, bearers
 
     def begin(self, issuer: str, claims: Mapping[str, Any], way: str, seconds: float) -> str:
         """The secret of a new session; nothing is written for somebody who may do nothing.
@@ -50,22 +50,22 @@ class Sessions:
         """
         needed = self._bearers.claims_asked() | {"sub"}
         claims_held = {name: claims[name] for name in sorted(needed) if name in claims}
-        token, now = self._bearers.of_claims(issuer, claims_held), self._desk.clock()
+        token, now = self._bearers.of_claims(issuer, claims_held), self._context.clock()
         secret = SESSION + urlsafe_b64encode(entropy(_SECRET_BYTES)).rstrip(b"=").decode()
 
-        def work(shelf: Shelf) -> None:
+        def work(store: RecordTransaction) -> None:
             for kind in ("session", "sign-in"):
-                for name, session in shelf.all(kind):
+                for name, session in store.all(kind):
                     if session["expires"] <= now:
-                        shelf.drop(kind, name)
-            if shelf.get("sign-in", _digest(way)) is not None:
+                        store.drop(kind, name)
+            if store.get("sign-in", _digest(way)) is not None:
                 raise NotAuthenticated("a sign-in must be carried out once")
-            shelf.put("sign-in", _digest(way), {"expires": int(now) + _OLD_WAYS})
+            store.put("sign-in", _digest(way), {"expires": int(now) + _OLD_WAYS})
             about = {"issuer": issuer, "claims": claims_held, "expires": int(now + seconds)}
-            shelf.put("session", _digest(secret), about)
-            self._desk.trail(shelf, token, "sign in")
+            store.put("session", _digest(secret), about)
+            self._context.trail(store, token, "sign in")
 
-        self._desk.records.write(work)
+        self._context.records.write(work)
         return secret
 
     def bearer(self, presented: str, issuer: str) -> Token:
@@ -75,18 +75,18 @@ class Sessions:
             NotAuthenticated: for a session that is over, or was never there, or one of another provider; and where the
                 person has no token that is valid now.
         """
-        session = self._desk.records.read(lambda shelf: shelf.get("session", _digest(presented)))
-        if session is None or session["issuer"] != issuer or not self._desk.clock() < session["expires"]:
+        session = self._context.records.read(lambda store: store.get("session", _digest(presented)))
+        if session is None or session["issuer"] != issuer or not self._context.clock() < session["expires"]:
             raise NotAuthenticated("a session must be one that is not over")
         return self._bearers.of_claims(issuer, session["claims"])
 
     def end(self, presented: str) -> None:
         """End a session, in all workers at once; one that is over stays so."""
 
-        def work(shelf: Shelf) -> None:
-            shelf.drop("session", _digest(presented))
+        def work(store: RecordTransaction) -> None:
+            store.drop("session", _digest(presented))
 
-        self._desk.records.write(work)
+        self._context.records.write(work)
 
 
 def _digest(secret: str) -> str:

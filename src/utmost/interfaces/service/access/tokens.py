@@ -22,12 +22,12 @@ from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
 from utmost.interfaces.service.api.record_forms import (
     HIDDEN,
     LEVEL_EXAMPLE,
+    JsonRecord,
     LevelText,
     Person,
     Record,
     ReleaseName,
     Seconds,
-    Written,
     one_of,
     read_level_if_any,
 )
@@ -53,7 +53,7 @@ _CLAIM = "claim "
 
 
 @dataclass(frozen=True, slots=True)
-class Grant(Written):
+class Grant(JsonRecord):
     """A release that a token is for.
 
     Attributes:
@@ -82,7 +82,7 @@ def _grant(record: Mapping[str, Any]) -> Grant:
 
 
 @dataclass(frozen=True, slots=True)
-class Token(Written):
+class Token(JsonRecord):
     """What a bearer may do.
 
     Attributes:
@@ -96,7 +96,7 @@ class Token(Written):
         subject: whom an OpenID provider vouches for: ``ISSUER NAME`` for one bearer, ``claim GROUP=VALUE ISSUER`` for
             each of whom it says so; or None.
         revoked: when it was revoked, or None.
-        also: other names of its owner's, which other tokens tell: see `Desk.person`.
+        also: other names of its owner's, which other tokens tell: see `ServiceContext.person`.
     """
 
     READ: ClassVar = {"grants": lambda grants: tuple(map(_grant, grants))}

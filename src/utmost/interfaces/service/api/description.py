@@ -56,7 +56,7 @@ def _tell(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None
         title, detail = _TITLES[status]
         content[MEDIA_TYPE] = content.pop(kind) | {"example": problem(status, title, detail)}
     elif kind == LINES_TYPE:
-        entry = example_of(schemas["TrailFound"]["properties"]["entries"]["items"], schemas)
+        entry = example_of(schemas["TrailResponse"]["properties"]["entries"]["items"], schemas)
         answer["example"] = json.dumps(entry) + "\n"
     else:
         answer["example"] = example_of(answer["schema"], schemas)

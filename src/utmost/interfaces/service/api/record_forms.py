@@ -35,7 +35,7 @@ def plain(value: Any) -> Any:
         return [plain(part) for part in value]
     if isinstance(value, Level):
         return level_text(value)
-    if isinstance(value, Written):
+    if isinstance(value, JsonRecord):
         return value.kept()
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
@@ -71,7 +71,7 @@ def read_level_if_any(text: str | None) -> Level | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class JsonRecord:
     """A noun that is written by its fields.
 
     Attributes:

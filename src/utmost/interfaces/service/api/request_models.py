@@ -60,7 +60,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"
 
 def _check_columns(columns: Any) -> Any:
     """Check that a table is lists of plain cells by name, in one pass: millions of wrong cells are one fault."""
-    if isinstance(columns, LookedAt):
+    if isinstance(columns, CheckedTable):
         if columns.fault is not None:
             raise columns.fault
         return dict(columns)
@@ -72,7 +72,7 @@ def _check_columns(columns: Any) -> Any:
     return columns
 
 
-class LookedAt(dict[str, Any]):
+class CheckedTable(dict[str, Any]):
     """A table that was checked before, where it took long.
 
     Attributes:
@@ -82,7 +82,7 @@ class LookedAt(dict[str, Any]):
     fault: PydanticCustomError | None = None
 
     @classmethod
-    def of(cls, table: dict[str, Any]) -> "LookedAt":
+    def of(cls, table: dict[str, Any]) -> "CheckedTable":
         """A table, checked."""
         looked = cls(table)
         try:

@@ -13,7 +13,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from utmost.interfaces.service.api.request_models import LookedAt
+from utmost.interfaces.service.api.request_models import CheckedTable
 from utmost.tables.files.json_files import members_once
 
 _MOST_MEMBERS = 100
@@ -31,7 +31,7 @@ class StrictJson(Request):
         return self._json
 
 
-class Arriving(APIRoute):
+class AuthenticatedRoute(APIRoute):
     """A route that asks who sends before it reads what is sent: nobody without a token makes this machine read a table.
 
     The application says whether it may be sent by ``app.state.arrived``, a function of the request.
@@ -57,7 +57,7 @@ def _parsed(body: bytes) -> Any:
         measures = parsed.get("measures")
         for holder in (parsed, *(measures if isinstance(measures, list) else ())):
             if isinstance(holder, dict) and type(holder.get("table")) is dict:
-                holder["table"] = LookedAt.of(holder["table"])
+                holder["table"] = CheckedTable.of(holder["table"])
     return parsed
 
 

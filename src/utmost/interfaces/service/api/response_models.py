@@ -17,17 +17,17 @@ from utmost.interfaces.service.api.record_forms import (
     TIME_EXAMPLE,
     Count,
     Facts,
+    JsonRecord,
     LevelText,
     Person,
     ReleaseName,
     Spent,
-    Written,
     plain,
 )
 from utmost.interfaces.service.approvals import Proposal
-from utmost.interfaces.service.held_releases import View
-from utmost.interfaces.service.pages.promise_shown import PromiseShown
-from utmost.interfaces.service.waiting import Waiting
+from utmost.interfaces.service.pages.shown_promise import ShownPromise
+from utmost.interfaces.service.pending_queue import Waiting
+from utmost.interfaces.service.token_releases import View
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import Promise
@@ -70,7 +70,7 @@ def paged(listed: Sequence[T], after: str, most: int, name: Callable[[T], str] =
 
 
 @dataclass(frozen=True, slots=True)
-class TokensFound(Written):
+class TokensResponse(JsonRecord):
     """Tokens, oldest first."""
 
     tokens: list[Token]
@@ -78,7 +78,7 @@ class TokensFound(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class TokenMade(Written):
+class TokenMade(JsonRecord):
     """A new token, and what its bearer presents: said once; and the releases of its grants that are not there."""
 
     token: Token
@@ -87,7 +87,7 @@ class TokenMade(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class _Version(Written):
+class _Version(JsonRecord):
     """A version of a release, and what is promised of it."""
 
     name: ReleaseName
@@ -99,22 +99,22 @@ class _Version(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseFound(_Version):
+class ReleaseResponse(_Version):
     """A version of a release, with the levels that the token may see."""
 
     levels: tuple[LevelText, ...]
 
     @classmethod
-    def of(cls, release: Published, levels: tuple[Level, ...]) -> "ReleaseFound":
+    def of(cls, release: Published, levels: tuple[Level, ...]) -> "ReleaseResponse":
         """What is answered of a release."""
         return cls(**_version(release), levels=levels)
 
 
 @dataclass(frozen=True, slots=True)
-class ReleasesFound(Written):
+class ReleasesResponse(JsonRecord):
     """Releases, in the order published."""
 
-    releases: list[ReleaseFound]
+    releases: list[ReleaseResponse]
     next: Next
 
 
@@ -143,14 +143,14 @@ class TableViewed(_Version):
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuresFound(Written):
+class MeasuresResponse(JsonRecord):
     """Answers, by the names of their releases."""
 
     measures: dict[str, TableViewed | StrategyViewed]
 
 
 @dataclass(frozen=True, slots=True)
-class MarginFound(Written):
+class MarginResponse(JsonRecord):
     """An error bar."""
 
     epsilon: Annotated[str, Field(examples=["1"])]
@@ -159,7 +159,7 @@ class MarginFound(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class ProposalsFound(Written):
+class ProposalsResponse(JsonRecord):
     """Proposals, oldest first, without their terms."""
 
     proposals: list[Proposal]
@@ -167,7 +167,7 @@ class ProposalsFound(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class ProposalFound(Written):
+class ProposalResponse(JsonRecord):
     """A proposal, its request, and the promise that an approval is for, in words: all of it.
 
     Attributes:
@@ -177,11 +177,11 @@ class ProposalFound(Written):
 
     proposal: Proposal
     publication: Facts
-    promise: PromiseShown | None
+    promise: ShownPromise | None
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingFound(Written):
+class WaitingResponse(JsonRecord):
     """What waits for the bearer, longest first."""
 
     waiting: list[Waiting]
@@ -189,7 +189,7 @@ class WaitingFound(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetFound(Written):
+class BudgetResponse(JsonRecord):
     """A budget; what cannot be written exactly is rounded to the safe side."""
 
     dataset: ReleaseName
@@ -204,14 +204,14 @@ class BudgetFound(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class LimitSet(BudgetFound):
+class LimitSet(BudgetResponse):
     """A budget, and whether no release names its dataset yet."""
 
     is_unused: bool
 
 
 @dataclass(frozen=True, slots=True)
-class EventFound(Written):
+class EventResponse(JsonRecord):
     """An event of the ledger."""
 
     number: Count
@@ -221,15 +221,15 @@ class EventFound(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class EventsFound(Written):
+class EventsResponse(JsonRecord):
     """Events, oldest first."""
 
-    events: list[EventFound]
+    events: list[EventResponse]
     next: Next
 
 
 @dataclass(frozen=True, slots=True)
-class ApartFound(Written):
+class ApartResponse(JsonRecord):
     """A release whose individuals were declared to be in none of the other datasets, which it was not compared with."""
 
     release: ReleaseName
@@ -240,18 +240,18 @@ class ApartFound(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class StatusFound(Written):
+class StatusResponse(JsonRecord):
     """Whether anything new may be said, what the datasets have spent, and what was declared and not compared."""
 
     identity: Annotated[str, Field(examples=["886e85a0"])]
     events: Count
     quarantine: str | None
-    datasets: list[BudgetFound]
-    declared_apart: list[ApartFound]
+    datasets: list[BudgetResponse]
+    declared_apart: list[ApartResponse]
 
 
 @dataclass(frozen=True, slots=True)
-class VerificationFound(Written):
+class VerificationResponse(JsonRecord):
     """What was found sound."""
 
     events: Count
@@ -264,14 +264,14 @@ class VerificationFound(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiptFound(Written):
+class ReceiptResponse(JsonRecord):
     """A line to keep elsewhere."""
 
     receipt: Annotated[str, Field(examples=["utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"])]
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiptHolds(Written):
+class ReceiptHolds(JsonRecord):
     """The ledger holds what the receipt is about."""
 
     holds: Literal[True] = True
@@ -301,16 +301,16 @@ Entry = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class TrailFound(Written):
+class TrailResponse(JsonRecord):
     """Entries, oldest first."""
 
     entries: list[Entry]
     next: Next
 
 
-def measures_found(views: Mapping[str, View]) -> MeasuresFound:
+def measures_found(views: Mapping[str, View]) -> MeasuresResponse:
     """Answers by the names of their releases."""
-    return MeasuresFound({name: view_found(view) for name, view in views.items()})
+    return MeasuresResponse({name: view_found(view) for name, view in views.items()})
 
 
 def view_found(view: View) -> TableViewed | StrategyViewed:

@@ -29,7 +29,7 @@ from utmost.interfaces.service.api.request_models import (
     Relaxation,
     Relaxations,
 )
-from utmost.interfaces.service.api.request_parsing import Arriving, name_of_part
+from utmost.interfaces.service.api.request_parsing import AuthenticatedRoute, name_of_part
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.approvals import Proposal
 from utmost.interfaces.service.service import Service
@@ -62,7 +62,7 @@ class JsonLines(StreamingResponse):
     media_type = LINES_TYPE
 
 
-router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=Arriving)
+router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=AuthenticatedRoute)
 
 # The routes with a body, and what whoever sends one must be allowed to do at all.
 _SENT = {
@@ -203,10 +203,10 @@ def me(who: Who) -> Token:
 
 
 @router.get("/releases", summary="The releases that the token is for")
-def releases(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ReleasesFound:
+def releases(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ReleasesResponse:
     """Every version, in the order published."""
     page, following = answers.paged(service.releases.all(who), after, most, version_name)
-    return answers.ReleasesFound([_release(service, who, published) for published in page], following)
+    return answers.ReleasesResponse([_release(service, who, published) for published in page], following)
 
 
 def version_name(published: Published) -> str:
@@ -214,8 +214,8 @@ def version_name(published: Published) -> str:
     return f"{published.version} {published.name}"
 
 
-def _release(service: Service, who: Token, published: Published) -> answers.ReleaseFound:
-    return answers.ReleaseFound.of(published, service.releases.levels(who, published))
+def _release(service: Service, who: Token, published: Published) -> answers.ReleaseResponse:
+    return answers.ReleaseResponse.of(published, service.releases.levels(who, published))
 
 
 @router.post("/releases", summary="Publish a table")
@@ -228,7 +228,7 @@ def publish(service: Served, who: Who, key: Key, body: Publication) -> Viewed:
 
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
-def release(service: Served, who: Who, name: Part, version: Version = None) -> answers.ReleaseFound:
+def release(service: Served, who: Who, name: Part, version: Version = None) -> answers.ReleaseResponse:
     """One version of a release, or the newest."""
     return _release(service, who, service.releases.release(who, name, version))
 
@@ -250,11 +250,11 @@ def view(request: Request, name: Part, epsilon: At, version: Version = None) -> 
 @router.get("/releases/{name}/margin", summary="The error bar at any level")
 def margin(
     service: Served, who: Who, name: Part, epsilon: At, confidence: Confidence = "0.95", version: Version = None
-) -> answers.MarginFound:
+) -> answers.MarginResponse:
     """What relaxing would buy: it depends on the promise alone, and is no draw."""
     at = read_level(epsilon)
     bar = service.releases.margin(who, name, at, confidence=confidence, version=version)
-    return answers.MarginFound(epsilon, confidence, bar)
+    return answers.MarginResponse(epsilon, confidence, bar)
 
 
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
@@ -266,7 +266,7 @@ def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> 
 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")
-def publish_measures(service: Served, who: Who, key: Key, body: Publications) -> answers.MeasuresFound:
+def publish_measures(service: Served, who: Who, key: Key, body: Publications) -> answers.MeasuresResponse:
     """Each at its level and by its own approval, in one transaction; repeated under its key: the same answer."""
     requests = [measure.read() for measure in body.measures]
     tables, proposals = _tables(requests, body.measures)
@@ -274,7 +274,7 @@ def publish_measures(service: Served, who: Who, key: Key, body: Publications) ->
 
 
 @router.post("/relaxations", summary="Relax several releases, all or none")
-def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> answers.MeasuresFound:
+def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> answers.MeasuresResponse:
     """Each to its level, in one transaction; the values must be those that were published."""
     requests = [measure.read() for measure in body.measures]
     tables, proposals = _tables(requests, body.measures)
@@ -282,23 +282,23 @@ def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> an
 
 
 @router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
-def rehearse(service: Served, who: Who, name: Part, epsilon: At, dataset: Dataset = None) -> answers.BudgetFound:
+def rehearse(service: Served, who: Who, name: Part, epsilon: At, dataset: Dataset = None) -> answers.BudgetResponse:
     """After a release at this level; nothing is drawn, written or spent."""
-    return answers.BudgetFound.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
+    return answers.BudgetResponse.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
 
 
 @router.get("/releases/{name}/history", summary="The events of a release")
 def release_history(
     service: Served, who: Who, name: Part, after: Following = "", most: Most = MOST
-) -> answers.EventsFound:
+) -> answers.EventsResponse:
     """Oldest first."""
     return _events(service.audit.history(who, name), after, most)
 
 
 @router.get("/proposals", summary="What waits for a second person, and what was decided")
-def proposals(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ProposalsFound:
+def proposals(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ProposalsResponse:
     """Oldest first, without their terms."""
-    return answers.ProposalsFound(*service.proposals.page(who, after, most))
+    return answers.ProposalsResponse(*service.proposals.page(who, after, most))
 
 
 @router.post("/proposals", summary="Propose to publish or to relax")
@@ -308,10 +308,10 @@ def propose(service: Served, who: Who, key: Key, body: Proposed) -> Proposal:
 
 
 @router.get("/proposals/{name}", summary="A proposal: all that an approval is for")
-def proposal(service: Served, who: Who, name: Made) -> answers.ProposalFound:
+def proposal(service: Served, who: Who, name: Made) -> answers.ProposalResponse:
     """The request, letter for letter; and all of the promise in words: guarantee, whom it protects, columns, labels."""
     found, publication = service.proposals.one(who, name)
-    return answers.ProposalFound(found, publication, service.proposals.shown(found, publication))
+    return answers.ProposalResponse(found, publication, service.proposals.shown(found, publication))
 
 
 @router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
@@ -327,15 +327,15 @@ def withdraw(service: Served, who: Who, name: Made) -> Proposal:
 
 
 @router.get("/waiting", summary="What waits for the bearer")
-def waiting(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.WaitingFound:
+def waiting(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.WaitingResponse:
     """Proposals to decide, and tables to bring; longest first."""
-    return answers.WaitingFound(*answers.paged(service.waiting.all(who), after, most))
+    return answers.WaitingResponse(*answers.paged(service.waiting.all(who), after, most))
 
 
 @router.get("/tokens", summary="All tokens")
-def tokens(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.TokensFound:
+def tokens(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.TokensResponse:
     """Without their secrets, which nobody keeps."""
-    return answers.TokensFound(*answers.paged(service.bearers.all(who), after, most))
+    return answers.TokensResponse(*answers.paged(service.bearers.all(who), after, most))
 
 
 @router.post("/tokens", summary="Make a token")
@@ -356,9 +356,9 @@ def revoke(service: Served, who: Who, name: Made) -> Token:
 
 
 @router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
-def budget(service: Served, who: Who, dataset: Part) -> answers.BudgetFound:
+def budget(service: Served, who: Who, dataset: Part) -> answers.BudgetResponse:
     """What is spent, and what is left."""
-    return answers.BudgetFound.of(service.audit.budget(who, dataset))
+    return answers.BudgetResponse.of(service.audit.budget(who, dataset))
 
 
 @router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset")
@@ -369,38 +369,38 @@ def limit(service: Served, who: Who, dataset: Part, body: NewLimit) -> answers.L
 
 
 @router.get("/history", summary="The events of the ledger")
-def history(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.EventsFound:
+def history(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.EventsResponse:
     """Oldest first."""
     return _events(service.audit.history(who), after, most)
 
 
-def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsFound:
+def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsResponse:
     page, following = answers.paged(events, after, most, lambda event: str(event.number))
-    told = [answers.EventFound(event.number, event.time, event.kind, event.facts) for event in page]
-    return answers.EventsFound(told, following)
+    told = [answers.EventResponse(event.number, event.time, event.kind, event.facts) for event in page]
+    return answers.EventsResponse(told, following)
 
 
 @router.get("/status", summary="Whether anything new may be said")
-def status(service: Served, who: Who) -> answers.StatusFound:
+def status(service: Served, who: Who) -> answers.StatusResponse:
     """What the datasets have spent; and which releases were declared to be of nobody else's individuals."""
     there, apart = service.audit.status(who), service.audit.apart(who)
-    budgets = [answers.BudgetFound.of(budget) for budget in there.datasets]
-    declared = [answers.ApartFound(**release) for release in apart]
-    return answers.StatusFound(there.identity, there.events, there.quarantine, budgets, declared)
+    budgets = [answers.BudgetResponse.of(budget) for budget in there.datasets]
+    declared = [answers.ApartResponse(**release) for release in apart]
+    return answers.StatusResponse(there.identity, there.events, there.quarantine, budgets, declared)
 
 
 @router.post("/verification", summary="Recompute everything in the ledger")
-def verify(service: Served, who: Who) -> answers.VerificationFound:
+def verify(service: Served, who: Who) -> answers.VerificationResponse:
     """The database's own check, the chain, all digests and seals, levels and budgets; and the chain of the trail."""
     sound = service.audit.verify(who)
     lines = service.audit.check_trail(who)
-    return answers.VerificationFound(sound.events, sound.responses, sound.cells, sound.answers, lines)
+    return answers.VerificationResponse(sound.events, sound.responses, sound.cells, sound.answers, lines)
 
 
 @router.get("/receipt", summary="A line to keep elsewhere")
-def receipt(service: Served, who: Who) -> answers.ReceiptFound:
+def receipt(service: Served, who: Who) -> answers.ReceiptResponse:
     """It proves later that the ledger still holds what it holds now."""
-    return answers.ReceiptFound(service.audit.receipt(who))
+    return answers.ReceiptResponse(service.audit.receipt(who))
 
 
 @router.post("/receipt/check", summary="Check a receipt")
@@ -411,10 +411,10 @@ def check_receipt(service: Served, who: Who, body: Receipt) -> answers.ReceiptHo
 
 
 @router.get("/trail", summary="Who did what")
-def trail(service: Served, who: Who, after: After = "", most: Most = MOST) -> answers.TrailFound:
+def trail(service: Served, who: Who, after: After = "", most: Most = MOST) -> answers.TrailResponse:
     """Through this service, oldest first; no value."""
     entries: list[Any] = [{"name": name, **entry} for name, entry in service.audit.trail(who, after, most + 1)]
-    return answers.TrailFound(entries[:most], entries[most - 1]["name"] if len(entries) > most else None)
+    return answers.TrailResponse(entries[:most], entries[most - 1]["name"] if len(entries) > most else None)
 
 
 @router.get("/trail/lines", summary="The whole trail, as JSON lines", response_class=JsonLines)

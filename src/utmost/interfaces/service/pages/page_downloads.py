@@ -26,8 +26,8 @@ from utmost.interfaces.service.api.problems import busy
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, statement_of
 from utmost.interfaces.service.api.routes import Served, Version
-from utmost.interfaces.service.held_releases import View
 from utmost.interfaces.service.pages.page_session import Viewer
+from utmost.interfaces.service.token_releases import View
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.workload_statements import workload_table_statement

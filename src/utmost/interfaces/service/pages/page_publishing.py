@@ -9,11 +9,11 @@ from utmost.core.exact.written_levels import level_text
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
-from utmost.interfaces.service.outlook import ladder
 from utmost.interfaces.service.pages.page_counted import document, of_part, planned
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS, TEXT_FIELDS, requested_facts
 from utmost.interfaces.service.pages.page_rendering import is_part, render
 from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
+from utmost.interfaces.service.proposal_preview import ladder
 from utmost.interfaces.service.publish_requests import proposable, read_request
 from utmost.interfaces.service.service import Service
 from utmost.publish.ledger.events import check_name

@@ -177,7 +177,7 @@ def _waits(request: Request, viewer: Token | None) -> str:
 
 
 def _now(request: Request) -> float:
-    now: float = request.app.state.service.desk.clock()
+    now: float = request.app.state.service.context.clock()
     return now
 
 

@@ -24,8 +24,6 @@ from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, paged, statement_of
 from utmost.interfaces.service.api.routes import After, Following, Served, Version, trail_lines, version_name
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
-from utmost.interfaces.service.held_releases import View
-from utmost.interfaces.service.outlook import UNREADABLE, Outlook, outlook
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.interfaces.service.pages.page_downloads import downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
@@ -33,9 +31,11 @@ from utmost.interfaces.service.pages.page_publishing import known_datasets
 from utmost.interfaces.service.pages.page_rendering import WAITING, render, static_files
 from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.pages.page_tools import tools
-from utmost.interfaces.service.pages.promise_shown import exact_text, visible
+from utmost.interfaces.service.pages.shown_promise import exact_text, visible
+from utmost.interfaces.service.pending_queue import DECISION, TABLE
+from utmost.interfaces.service.proposal_preview import UNREADABLE, ProposalPreview, preview
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.waiting import DECISION, TABLE
+from utmost.interfaces.service.token_releases import View
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.releases.withholding import WithholdingRule
@@ -182,7 +182,7 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name)
         "one": proposal,
         "promise": promise,
         "exact": exact_text(facts) if facts else "",
-        "seen": _outlook(service, viewer, proposal, facts) if proposal.state == PROPOSED else None,
+        "seen": _preview(service, viewer, proposal, facts) if proposal.state == PROPOSED else None,
         "decides": decides,
         "is_own": bool(_own(service, viewer, [proposal])),
         "planned": proposal.name in _measured(service, viewer, [proposal]),
@@ -192,22 +192,22 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name)
     return render(request, "proposal.html", viewer, **shown)
 
 
-def _outlook(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> Outlook:
+def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> ProposalPreview:
     verb = "decide proposals" if viewer.may_ever("decide proposals") else "propose"
     try:
         request = proposal.request(facts)
     except (UtmostError, *UNREADABLE):
-        return Outlook(problem="its request cannot be read")
+        return ProposalPreview(problem="its request cannot be read")
 
     def may_know(dataset: str) -> bool:
         return service.releases.may_know(viewer, verb, dataset, proposal.release)
 
-    return outlook(service.ledger, request, may_know, sees_all=viewer.may(verb))
+    return preview(service.ledger, request, may_know, sees_all=viewer.may(verb))
 
 
 def _own(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:
     """The names of proposals that are those of the viewer's person."""
-    person = service.desk.records.read(lambda shelf: service.desk.person(shelf, viewer))
+    person = service.context.records.read(lambda store: service.context.person(store, viewer))
     return {item.name for item in listed if item.is_of(person)}
 
 
@@ -266,7 +266,7 @@ def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
 @pages.get("/tokens")
 def tokens_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
     """All tokens, the newest first, as many as a page holds, and a form for another one."""
-    now = service.desk.clock()
+    now = service.context.clock()
     listed, following = paged(service.bearers.all(viewer)[::-1], after, _A_PAGE)
     tokens = [(token, token.is_valid(now)) for token in listed]
     allowed = {role: sorted(ALLOWED[role]) for role in ROLES}

@@ -60,11 +60,11 @@ def _both(report: dict[str, Any], name: str) -> str:
     return with_exact(report[name], report[f"{name}_exact"])
 
 
-Values = Annotated[int, option("K", "How many values a row may take.")]
-Rows = Annotated[int, option("N", "How many rows a database has.")]
+Values = Annotated[int, option("K", "Number of values that a row may take.")]
+Rows = Annotated[int, option("N", "Number of rows of a database.")]
 Satisfying = Annotated[list[str] | None, option("VALUES", "The values, of 0..K-1, that are counted; 1 if left out.")]
 Conflict = Annotated[bool, flag("The two consumers of Theorem 6.3 instead, whom no one mechanism serves.")]
-Tilt = Annotated[str | None, option("NUMBER", "With --conflict: how far each leans, from 0 to 1/2; 1/100.")]
+Tilt = Annotated[str | None, option("NUMBER", "With --conflict: bias of each consumer, from 0 to 1/2; 1/100.")]
 
 
 def databases(

@@ -66,8 +66,8 @@ def show_lossless(report: dict[str, Any]) -> None:
 
 
 Strict = Annotated[str, argument("STRICT", "The stricter level: 1, 1/2, or alpha=1/2; or a .csv file of a law.")]
-Loose = Annotated[str, argument("LOOSE", "The looser one, likewise.")]
-Law = Annotated[str, option("NAME", "Which noise: optimal (the least for --cost), half-step, geometric or laplace.")]
+Loose = Annotated[str, argument("LOOSE", "Looser level, written likewise.")]
+Law = Annotated[str, option("NAME", "Noise: optimal (the least for --cost), half-step, geometric or laplace.")]
 
 
 def lossless(

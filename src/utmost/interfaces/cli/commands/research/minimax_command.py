@@ -47,7 +47,7 @@ Possible = Annotated[
     list[str] | None,
     option("SECRETS", "The secrets that are not ruled out, by name or number: 3,4 or 3..9; all if left out."),
 ]
-Exactly = Annotated[bool, flag("In fractions, however long that takes.")]
+Exactly = Annotated[bool, flag("Compute in fractions, however long it takes.")]
 Out = Annotated[Path | None, option("FILE", "Write the mechanism, as .csv or .json, which respond draws from.")]
 
 

@@ -117,7 +117,7 @@ def _cell(entry: Any) -> str:
 
 
 First = Annotated[file_options.File, file_options.file_argument("A.csv", "A channel, .csv or .json; - for the pipe.")]
-Second = Annotated[file_options.File, file_options.file_argument("B.csv", "Another one.")]
+Second = Annotated[file_options.File, file_options.file_argument("B.csv", "Another channel.")]
 Order = Annotated[str, option("NAME", "refinement, max-case or privacy.")]
 Out = Annotated[
     Path | None, option("FILE", "Write all that was found (.json, or - for the pipe), or the remap alone (.csv).")

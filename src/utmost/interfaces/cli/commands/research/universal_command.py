@@ -96,7 +96,8 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
 
 
 Judged = Annotated[
-    str | None, option("NAME", "Judge this one: geometric, randomized-response, or a .csv or .json file of a channel.")
+    str | None,
+    option("NAME", "Mechanism to judge: geometric, randomized-response, or a .csv or .json file of a channel."),
 ]
 Out = Annotated[Path | None, option("FILE", "Write the verdict and its proof as JSON.")]
 

@@ -12,17 +12,17 @@ from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.record_forms import (
     HIDDEN,
     Count,
+    JsonRecord,
     LevelText,
     Person,
     Record,
     ReleaseName,
     Seconds,
-    Written,
     one_of,
 )
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
-from utmost.interfaces.service.desk import Desk
-from utmost.interfaces.service.records import Shelf
+from utmost.interfaces.service.records import RecordTransaction
+from utmost.interfaces.service.service_context import ServiceContext
 
 _KIND = "waiting"
 MOST_WAITING = 1000
@@ -34,7 +34,7 @@ DECISION, TABLE = "decide proposals", "publish"
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting(Written):
+class Waiting(JsonRecord):
     """Something that waits for somebody.
 
     Attributes:
@@ -65,49 +65,49 @@ class Waiting(Written):
         return is_own or self.anyone if self.verb == TABLE else not is_own
 
 
-def note_proposal(shelf: Shelf, proposal: Proposal) -> None:
+def note_proposal(store: RecordTransaction, proposal: Proposal) -> None:
     """Write down what a proposal waits for now: a second person, then the table, then nothing."""
     verb = {PROPOSED: DECISION, APPROVED: TABLE}.get(proposal.state)
     about = (proposal.release, proposal.version, proposal.level, proposal.proposer)
     since = proposal.made if proposal.decided is None else proposal.decided
-    _note(shelf, proposal.name, verb and Waiting(proposal.name, verb, *about, since, proposal.anyone, proposal.also))
+    _note(store, proposal.name, verb and Waiting(proposal.name, verb, *about, since, proposal.anyone, proposal.also))
 
 
-def note_done(shelf: Shelf, name: str) -> None:
+def note_done(store: RecordTransaction, name: str) -> None:
     """Write down that something waits for nobody any more."""
-    _note(shelf, name, None)
+    _note(store, name, None)
 
 
-def undecided(shelf: Shelf) -> list[Waiting]:
+def undecided(store: RecordTransaction) -> list[Waiting]:
     """The proposals that wait for a decision, among the first thousand of all that waits."""
-    there = (Waiting.of_kept(name, record) for name, record in shelf.all(_KIND, most=MOST_WAITING))
+    there = (Waiting.of_kept(name, record) for name, record in store.all(_KIND, most=MOST_WAITING))
     return [waiting for waiting in there if waiting.verb == DECISION]
 
 
-def waits(shelf: Shelf, name: str) -> bool:
+def waits(store: RecordTransaction, name: str) -> bool:
     """Whether a proposal waits for anybody."""
-    return shelf.get(_KIND, name) is not None
+    return store.get(_KIND, name) is not None
 
 
-def _note(shelf: Shelf, name: str, waiting: Waiting | str | bool | None) -> None:
+def _note(store: RecordTransaction, name: str, waiting: Waiting | str | bool | None) -> None:
     if isinstance(waiting, Waiting):
-        shelf.put(_KIND, name, waiting.kept())
-        shelf.told.append(waiting.verb)
+        store.put(_KIND, name, waiting.kept())
+        store.told.append(waiting.verb)
     else:
-        shelf.drop(_KIND, name)
+        store.drop(_KIND, name)
 
 
-class WaitingRoom:
+class PendingQueue:
     """What waits, for each token.
 
     Args:
-        desk: what all verbs share.
+        context: what all verbs share.
     """
 
-    __slots__ = ("_desk",)
+    __slots__ = ("_context",)
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: ServiceContext) -> None:
+        self._context = context
 
     def all(self, token: Token) -> list[Waiting]:
         """What waits for whoever holds a token, longest first: of the first thousand that wait for anybody.
@@ -118,7 +118,7 @@ class WaitingRoom:
 
     def has(self, name: str) -> bool:
         """Whether a proposal waits for anybody: for a decision, or for its table."""
-        return self._desk.records.read(lambda shelf: waits(shelf, name))
+        return self._context.records.read(lambda store: waits(store, name))
 
     def count(self, token: Token) -> str:
         """How much waits, for the menu of every page: of the first hundred, with a sign where there are more."""
@@ -130,13 +130,13 @@ class WaitingRoom:
         if not token.may_ever(TABLE):
             token.check_role(DECISION)
 
-        def work(shelf: Shelf) -> tuple[list[Waiting], bool]:
-            records = shelf.all(_KIND, most=most + 1)
+        def work(store: RecordTransaction) -> tuple[list[Waiting], bool]:
+            records = store.all(_KIND, most=most + 1)
             there = [Waiting.of_kept(name, record) for name, record in records[:most]]
             mine = [waiting for waiting in there if token.may(waiting.verb, waiting.release, waiting.level)]
             if mine:
-                person = self._desk.person(shelf, token)
+                person = self._context.person(store, token)
                 mine = [waiting for waiting in mine if waiting.is_for(person)]
             return mine, len(records) <= most
 
-        return self._desk.records.read(work)
+        return self._context.records.read(work)

@@ -20,7 +20,7 @@ _NOT_SHOWN = "Your token is for none of the releases that spend this dataset: it
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class ProposalPreview:
     """What a proposal would come to, worked out from public facts.
 
     Attributes:
@@ -37,13 +37,13 @@ class Outlook:
     warnings: tuple[str, ...] = ()
 
 
-def outlook(
+def preview(
     ledger: Ledger,
     request: PublishRequest | AnswerRequest,
     may_know: Callable[[str], bool],
     *,
     sees_all: bool = True,
-) -> Outlook:
+) -> ProposalPreview:
     """The outcome that a request would have; where it cannot be carried out, the reason.
 
     Args:
@@ -65,14 +65,14 @@ def outlook(
             dataset, noise, part, independent = release.dataset, release.noise, release.part, False
         bars = noise.named_bars(level, _SURE, _MOST_BARS)
         if not may_know(dataset):
-            return Outlook(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN))
+            return ProposalPreview(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN))
         before = ledger.budget(dataset)
         after = ledger.rehearse(
             request.name, epsilon=level, version=request.version, dataset=dataset, independent=independent, part=part
         )
     except UtmostError as error:
-        return Outlook(bars, before, None, said_of(error), _unusual(level, bars))
-    return Outlook(bars, before, after, "", _unusual(level, bars))
+        return ProposalPreview(bars, before, None, said_of(error), _unusual(level, bars))
+    return ProposalPreview(bars, before, after, "", _unusual(level, bars))
 
 
 def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:
@@ -87,17 +87,17 @@ def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[s
 
 def ladder(
     ledger: Ledger, request: PublishRequest, may_know: Callable[[str], bool], *, sees_all: bool = True
-) -> tuple[tuple[Level, Outlook], ...]:
+) -> tuple[tuple[Level, ProposalPreview], ...]:
     """The outcome of a request at its level and around it: a quarter, half, twice and four times as much.
 
     Args:
-        ledger, request, may_know, sees_all: as for `outlook`.
+        ledger, request, may_know, sees_all: as for `preview`.
 
-    Cost: five outlooks, of which none is begun after two seconds.
+    Cost: five previews, of which none is begun after two seconds.
     """
     until, steps = monotonic() + _LOOKING, []
     for factor in _STEPS:
         if factor == "1" or monotonic() < until:
             at = request.level.scaled(factor)
-            steps.append((at, outlook(ledger, replace(request, level=at), may_know, sees_all=sees_all)))
+            steps.append((at, preview(ledger, replace(request, level=at), may_know, sees_all=sees_all)))
     return tuple(steps)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from utmost.core.exact.levels import Level
 from utmost.errors import OutOfRange, RequestReused, UnknownRecord
 from utmost.interfaces.service.access.tokens import Token
-from utmost.interfaces.service.records import Records, Shelf
+from utmost.interfaces.service.records import Records, RecordTransaction
 from utmost.interfaces.service.trail import is_noted, note, note_once_a_day
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ ANY = "any"
 """Instead of a level: every one."""
 
 
-class Desk:
+class ServiceContext:
     """What all verbs share: the records, a key for names, and the time.
 
     Args:
@@ -53,20 +53,20 @@ class Desk:
         about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
         return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 
-    def again(self, shelf: Shelf, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
+    def again(self, store: RecordTransaction, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
         """The record that this request made before; None where it comes for the first time, which is noted."""
-        if not self.check_same(shelf, name, facts):
-            shelf.put("request", name, {"asked": self._fingerprint(facts)})
+        if not self.check_same(store, name, facts):
+            store.put("request", name, {"asked": self._fingerprint(facts)})
             return None
-        return shelf.get(kind, name)
+        return store.get(kind, name)
 
-    def check_same(self, shelf: Shelf, name: str, facts: Any) -> bool:
+    def check_same(self, store: RecordTransaction, name: str, facts: Any) -> bool:
         """Whether a request came before; under its key nothing else may come.
 
         Raises:
             RequestReused: where something else came.
         """
-        before = shelf.get("request", name)
+        before = store.get("request", name)
         if before is not None and before["asked"] != self._fingerprint(facts):
             remedy = "Use a fresh key for each request."
             raise RequestReused("an idempotency key must be for one request", came="another request", remedy=remedy)
@@ -75,9 +75,9 @@ class Desk:
     def _fingerprint(self, facts: Any) -> str:
         return hmac.digest(self._key, json.dumps(facts, sort_keys=True).encode(), sha256).hex()
 
-    def trail(self, shelf: Shelf, token: Token, done: str, **about: Any) -> None:
+    def trail(self, store: RecordTransaction, token: Token, done: str, **about: Any) -> None:
         """Write down who did what, after everything that is written already; no value."""
-        note(shelf, token, self.clock(), done, **about)
+        note(store, token, self.clock(), done, **about)
 
     def trail_once_a_day(self, token: Token, done: str, **about: Any) -> None:
         """Write down what is done ever so often: once a day for a token, and for what it is about."""
@@ -88,18 +88,18 @@ class Desk:
         if len(self._noted) >= _MOST_NOTED:
             self._noted.clear()
         # Looked up by a reader first: whoever writes waits for all others who do.
-        if not self.records.read(lambda shelf: is_noted(shelf, token, now, done, **about)):
-            self.records.write(lambda shelf: note_once_a_day(shelf, token, now, done, **about))
+        if not self.records.read(lambda store: is_noted(store, token, now, done, **about)):
+            self.records.write(lambda store: note_once_a_day(store, token, now, done, **about))
         self._noted.add(known)
 
-    def person(self, shelf: Shelf, token: Token) -> Token:
+    def person(self, store: RecordTransaction, token: Token) -> Token:
         """The token, with every name by which its owner is known through other tokens, valid or not.
 
         Cost: reads all tokens.
         """
-        return replace(token, also=names_of(shelf, token.names))
+        return replace(token, also=names_of(store, token.names))
 
-    def known(self, shelf: Shelf, kind: str, name: object, token: Token, verb: str) -> dict[str, Any]:
+    def known(self, store: RecordTransaction, kind: str, name: object, token: Token, verb: str) -> dict[str, Any]:
         """A record that a token asks for by its name.
 
         Raises:
@@ -107,23 +107,23 @@ class Desk:
             UnknownRecord: where there is none, and in the same words for one about a release that the token is not for.
         """
         token.check_role(verb)
-        record = shelf.get(kind, name) if isinstance(name, str) else None
+        record = store.get(kind, name) if isinstance(name, str) else None
         if record is None or not token.may(verb, record["release"]):
             raise UnknownRecord(f"the {kind} must be there", came="none of this name")
         return record
 
 
-def tokens_of(shelf: Shelf) -> list[Token]:
+def tokens_of(store: RecordTransaction) -> list[Token]:
     """All tokens that were ever made."""
-    return [Token.of_kept(name, record) for name, record in shelf.all("token")]
+    return [Token.of_kept(name, record) for name, record in store.all("token")]
 
 
-def names_of(shelf: Shelf, names: Iterable[str]) -> frozenset[str]:
+def names_of(store: RecordTransaction, names: Iterable[str]) -> frozenset[str]:
     """All names of the person of whom these are some.
 
     Names of one token are one person's, and so are those of tokens that share one, however long the chain.
     """
-    person, known, tokens = {*names}, -1, tokens_of(shelf)
+    person, known, tokens = {*names}, -1, tokens_of(store)
     while known < len(person):
         known = len(person)
         person.update(*(token.names for token in tokens if token.is_of(person)))

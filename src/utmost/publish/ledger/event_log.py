@@ -1,16 +1,16 @@
-"""The book: events appended one transaction at a time, each checked against all that is written."""
+"""The log: events appended one transaction at a time, each checked against all that is written."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
 from utmost.publish.ledger.events import START, Event, check_chain, check_seal, event_bytes, mac, read_event, seal
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import Part, Row, Rows, Store, check_version
-from utmost.publish.ledger.witness import Held, RollbackLoss, Witness, kept, rollback_loss, state_of
+from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, kept, rollback_loss, state_of
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ _REMEDY_OPEN = "Correct the name, or make a new one by create=True (utmost relea
 
 
 @dataclass(slots=True)
-class Page:
+class Transaction:
     """One transaction: the rows, the state, and what is appended in it. The store sees it when it is written down.
 
     Attributes:
@@ -38,8 +38,8 @@ class Page:
     parts: list[Part] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
 
-    def append(self, kind: str, facts: Mapping[str, Any]) -> None:
-        """One event more."""
+    def append(self, kind: str, facts: Mapping[str, Any], parts: Iterable[bytes] = ()) -> None:
+        """One event more, with the parts that the store keeps beside it."""
         number = self.state.number + 1
         event = Event(number, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", kind, facts)
         body = event_bytes(event)
@@ -48,10 +48,7 @@ class Page:
         self.state = folded(self.state, [(read_event(number, body), row[2])])
         # Only remembered: `write_down` gives the store all of a transaction at once, after the witness has it.
         self.appended.append(row)
-
-    def put(self, event: int, part: int, content: bytes) -> None:
-        """One part of what the next event says."""
-        self.parts.append((event, part, content))
+        self.parts += ((number, part, content) for part, content in enumerate(parts))
 
     def write_down(self) -> None:
         """Give the store what was appended, and check that it holds it."""
@@ -60,20 +57,7 @@ class Page:
             self.rows.write(self.appended, seal(self.key, number, last), self.parts)
 
 
-@dataclass(slots=True)
-class _Draft(Generic[T]):
-    """What a call has drawn, once the witness holds it: from then on it is this, or nothing.
-
-    Attributes:
-        last: the last event of it.
-        made: what the call will return.
-    """
-
-    last: Row
-    made: T
-
-
-class Book:
+class EventLog:
     """The events of a ledger in a store, under a key, before a witness.
 
     What has been read and checked is kept as a value; each transaction reads only what is new, and finds out whether
@@ -87,7 +71,7 @@ class Book:
         self.store, self.key, self.witness = store, key, witness
         self._seen = State(0, START)
 
-    def read(self, work: Callable[[Page], T], *, unsettled_too: bool = False) -> T:
+    def read(self, work: Callable[[Transaction], T], *, unsettled_too: bool = False) -> T:
         """Look something up in one transaction.
 
         Args:
@@ -98,19 +82,19 @@ class Book:
             Quarantined: for something that would be said, from another history than that of the witness.
         """
 
-        def reading(rows: Rows) -> tuple[Page, list[Row], T]:
-            page = self.page(rows)
-            answer = work(page)
-            return page, self._unsettled(page) if unsettled_too and answer is not None else [], answer
+        def reading(rows: Rows) -> tuple[Transaction, list[Row], T]:
+            transaction = self.transaction(rows)
+            answer = work(transaction)
+            return transaction, self._unsettled(transaction) if unsettled_too and answer is not None else [], answer
 
         # Settled after the transaction and before the answer leaves: what the store does not hold for sure is not said.
-        page, unsettled, answer = self.store.transact(reading, write=False)
+        transaction, unsettled, answer = self.store.transact(reading, write=False)
         if self.witness is not None and unsettled:
             self.witness.settle(unsettled)
-        self._seen = page.state
+        self._seen = transaction.state
         return answer
 
-    def write(self, work: Callable[[Page], T], *, quarantined: bool = False, over: bool = False) -> T:
+    def write(self, work: Callable[[Transaction], T], *, quarantined: bool = False, over: bool = False) -> T:
         """Do the work in one transaction: all of it durable and settled when this returns.
 
         The work draws; the witness holds what was drawn; the store is given it, read back, and commits; the witness
@@ -123,93 +107,93 @@ class Book:
         Raises:
             Quarantined: for events that the work appends while there is one.
         """
-        draft: _Draft[T] | None = None
+        drawn: tuple[Row, T] | None = None
 
         def writing(rows: Rows) -> tuple[State, list[Row], T]:
-            nonlocal draft
-            page = self.page(rows)
-            settled, apart = self._carried_out(page)
+            nonlocal drawn
+            transaction = self.transaction(rows)
+            settled, apart = self._carried_out(transaction)
             # The store collided and calls again: where the commit went through unheard, the draw is there, and there is
             # no other.
-            if draft is not None and rows.mac(draft.last[0]) == draft.last[2]:
-                return page.state, settled, draft.made
+            if drawn is not None and rows.mac(drawn[0][0]) == drawn[0][2]:
+                return transaction.state, settled, drawn[1]
             # Drawn in here, with the lock held: the levels that the noise is drawn from cannot grow meanwhile.
-            before = page.state
-            answer = work(page)
-            if page.appended and page.reason is not None and not quarantined:
-                raise self._quarantined(page.reason)
-            if page.appended and self.witness is not None:
+            before = transaction.state
+            answer = work(transaction)
+            if transaction.appended and transaction.reason is not None and not quarantined:
+                raise self._quarantined(transaction.reason)
+            if transaction.appended and self.witness is not None:
                 if over and apart:
-                    self.witness.start_over(rows.events(), page.appended, page.parts)
+                    self.witness.start_over(rows.events(), transaction.appended, transaction.parts)
                     apart = False
                 elif not apart:
                     # The witness first: a store that is put back after this has been seen to hold it, and it counts as
                     # spent.
-                    self.witness.intend((before.number, before.mac), page.appended, page.parts)
+                    self.witness.intend((before.number, before.mac), transaction.appended, transaction.parts)
                 if not apart:
                     # From here on a repetition carries out this draw; a second draw would be a second answer.
-                    draft = _Draft(page.appended[-1], answer)
-            page.write_down()
-            return page.state, [] if apart else settled + page.appended, answer
+                    drawn = transaction.appended[-1], answer
+            transaction.write_down()
+            return transaction.state, [] if apart else settled + transaction.appended, answer
 
         try:
             state, settled, answer = self.store.transact(writing, write=True)
             if self.witness is not None and settled:
                 self.witness.settle(settled)
         except LedgerUnavailable as error:
-            raise kept(error) if draft is not None or self._has_pending() else error from None
+            raise kept(error) if drawn is not None or self._has_pending() else error from None
         self._seen = state
         return answer
 
-    def answer(self, stored: Callable[[Page], T | None], draw: Callable[[Page], T], *, look: bool) -> T:
-        """What is stored, or what is made now, in as few transactions as there can be.
+    def answer(self, work: Callable[[Transaction, bool], T | None], *, look: bool) -> T:
+        """The answer that is stored, or a new one, in as few transactions as there can be.
 
         Args:
-            stored: the answer that is there, or None.
-            draw: a new one, for the writer alone.
-            look: whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
-                the lock it is looked up in any case.
+            work: Answer in a transaction, and whether it may be drawn there; None where it may not and is not stored.
+            look: Whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
+                the lock it is looked up in any case, since somebody else may have answered meanwhile.
         """
-        answer = self.read(stored, unsettled_too=True) if look else None
+        answer = self.read(lambda transaction: work(transaction, False), unsettled_too=True) if look else None
         if answer is not None:
             return answer
 
-        def work(page: Page) -> T:
-            # Looked up again with the lock: somebody else may have answered since the reading.
-            again = stored(page)
+        def writing(transaction: Transaction) -> T:
+            again = work(transaction, False)
             if again is not None:
-                self.check_said(page)
+                self.check_said(transaction)
                 return again
-            self.check_writable(page)
-            return draw(page)
+            self.check_writable(transaction)
+            made = work(transaction, True)
+            assert made is not None, "what may be drawn is answered"
+            return made
 
-        return self.write(work)
+        return self.write(writing)
 
     @property
     def seen(self) -> State:
         """The state as it was read last, in whatever transaction; others may have written since."""
         return self._seen
 
-    def page(self, rows: Rows) -> Page:
+    def transaction(self, rows: Rows) -> Transaction:
         """A transaction that somebody has begun."""
-        return Page(self.key, rows, self._now(rows))
+        return Transaction(self.key, rows, self._now(rows))
 
-    def check_writable(self, page: Page) -> None:
+    def check_writable(self, transaction: Transaction) -> None:
         """Check that there is no quarantine, before anything is drawn.
 
         Raises:
             Quarantined: where there is one.
         """
-        if page.reason is not None:
-            raise self._quarantined(page.reason)
+        if transaction.reason is not None:
+            raise self._quarantined(transaction.reason)
 
-    def check_said(self, page: Page) -> None:
-        """Check that what the page repeats is in the witness's history.
+    def check_said(self, transaction: Transaction) -> None:
+        """Check that what the transaction repeats is in the witness's history.
 
         Raises:
             Quarantined: where it is not.
         """
-        self._unsettled(page)
+        self._unsettled(transaction)
 
     def check_witness(self) -> None:
         """Check that what the witness holds was written under this key.
@@ -226,16 +210,16 @@ class Book:
         A reader's snapshot may be older than the witness; among the writers the witness is never ahead by more than is
         pending. So an alarm is looked at again as a writer.
         """
-        return self.read(self._why) and self.write(lambda page: page.reason, quarantined=True)
+        return self.read(self._why) and self.write(lambda transaction: transaction.reason, quarantined=True)
 
-    def loss(self, page: Page) -> RollbackLoss | None:
+    def loss(self, transaction: Transaction) -> RollbackLoss | None:
         """What the witness knows and the ledger does not; None where there is no witness."""
         if self.witness is None:
             return None
         seen = self.witness.rows()
         if not seen:
             return None
-        mine = page.rows.events()
+        mine = transaction.rows.events()
         common = 0
         for own, other in zip(mine, seen, strict=False):
             if own != other:
@@ -243,7 +227,7 @@ class Book:
             common += 1
         if common == 0:
             raise KeyRefused("a witness must be of this ledger", came="another ledger's", where=str(self.witness.path))
-        return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), page.state)
+        return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), transaction.state)
 
     def _now(self, rows: Rows) -> State:
         """The state that the store holds, as far as it has not been read already."""
@@ -264,78 +248,80 @@ class Book:
             return seen
         return folded(seen, [(read_event(number, body), mac) for number, body, mac in new])
 
-    def _why(self, page: Page) -> str | None:
+    def _why(self, transaction: Transaction) -> str | None:
         """Why nothing new may be said, or None."""
-        if page.state.quarantine is not None or self.witness is None:
-            return page.state.quarantine
-        return self._apart(page, self.witness.held())
+        if transaction.state.quarantine is not None or self.witness is None:
+            return transaction.state.quarantine
+        return self._apart(transaction, self.witness.record())
 
     @staticmethod
-    def _apart(page: Page, held: Held) -> str | None:
+    def _apart(transaction: Transaction, record: WitnessRecord) -> str | None:
         """In what the ledger differs from what its witness holds; None where it goes on from there.
 
         Another event in the place of a pending one: it was drawn, and somebody has written without this witness.
         """
-        last = held.last
+        last = record.last
         if last is None:
-            return None if page.state.number == 1 else "its witness is missing"
+            return None if transaction.state.number == 1 else "its witness is missing"
         number, seen = last
         # Fewer than the witness has settled, and settled means that somebody may have been told.
-        if page.state.number < number:
-            return f"its witness has seen {number} events, and it holds {page.state.number}"
-        pending = (row for row in held.pending if row[0] <= page.state.number)
-        if page.rows.mac(number) == seen and all(page.rows.mac(row[0]) == row[2] for row in pending):
+        if transaction.state.number < number:
+            return f"its witness has seen {number} events, and it holds {transaction.state.number}"
+        pending = (row for row in record.pending if row[0] <= transaction.state.number)
+        if transaction.rows.mac(number) == seen and all(transaction.rows.mac(row[0]) == row[2] for row in pending):
             return None
         return "its witness has seen another history"
 
-    def _unsettled(self, page: Page) -> list[Row]:
-        """The events that the witness must settle before any response of the page is repeated.
+    def _unsettled(self, transaction: Transaction) -> list[Row]:
+        """The events that the witness must settle before any response of the transaction is repeated.
 
         A ledger whose witness is gone, or that differs from it, repeats what both have.
 
         Raises:
             Quarantined: for a response that the witness does not have.
         """
-        held = Held(None, ()) if self.witness is None else self.witness.held()
-        last = held.last
+        record = WitnessRecord(None, ()) if self.witness is None else self.witness.record()
+        last = record.last
         if self.witness is None or last is None:
             return []
-        if self._apart(page, held) is None:
-            return page.rows.events(last[0] - 1) if page.state.number > last[0] else []
-        if any(self.witness.mac(number) != page.rows.mac(number) for number in page.repeated):
+        if self._apart(transaction, record) is None:
+            return transaction.rows.events(last[0] - 1) if transaction.state.number > last[0] else []
+        if any(self.witness.mac(number) != transaction.rows.mac(number) for number in transaction.repeated):
             raise self._quarantined("its witness has seen another history")
         return []
 
-    def _carried_out(self, page: Page) -> tuple[list[Row], bool]:
+    def _carried_out(self, transaction: Transaction) -> tuple[list[Row], bool]:
         """Carry out what was pending, where the store goes on from what the witness has settled.
 
         Returns:
             The events that the witness must settle after the commit; and whether the two have parted.
         """
-        page.reason = page.state.quarantine
+        transaction.reason = transaction.state.quarantine
         if self.witness is None:
             return [], False
-        held = self.witness.held()
-        apart = self._apart(page, held)
+        record = self.witness.record()
+        apart = self._apart(transaction, record)
         if apart is not None:
-            page.reason = page.reason or apart
+            transaction.reason = transaction.reason or apart
             return [], True
-        if held.last is None or held.last[0] < page.state.number:
-            self.witness.settle(page.rows.events(0 if held.last is None else held.last[0] - 1))
-            held = self.witness.held()
-        pending = list(held.pending)
+        if record.last is None or record.last[0] < transaction.state.number:
+            self.witness.settle(transaction.rows.events(0 if record.last is None else record.last[0] - 1))
+            record = self.witness.record()
+        pending = list(record.pending)
         if pending:
             # The witness is no more trusted than the store: what it holds must follow under the key.
-            check_chain(self.key, page.state.number, page.state.mac, pending)
+            check_chain(self.key, transaction.state.number, transaction.state.mac, pending)
             parts = self.witness.parts(pending[0][0])
-            page.rows.write(pending, seal(self.key, pending[-1][0], pending[-1][2]), parts)
-            page.state = folded(page.state, [(read_event(number, body), mac) for number, body, mac in pending])
+            transaction.rows.write(pending, seal(self.key, pending[-1][0], pending[-1][2]), parts)
+            transaction.state = folded(
+                transaction.state, [(read_event(number, body), mac) for number, body, mac in pending]
+            )
         return pending, False
 
     def _has_pending(self) -> bool:
         """Whether the witness, as far as it can be read, holds something that was drawn and said to nobody."""
         try:
-            return self.witness is not None and bool(self.witness.held().pending)
+            return self.witness is not None and bool(self.witness.record().pending)
         except LedgerError:
             return False
 
@@ -343,13 +329,13 @@ class Book:
         return Quarantined("the ledger must not be in quarantine", came=reason, where=self.store.place, remedy=_MEND)
 
 
-def open_book(
+def open_log(
     store: Store,
     key: Callable[[bool], Key],
     witness: Callable[[State], Witness | None],
     opening: Mapping[str, Any] | None,
-) -> Book:
-    """The book in a store; a new one where the store is empty.
+) -> EventLog:
+    """The log in a store; a new one where the store is empty.
 
     Args:
         key: the key, by whether the ledger is about to be made.
@@ -366,25 +352,25 @@ def open_book(
     check_version(version)
     if version == 0 and opening is None:
         raise LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
-    book = Book(store, key(version == 0), None)
+    log = EventLog(store, key(version == 0), None)
     if version == 0 and opening is not None:
-        first = {**opening, "key": book.key.fingerprint}
-        store.transact(lambda rows: _begin(rows, book, first), write=True)
-    store.transact(lambda rows: _check_key(rows, book.key), write=False)
-    book.witness = book.read(lambda page: witness(page.state))
-    rows = book.read(lambda page: page.rows.events() if page.state.number == 1 else [])
-    if rows and book.witness is not None and book.witness.last() is None:
-        book.witness.settle(rows)
-    return book
+        first = {**opening, "key": log.key.fingerprint}
+        store.transact(lambda rows: _begin(rows, log, first), write=True)
+    store.transact(lambda rows: _check_key(rows, log.key), write=False)
+    log.witness = log.read(lambda transaction: witness(transaction.state))
+    rows = log.read(lambda transaction: transaction.rows.events() if transaction.state.number == 1 else [])
+    if rows and log.witness is not None and log.witness.last() is None:
+        log.witness.settle(rows)
+    return log
 
 
-def _begin(rows: Rows, book: Book, opening: Mapping[str, Any]) -> None:
+def _begin(rows: Rows, log: EventLog, opening: Mapping[str, Any]) -> None:
     """Begin a new ledger, unless another process has done so in the meantime."""
     if rows.version() == 0:
         rows.create()
-        page = Page(book.key, rows, State(0, START))
-        page.append("opened", opening)
-        page.write_down()
+        transaction = Transaction(log.key, rows, State(0, START))
+        transaction.append("opened", opening)
+        transaction.write_down()
 
 
 def _check_key(rows: Rows, key: Key) -> None:

@@ -16,7 +16,7 @@ from utmost.core.exact.field_forms import json_forms, rows_of
 from utmost.core.exact.levels import Level
 from utmost.core.privacy.unit import Unit
 from utmost.errors import UtmostError
-from utmost.interfaces.service.api.record_forms import Written
+from utmost.interfaces.service.api.record_forms import JsonRecord
 from utmost.interfaces.service.approvals import request_digest
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.ledger.requests import PublishRequest
@@ -30,7 +30,7 @@ _UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeEr
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Written):
+class Listed(JsonRecord):
     """A list in a promise, such as its public columns: all of it."""
 
     of: Annotated[str, Field(examples=["public columns, published as they are"])]
@@ -38,7 +38,7 @@ class Listed(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Line(Written):
+class Line(JsonRecord):
     """A part of a promise, in words."""
 
     of: Annotated[str, Field(examples=["spends the budget of"])]
@@ -46,7 +46,7 @@ class Line(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class PromiseShown(Written):
+class ShownPromise(JsonRecord):
     """A promise at a level.
 
     Attributes:
@@ -62,7 +62,7 @@ class PromiseShown(Written):
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
 
 
-def of_request(facts: Mapping[str, Any]) -> PromiseShown:
+def of_request(facts: Mapping[str, Any]) -> ShownPromise:
     """A proposed request to publish.
 
     Args:
@@ -78,7 +78,7 @@ def of_request(facts: Mapping[str, Any]) -> PromiseShown:
     return _shown(guarantee, promise if isinstance(promise, Mapping) else {}, request_facts, facts)
 
 
-def of_release(release: Published, level: Level) -> PromiseShown:
+def of_release(release: Published, level: Level) -> ShownPromise:
     """The promise of a release that is to be relaxed to a level."""
     facts = {name: fact for name, fact in release.request.facts().items() if name not in _OF_THE_FIRST_ANSWER}
     facts["number of rows"] = release.rows
@@ -91,7 +91,7 @@ _OF_THE_FIRST_ANSWER = {"promise", "level", "request", "independent"}
 
 def _shown(
     guarantee: str, promise: Mapping[str, Any], request: Mapping[str, Any], whole: Mapping[str, Any]
-) -> PromiseShown:
+) -> ShownPromise:
     left = _with_plan(promise)
     noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
     plan = dict(noise.pop("strategy")) if isinstance(noise.get("strategy"), Mapping) else {}
@@ -109,7 +109,7 @@ def _shown(
     rows += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
     lines = tuple(row for row in rows if isinstance(row, Line))
     lists = tuple(row for row in rows if isinstance(row, Listed))
-    return PromiseShown(guarantee, lines, lists, request_digest(whole))
+    return ShownPromise(guarantee, lines, lists, request_digest(whole))
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:

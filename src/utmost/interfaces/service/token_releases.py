@@ -13,10 +13,10 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
-from utmost.interfaces.service.desk import Desk, granted, reaches
 from utmost.interfaces.service.proposing import Proposals, check_declared
 from utmost.interfaces.service.publish_requests import proposable, served
-from utmost.interfaces.service.records import Shelf
+from utmost.interfaces.service.records import RecordTransaction
+from utmost.interfaces.service.service_context import ServiceContext, granted, reaches
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
@@ -88,16 +88,16 @@ class Releases:
     """The verbs of a ledger, each for a token.
 
     Args:
-        desk: what all verbs share.
+        context: what all verbs share.
         ledger: that this is a door to.
         proposals: by which a second person confirms what cannot be undone.
         most_levels: how many new levels of a release a recipient may ask for.
     """
 
-    __slots__ = ("_desk", "_ledger", "_most_levels", "_proposals")
+    __slots__ = ("_context", "_ledger", "_most_levels", "_proposals")
 
-    def __init__(self, desk: Desk, ledger: Ledger, proposals: Proposals, most_levels: int = 64) -> None:
-        self._desk, self._ledger, self._proposals, self._most_levels = desk, ledger, proposals, most_levels
+    def __init__(self, context: ServiceContext, ledger: Ledger, proposals: Proposals, most_levels: int = 64) -> None:
+        self._context, self._ledger, self._proposals, self._most_levels = context, ledger, proposals, most_levels
 
     def all(self, token: Token) -> tuple[Published, ...]:
         """The releases that a token is for, every version, in the order published."""
@@ -141,7 +141,7 @@ class Releases:
 
     def note_view(self, token: Token, release: Published) -> None:
         """Write down that a release was read, once a day for a token."""
-        self._desk.trail_once_a_day(token, "view", release=release.name, version=release.version)
+        self._context.trail_once_a_day(token, "view", release=release.name, version=release.version)
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
         """Write down that a recipient has a level made, before it is; of a few alone.
@@ -150,17 +150,17 @@ class Releases:
             NotAllowed: where there were as many already.
         """
 
-        def work(shelf: Shelf) -> None:
-            name = shelf.hidden("asked", token.person[0], release.name, release.version)
-            levels = (shelf.get("asked", name) or {"levels": []})["levels"]
+        def work(store: RecordTransaction) -> None:
+            name = store.hidden("asked", token.person[0], release.name, release.version)
+            levels = (store.get("asked", name) or {"levels": []})["levels"]
             if level_text(at) in levels:
                 return
             if len(levels) >= self._most_levels:
                 remedy, required = "Ask for a level that is there.", f"a recipient has {self._most_levels} levels made"
                 raise NotAllowed(f"{required} of a release at most", where=repr(release.name), remedy=remedy)
-            shelf.put("asked", name, {"levels": [*levels, level_text(at)]})
+            store.put("asked", name, {"levels": [*levels, level_text(at)]})
 
-        self._desk.records.write(work)
+        self._context.records.write(work)
 
     def margin(
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
@@ -203,7 +203,7 @@ class Releases:
         approved = [proposable(request) for request in requests]
         verbs = ["publish" if len(requests) == 1 else f"publish {request.name}" for request in requests]
         named = [
-            replace(request, request=self._desk.name(verb, token, key))
+            replace(request, request=self._context.name(verb, token, key))
             for request, verb in zip(requests, verbs, strict=True)
         ]
         # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
@@ -264,13 +264,13 @@ class Releases:
             NotAllowed: where as many failed within the day.
             LedgerUnavailable: where so many are compared all the while that they might.
         """
-        began = self._desk.clock()
+        began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()
         place: list[str] = []
 
-        def begin(shelf: Shelf) -> bool:
-            place.append(shelf.hidden("compared", min(self._desk.person(shelf, token).person), day))
-            counted = shelf.get("compared", place[-1]) or {"failed": 0, "begun": {}}
+        def begin(store: RecordTransaction) -> bool:
+            place.append(store.hidden("compared", min(self._context.person(store, token).person), day))
+            counted = store.get("compared", place[-1]) or {"failed": 0, "begun": {}}
             over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
             failed = counted["failed"] + len(over)
             if failed >= _FAILED_A_DAY:
@@ -279,18 +279,18 @@ class Releases:
                 raise NotAllowed(required, came="as many", where=", ".join(map(repr, names)), remedy=remedy)
             if counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
                 return False
-            shelf.put("compared", place[-1], counted | {"begun": counted["begun"] | {mark: began}})
+            store.put("compared", place[-1], counted | {"begun": counted["begun"] | {mark: began}})
             return True
 
-        def end(shelf: Shelf, kind: str | None) -> None:
-            counted = shelf.get("compared", place[-1]) or {"failed": 0, "begun": {}}
+        def end(store: RecordTransaction, kind: str | None) -> None:
+            counted = store.get("compared", place[-1]) or {"failed": 0, "begun": {}}
             begun = {one: since for one, since in counted["begun"].items() if one != mark}
-            shelf.put("compared", place[-1], {"failed": counted["failed"] + (kind is not None), "begun": begun})
+            store.put("compared", place[-1], {"failed": counted["failed"] + (kind is not None), "begun": begun})
             for name in names if kind is not None else ():
-                self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
+                self._context.trail(store, token, "comparison failed", release=name, refused=kind)
 
         until = time.monotonic() + _TO_COMPARE
-        while not self._desk.records.write(begin):
+        while not self._context.records.write(begin):
             if time.monotonic() > until:
                 required = f"at most {_FAILED_A_DAY} tables of one person are compared at once"
                 raise LedgerUnavailable(required, came="one more", remedy="Send it again in a second, under its key.")
@@ -302,7 +302,7 @@ class Releases:
             failed_as = type(error).__name__
             raise
         finally:
-            self._desk.records.write(lambda shelf: end(shelf, failed_as))
+            self._context.records.write(lambda store: end(store, failed_as))
 
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """The budget as it would stand after a release at this level.
