@@ -194,7 +194,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
     assert (code, err, "sex.csv" in " ".join(written.split())) == (0, "", True)
     assert "nothing is written over another file" in run(*say_tables)[2]
     assert "men" in shown
-    assert "2691 ± 0" in shown
+    assert "2691" in shown
     names = ["department-sex-outcome.csv", "sex.csv", "total.csv"]
     assert sorted(path.name for path in tables.iterdir()) == sorted([*names, *(f"{name}.json" for name in names)])
     for name in names:

@@ -268,3 +268,16 @@ def test_a_strict_run_loses_nobody_or_ends_before_a_release(run, tmp_path):
     (tmp_path / "t.csv").unlink()
     (tmp_path / "t.csv.json").unlink()
     assert run(*asked, "--leave-out", "outside")[0] == 0
+
+
+def test_a_release_says_that_nothing_remembers_it_and_how_to_change_that(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS[:2], "--epsilon", 1]
+    for number, more in enumerate(([], ["--mean", "income=0,100000,0.01", *MARKS[2:]])):
+        code, shown, _ = run("release", *words, *more, "--out", tmp_path / f"{number}.csv")
+        assert (code, "--ledger FILE --create --name N" in " ".join(shown.split())) == (0, True)
+        assert "why this noise" not in shown  # it is in the statement
+        code, shown, _ = run("release", *words, *more, "--dry-run")
+        assert (code, "--ledger FILE --create --name N" in " ".join(shown.split())) == (0, True)
+    kept = ["--ledger", tmp_path / "l.db", "--create", "--name", "persons", "--out", tmp_path / "kept.csv"]
+    code, shown, _ = run("release", *words, *kept)
+    assert (code, "--create" in shown) == (0, False)

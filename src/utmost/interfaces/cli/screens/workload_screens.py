@@ -19,7 +19,16 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
-from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import (
+    DRY,
+    NOT_REMEMBERED,
+    grid,
+    number,
+    percent,
+    screen,
+    shown_facts,
+    watched,
+)
 from utmost.interfaces.cli.screens.terminal import Group, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
@@ -217,7 +226,8 @@ def give_workload(
         print_json(release.facts())
     if not as_json:
         shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
-        screen(stderr=out is None).print(Group(*(shown_tables(release) if out is not None else ()), shown))
+        tables = _fitting(shown_tables(release)) if out is not None else []
+        screen(stderr=out is None).print(*tables, shown)
 
 
 def give_cells(
@@ -254,7 +264,13 @@ def give_cells(
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(Text(), facts)
-    screen().print(_shown_table(release, table), facts)
+    screen().print(*_fitting([_shown_table(release, table)]), facts)
+
+
+def _fitting(shown: Iterable[Text | Table]) -> list[Text | Table]:
+    """What is shown beside a file: tables whose columns have room side by side, since all stands in the file."""
+    width = screen().width
+    return [part for part in shown if isinstance(part, Text) or part.least_width <= width]
 
 
 def _with_means(release: NoisySums, words: Any) -> Any:
@@ -272,15 +288,21 @@ def _shown_table(release: NoisySums, table: Any) -> Table:
     means = () if mean is None else (mean, f"{mean}_lower", f"{mean}_upper")
     labels = [name for name in columns if name not in beside and name not in means]
     rows: list[list[str]] = [[*map(str, row)] for row in zip(*(columns[name] for name in labels), strict=True)] or [[]]
-    for value, margin in values:
-        for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
-            row.append(f"{number(estimate, 12)} ± {number(bar, 12)}")
+    titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
+    for at, (value, margin) in enumerate(values):
+        bars = set(columns[margin])
+        if len(bars) == 1 and len(rows) > 1:
+            titles[at] += f"\n± {number(bars.pop(), 12)}"
+            margins = [""] * len(rows)
+        else:
+            margins = [f" ± {number(bar, 12)}" for bar in columns[margin]]
+        for row, estimate, bar in zip(rows, columns[value], margins, strict=True):
+            row.append(f"{number(estimate, 12)}{bar}")
     for at, row in enumerate(rows) if mean is not None else ():
         at_mean, low, high = (columns[name][at] for name in means)
         row.append(
             "not determined" if at_mean is None else f"{number(at_mean, 12)}, {number(low, 12)} to {number(high, 12)}"
         )
-    titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
     shown = grid([*labels, *titles, *([] if mean is None else [mean])], rows, left=len(labels))
     more = len(every[values[0][0]]) - len(rows)
     return replace(shown, caption=f"and {more} more rows") if more > 0 else shown
@@ -317,13 +339,19 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
 
 def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     """What is said of a release by a plan, with the error bars of the tables that were wanted."""
-    counts = {name: f" and ± {number(bar)} events" for name, bar in _count_bars(release).items()}
-    bars = _wanted_bars(release).items()
-    wanted = ", ".join(f"{_named(name)} ± {number(bar)}{counts.get(name, '')}" for name, bar in bars)
+    bars, counts = _wanted_bars(release), _count_bars(release)
+    amount = release.unit.amount
+    wanted = ", ".join(
+        f"{_named(name)} ± {number(bar)}"
+        if amount is None or name not in counts
+        else f"{_named(name)}: count ± {number(counts[name])}, {amount.name}_sum ± {number(bar)}"
+        for name, bar in bars.items()
+    )
     rows = {"error bars": f"{wanted}; each {percent(release.confidence)} sure"}
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
-    return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
+    then = NOT_REMEMBERED if release.ledger_facts is None else ""
+    return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole, then=then)
 
 
 def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
