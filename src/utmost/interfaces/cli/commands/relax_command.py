@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.progress_bar import progress_bar
+from utmost.errors import OutOfRange
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
 from utmost.interfaces.cli.ledger_place import Place
 from utmost.interfaces.cli.options import file_options, table_options
@@ -28,12 +29,14 @@ def relax(
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:
-    """Publish a table of the ledger again with less noise. Old and new together cost the new level, not the sum.
+    """Publish a table of a ledger again with less noise. Both answers together cost the larger epsilon.
 
-    Bring the table that was published: the ledger recognises it by keyed digests, and refuses any other. Where utmost
-    release counted a file of persons, bring that file, with the same --each-row, --by, --domain and --mean.
+    utmost relax table.csv --ledger releases.db --name admissions --epsilon 1 --out sharper.csv
 
-    If you ask for a level that was answered before, you get the same answer again, at no cost.
+    TABLE is the table that was published; the ledger refuses any other. A file of persons is counted again: repeat
+    --each-row, --by, --domain and --mean.
+
+    More: docs/howto/keep-a-ledger.md
     """
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # a level that is none is refused first
     signer = question.checked(table)
@@ -59,7 +62,9 @@ def _brought(table: Path, kept: Published | None, people: Persons, spelling: tab
         return planned_table(table, people.people, spelling.cells, noise.strategy)
     neighbours = people.neighbours or ("add-remove" if kept is None else kept.promise.unit.neighbours)
     if people.are_events:
+        if people.mean is not None and len(people.mean) > 1:
+            raise OutOfRange("a ledger keeps the mean of one column in a release", came="several", where="--mean")
         counted = counted_table(table, people, neighbours, spelling.cells)
-        return counted if counted is None or isinstance(noise, SumNoise) else counted.in_steps(column)
+        return counted if isinstance(noise, SumNoise) else counted.in_steps(column)
     options.refuse("needs --person or --each-row", people)
     return read_table(table, column)

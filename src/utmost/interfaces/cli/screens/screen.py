@@ -20,6 +20,7 @@ NOT_REMEMBERED = (
     "This release is not remembered. To publish the same people again later with less noise, and pay the larger "
     "epsilon alone, release with --ledger FILE --create --name N."
 )
+ADDS_UP = "This release is not remembered: another release of the same people adds its epsilon."
 _IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})
 """Facts that the screen leaves to the statement, where one was written."""
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
