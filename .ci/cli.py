@@ -15,40 +15,6 @@ PAGE = ROOT / "docs/reference/cli.md"
 START = "## Options that commands share\n"
 MANY = 3
 """An option with the same help in so many commands stands in the table of shared ones."""
-EXAMPLES = {
-    "demo": "utmost demo",
-    "count": "utmost count events.csv --person user --at-most 3 --domain domain.json --out counted.json",
-    "bounds": "utmost bounds contributions.csv --domain domain.json --epsilon 9/10",
-    "plan": 'utmost plan counted.json --want "region age" --want region --epsilon 1 --out plan.json',
-    "share": "utmost share visits.json spent.json --weight visits=3 --epsilon 1 --publish counted.json --out r.json",
-    "promise": "utmost promise --columns admitted --public department --sensitivity 1 --cells 1 --out promise.json",
-    "release": "utmost release events.csv --person user --at-most 3 --domain domain.json --epsilon 1 --out r.csv",
-    "clean": 'utmost clean release.json --given "total: 4526" --out clean.csv',
-    "withhold": "utmost withhold released.csv --below 90 --out shown.csv",
-    "statement": "utmost statement released.csv --html page.html --out entry.yaml",
-    "verify": "utmost verify released.csv --public-key curator.pub",
-    "total": "utmost total release.json --where sex=women --over all",
-    "read": "utmost read released.csv --where sex=women --minus sex=men",
-    "relax": "utmost relax table.csv --ledger releases.db --name admissions --epsilon 1 --out sharper.csv",
-    "view": "utmost view --ledger releases.db --name admissions --epsilon 1/2 --out partner.csv",
-    "ledger budget": "utmost ledger budget --ledger releases.db --dataset students --limit 2",
-    "ledger backup": "utmost ledger backup --ledger releases.db --out backup.db",
-    "ledger resume": 'utmost ledger resume --ledger restored.db --reason "disk failure" --missing students=3/4',
-    "serve": "utmost serve --ledger releases.db",
-    "trust": "utmost trust edges.csv --owner ann --epsilon 1",
-    "noise": "utmost noise --epsilon 1 --sensitivity 5",
-    "epsilon-for": "utmost epsilon-for --margin 10 --sensitivity 1 --cells 2",
-    "design": "utmost design --counts 5 --alpha 1/2 --prior uniform --loss absolute --out design.json",
-    "respond": "utmost respond design.json --secret 3",
-    "export": "utmost export design.json --to js --out phone",
-    "categories": "utmost categories --labels bus,car,cycle,foot --epsilon 1/2",
-    "doctor": "utmost doctor --check",
-    "research leakage": "utmost research leakage geometric.csv response.csv --space line:3",
-    "research refine": "utmost research refine loose.csv strict.csv",
-    "research capacity": "utmost research capacity --space grid:4x4 --epsilon 1/2",
-    "research universal": "utmost research universal --space discrete:3 --alpha 1/2 --loss binary",
-    "research reproduce": "utmost research reproduce all --out report",
-}
 
 
 def section() -> str:
@@ -75,9 +41,8 @@ def section() -> str:
             lines += [f"## `utmost {first}`", "", FAMILIES[first], ""]
         level = "###" if first == "research" else "##"
         lines += [f"**`utmost {words}`.**" if first == "ledger" else f"{level} `utmost {words}`", ""]
-        lines += [summary(command), ""]
-        if words in EXAMPLES:
-            lines += ["```text", EXAMPLES[words], "```", ""]
+        for paragraph in paragraphs(command):
+            lines += ["```text", paragraph, "```", ""] if paragraph.startswith("utmost ") else [linked(paragraph), ""]
         own = [each for each in shown(command) if (name(each), help_of(each)) not in shared]
         if own:
             lines += [*(f"- {name(each)}: {help_of(each)}" for each in own), ""]
@@ -111,9 +76,14 @@ def help_of(parameter: Any) -> str:
     return escaped(re.sub(r"\s+", " ", parameter.help or "").strip())
 
 
-def summary(command: Any) -> str:
-    """The first paragraph of a command's help."""
-    return re.sub(r"\s+", " ", re.split(r"\n\s*\n", (command.help or "").replace("\b", "").strip())[0])
+def paragraphs(command: Any) -> list[str]:
+    """The paragraphs of a command's help, a line each; one of them may be an example to type."""
+    return [re.sub(r"\s+", " ", each).strip() for each in re.split(r"\n\s*\n", command.help or "")]
+
+
+def linked(paragraph: str) -> str:
+    """A paragraph; the page that it names, as a link from beside it."""
+    return re.sub(r"^More: docs/(\S+)\.md$", r"More: [\1](../\1.md).", escaped(paragraph))
 
 
 def escaped(text: str) -> str:

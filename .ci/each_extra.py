@@ -44,11 +44,25 @@ def core() -> None:
     kept = ["--ledger", "l.db", "--create", "--name", "towns", "--dataset", "d"]
     command("release", "t.csv", *PROMISE, *kept, "--out", "k.csv")
     command("ledger", "verify", "--ledger", "l.db")
-    command("design", "--counts", "5", "--alpha", "1/2", "--prior", "uniform", "--loss", "absolute", "--out", "d.json")
+    command(
+        "design",
+        "--space",
+        "counts:5",
+        "--epsilon",
+        "alpha=1/2",
+        "--prior",
+        "uniform",
+        "--loss",
+        "absolute",
+        "--out",
+        "d.json",
+    )
     command("design", "--check", "d.json")
-    assert "64/27" in command("research", "capacity", "--space", "hamming:3", "--alpha", "1/2")
-    assert command("research", "vertices", "--space", "line:3", "--alpha", "1/2", "--count").strip() == "4"
-    assert "1/24" in command("research", "universal", "--space", "discrete:3", "--loss", "binary", "--alpha", "1/2")
+    assert "64/27" in command("research", "capacity", "--space", "hamming:3", "--epsilon", "alpha=1/2")
+    assert command("research", "vertices", "--space", "line:3", "--epsilon", "alpha=1/2", "--count").strip() == "4"
+    assert "1/24" in command(
+        "research", "universal", "--space", "discrete:3", "--loss", "binary", "--epsilon", "alpha=1/2"
+    )
     assert next(Path(sys.prefix).glob("share/man/man1/utmost.1")).read_text(encoding="ascii").startswith(".TH UTMOST 1")
 
 

@@ -26,7 +26,7 @@ utmost total miles-2014.json --where age=20+ --mean distance
 utmost relax flights.json --ledger departures.db --name flights --epsilon 2 --out flights-2015.json # a year later: 2 in all
 for year in 2014 2015; do
   utmost total "flights-$year.json" --where age=20+ --median delay
-  utmost withhold "flights-$year.json" --relative-margin 1/2 --family "age delay" --out "flights-$year.csv"
+  utmost withhold "flights-$year.json" --relative-margin 1/2 --want "age delay" --out "flights-$year.csv"
   utmost verify "flights-$year.csv"
 done
 utmost ledger status --ledger departures.db

@@ -1,6 +1,6 @@
 """A command line for every command that answers on standard output, and the files that they read."""
 
-HALF = "--alpha 1/2"
+HALF = "--epsilon alpha=1/2"
 PROMISE = "--columns n --public town --sensitivity 1 --cells 1 --epsilon 1"
 
 FILES = {
@@ -24,7 +24,7 @@ release c.json --plan plan.json --epsilon 1 --out r.json
 release t.csv {PROMISE} --out r.csv
 release t.csv {PROMISE} --ledger l.db --create --name r --dataset d --out kept.csv
 ledger backup --ledger l.db --out copy.db
-design --counts 3 --prior uniform {HALF} --out design.json
+design --space counts:3 --prior uniform {HALF} --out design.json
 """
 """What the table below needs: files that commands make, in this order."""
 
@@ -56,7 +56,7 @@ JSON = {
     "noise": "--epsilon 1 --sensitivity 2",
     "research compare": "",
     "epsilon-for": "--margin 10 --sensitivity 1",
-    "design": f"--counts 3 --prior uniform {HALF}",
+    "design": f"--space counts:3 --prior uniform {HALF}",
     "research policy": "policy.csv --epsilon 1",
     "research minimax": "--space counts:5 --loss absolute --epsilon 1",
     "respond": "design.json --secret 1",

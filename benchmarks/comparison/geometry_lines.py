@@ -91,7 +91,7 @@ def first_search(line: Line) -> None:
     work = "the kernels of a line of 6 counted, in a new process"
     if not is_installed("numba"):
         return line.absent(OURS, work, "the extra utmost[geometry] is not installed")
-    command = [sys.executable, "-m", "utmost", "kernels", "--counts", "5", "--alpha", "1/2", "--count"]
+    command = [sys.executable, "-m", "utmost", "kernels", "--counts", "5", "--epsilon", "alpha=1/2", "--count"]
     cache = tempfile.mkdtemp()
     try:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}

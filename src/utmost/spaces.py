@@ -2,7 +2,7 @@
 
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer
-from utmost.design.spaces.distance_units import distance_in, level_at, level_per
+from utmost.design.spaces.distance_units import distance_in, level_per
 from utmost.design.spaces.families import counts, cycle, discrete, grid, hamming
 from utmost.design.spaces.geography import Places, places
 from utmost.design.spaces.graphs import balanced_tree, graph, tree
@@ -38,7 +38,6 @@ __all__ = [
     "hamming",
     "is_monotone",
     "joint_loss",
-    "level_at",
     "level_per",
     "lifted_loss",
     "losses",

@@ -39,7 +39,7 @@ def test_contributions_are_counted_released_and_read(run, files, tmp_path):
     assert "has the least expected error" in shown
     assert "epsilon=1 in all" in shown
     assert (tmp_path / "costs.svg").read_bytes().startswith(b"<?xml")
-    code, shown, _ = run("bounds", table, "--domain", domain, "--epsilon", "9/10", "--family", "total", "--json")
+    code, shown, _ = run("bounds", table, "--domain", domain, "--epsilon", "9/10", "--want", "total", "--json")
     costs = bound_costs(read_release(table), Domain.of_facts(FACTS), epsilon="9/10", family="")
     report = json.loads(shown)
     assert (report["best"], report["words"]) == (costs.best, costs.words)

@@ -8,7 +8,7 @@ import pytest
 from running import called
 
 ROADS = "from,to\nhub,a\nhub,b\nhub,c\n"
-HALF = ["--alpha", "1/2"]
+HALF = ["--epsilon", "alpha=1/2"]
 
 
 @pytest.fixture
@@ -89,11 +89,11 @@ def test_files_of_distances_and_of_edges_are_read(run, file, tmp_path):
     ("asked", "code", "message"),
     [
         ([*HALF], 2, "got no --space. Add --space line:6"),
-        (["--space", "line:3"], 2, "--epsilon and --alpha"),
+        (["--space", "line:3"], 2, "--epsilon must be given"),
         (["--space", "line:0", *HALF], 2, "at least 1"),
         (["--space", "grid:4", *HALF], 2, "ROWSxCOLUMNS"),
         (["--space", "circle:4", *HALF], 2, "Kinds"),
-        (["--space", "line:3", "--alpha", 2], 2, "between 0 and 1"),
+        (["--space", "line:3", "--epsilon", "alpha=2"], 2, "between 0 and 1"),
         (["--space", "line:3", *HALF, "--out", "capacity.txt"], 2, ".json"),
         (["--space", "graph:nowhere.csv", *HALF], 1, "nowhere.csv"),
     ],

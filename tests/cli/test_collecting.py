@@ -19,7 +19,7 @@ def test_the_best_report_is_shown_with_what_relaxing_it_costs(run):
     shown = run("categories", *LABELS, "--epsilon", "1/2", "--up-to", "4/5")[1]
     assert "not lossless, by theorem" in shown
     assert "2 of 4 categories" in shown
-    exact = json.loads(run("categories", "--categories", 4, "--alpha", "1/3", "--json")[1])
+    exact = json.loads(run("categories", "--categories", 4, "--epsilon", "alpha=1/3", "--json")[1])
     assert (exact["inside_exact"], exact["outside_exact"]) == ("1/2", "1/6")
 
 

@@ -10,12 +10,12 @@ import pytest
 import utmost as ut
 from running import called
 
-HALF = ["--alpha", "1/2"]
+HALF = ["--epsilon", "alpha=1/2"]
 
 
 def test_figure_2_from_its_prior_file(run, file):
     prior = file("1/4\n0\n1/4\n0\n1/4\n1/4\n", "prior.csv")
-    asked = ["design", "--counts", 5, "--prior", prior, "--loss", "power:1.5", *HALF]
+    asked = ["design", "--space", "counts:5", "--prior", prior, "--loss", "power:1.5", *HALF]
     code, out, err = run(*asked)
     assert (code, err) == (0, "")
     assert re.search(r"expected loss\s+1\.19423215532\s", out)
@@ -28,22 +28,24 @@ def test_figure_2_from_its_prior_file(run, file):
 
 
 def test_a_hundred_counts_are_designed_for():
-    ended = called("design", "--counts", 100, "--prior", "binomial:0.3", "--loss", "absolute", "--epsilon", "1/2")
+    ended = called(
+        "design", "--space", "counts:100", "--prior", "binomial:0.3", "--loss", "absolute", "--epsilon", "1/2"
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert re.search(r"expected loss\s+1\.73641691438\s", ended.stdout)
 
 
 CASES = {
-    "exact, closed form": ["--counts", 6, "--prior", "binomial:1/3", "--loss", "squared", *HALF],
-    "floats, closed form": ["--counts", 40, "--prior", "poisson:4", "--loss", "power:1.5", "--epsilon", "1/2"],
-    "a program on counts": ["--counts", 3, "--prior", "uniform", "--loss", "nib", *HALF],
-    "a program though a theorem answers": ["--counts", 3, "--prior", "uniform", "--program", *HALF],
-    "one count": ["--counts", 0, "--prior", "uniform", *HALF],
-    "discrete": ["--discrete", 3, "--prior", "uniform", "--loss", "binary", *HALF],
-    "one secret": ["--discrete", 1, "--prior", "uniform", "--loss", "binary", *HALF],
-    "hamming": ["--hamming", 2, "--prior", "uniform", "--loss", "distance", *HALF],
-    "grid": ["--grid", "2x2", "--prior", "uniform", "--loss", "distance", *HALF],
-    "grid at an irrational alpha": ["--grid", "2x2", "--prior", "uniform", "--loss", "binary", "--epsilon", 1],
+    "exact, closed form": ["--space", "counts:6", "--prior", "binomial:1/3", "--loss", "squared", *HALF],
+    "floats, closed form": ["--space", "counts:40", "--prior", "poisson:4", "--loss", "power:1.5", "--epsilon", "1/2"],
+    "a program on counts": ["--space", "counts:3", "--prior", "uniform", "--loss", "nib", *HALF],
+    "a program though a theorem answers": ["--space", "counts:3", "--prior", "uniform", "--program", *HALF],
+    "one count": ["--space", "counts:0", "--prior", "uniform", *HALF],
+    "discrete": ["--space", "discrete:3", "--prior", "uniform", "--loss", "binary", *HALF],
+    "one secret": ["--space", "discrete:1", "--prior", "uniform", "--loss", "binary", *HALF],
+    "hamming": ["--space", "hamming:2", "--prior", "uniform", "--loss", "distance", *HALF],
+    "grid": ["--space", "grid:2x2", "--prior", "uniform", "--loss", "distance", *HALF],
+    "grid at an irrational alpha": ["--space", "grid:2x2", "--prior", "uniform", "--loss", "binary", "--epsilon", 1],
 }
 
 
@@ -73,7 +75,7 @@ def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, fi
     """A prior without symmetry on a Euclidean grid: found by column generation, with multipliers as a list."""
     weights = file("".join(f"{k},{k * k % 17}\n" for k in range(48)), "weights.csv")
     out = tmp_path / "design.json"
-    asked = ["design", "--grid", "7x7", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
+    asked = ["design", "--space", "grid:7x7", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
     code, shown, err = run(*asked, "--out", out)
     assert (code, err) == (0, "")
     assert re.search(r"found by\s+column generation", shown)
@@ -86,23 +88,23 @@ def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, fi
         assert run("design", "--check", out)[0] == 1
 
 
-@pytest.mark.parametrize("space", [["--graph", "roads.csv"], ["--space", "manhattan:2x2"], ["--hamming", "2"]])
+@pytest.mark.parametrize("space", ["graph:roads.csv", "manhattan:2x2", "hamming:2"])
 def test_other_spaces_round_trip(run, file, tmp_path, space):
     roads = file("from,to\n0,1\n1,3\n3,2\n2,0\n", "roads.csv")
-    space = [str(roads) if part == "roads.csv" else part for part in space]
+    space = space.replace("roads.csv", str(roads))
     out = tmp_path / "design.json"
-    assert run("design", *space, "--prior", "uniform", "--loss", "distance", *HALF, "--out", out)[0] == 0
+    assert run("design", "--space", space, "--prior", "uniform", "--loss", "distance", *HALF, "--out", out)[0] == 0
     assert json.loads(out.read_text())["expected_loss"] == "2/3"
     assert run("design", "--check", out)[0] == 0
 
 
 @pytest.mark.parametrize(
     ("space", "loss"),
-    [("--counts", "absolute"), ("--line", "absolute"), ("--discrete", "distance"), ("--hamming", "distance")],
+    [("counts", "absolute"), ("line", "absolute"), ("discrete", "distance"), ("hamming", "distance")],
 )
 def test_an_error_costs_its_size_where_no_loss_is_named(run, space, loss):
     """Counts and lines by their difference, other secrets by their distance; the report names the loss."""
-    asked = ["design", space, 3, "--prior", "uniform", *HALF, "--json"]
+    asked = ["design", "--space", f"{space}:3", "--prior", "uniform", *HALF, "--json"]
     found, named = (json.loads(run(*asked, *more)[1]) for more in ([], ["--loss", loss]))
     assert found == named
 
@@ -116,7 +118,7 @@ def test_a_picture_of_places_is_drawn(run, tmp_path):
         assert run(*asked, "--space", "manhattan:2x3", "--plot", path)[0] == 0
     assert one.read_bytes() == two.read_bytes()
     assert b"answers for place 0" in one.read_bytes()
-    assert run(*asked, "--discrete", 3, "--plot", tmp_path / "no.svg")[0] == 2
+    assert run(*asked, "--space", "discrete:3", "--plot", tmp_path / "no.svg")[0] == 2
     assert run(*asked, "--space", "manhattan:2x3", "--plot", tmp_path / "no.csv")[0] == 2
     assert not (tmp_path / "no.svg").exists()
 
@@ -124,7 +126,10 @@ def test_a_picture_of_places_is_drawn(run, tmp_path):
 def test_a_forged_design_is_refused(run, tmp_path):
     """A loss stated too low, a bound stated too high, a dual that proves less, another remap: each is found."""
     out = tmp_path / "design.json"
-    assert run("design", "--counts", 6, "--prior", "binomial:1/3", "--loss", "squared", *HALF, "--out", out)[0] == 0
+    assert (
+        run("design", "--space", "counts:6", "--prior", "binomial:1/3", "--loss", "squared", *HALF, "--out", out)[0]
+        == 0
+    )
     honest = json.loads(out.read_text())
     forgeries = [
         {"expected_loss": "1/10"},
@@ -165,15 +170,15 @@ def test_a_forged_design_is_refused(run, tmp_path):
 
 
 def test_a_theorem_that_does_not_apply_names_the_entry(run, file):
-    code, out, err = run("design", "--counts", 3, "--prior", "uniform", "--loss", "nib", "--theorem", *HALF)
+    code, out, err = run("design", "--space", "counts:3", "--prior", "uniform", "--loss", "nib", "--theorem", *HALF)
     assert (code, out) == (1, "")
     assert "l(0, 1) = 0 beside l(0, 0) = 1" in err
     loss = file("0,2,1\n1,0,1\n2,1,0\n", "loss.csv")
-    code, _, err = run("design", "--counts", 2, "--prior", "uniform", "--loss", loss, "--theorem", *HALF)
+    code, _, err = run("design", "--space", "counts:2", "--prior", "uniform", "--loss", loss, "--theorem", *HALF)
     assert (code, "l(0, 2) = 1 beside l(0, 1) = 2" in err) == (1, True)
-    code, _, err = run("design", "--discrete", 3, "--prior", "uniform", "--loss", "binary", "--theorem", *HALF)
+    code, _, err = run("design", "--space", "discrete:3", "--prior", "uniform", "--loss", "binary", "--theorem", *HALF)
     assert (code, "the theorem needs counts" in err) == (1, True)
-    code, out, _ = run("design", "--counts", 2, "--prior", "uniform", "--loss", loss, *HALF)
+    code, out, _ = run("design", "--space", "counts:2", "--prior", "uniform", "--loss", loss, *HALF)
     assert (code, "none: the lower bound proves it" in out) == (0, True)
 
 
@@ -193,25 +198,27 @@ BAD = {
 def test_bad_input_is_one_message_and_nothing_is_written(run, file, tmp_path, prior, loss, message):
     loss = file(loss, "loss.csv") if "," in loss else loss
     out = tmp_path / "design.json"
-    asked = ["--counts", 2, "--prior", file(prior, "prior.csv"), "--loss", loss, *HALF]
+    asked = ["--space", "counts:2", "--prior", file(prior, "prior.csv"), "--loss", loss, *HALF]
     code, shown, err = run("design", *asked, "--out", out)
     assert (code, shown, out.exists()) == (1, "", False)
     assert message in err
     assert len(err.splitlines()) == 1
 
 
-ASKED = ["--counts", "2", "--prior", "uniform", *HALF]
+ASKED = ["--space", "counts:2", "--prior", "uniform", *HALF]
 MISUSE = {
-    "no space": (ASKED[2:], "exactly one of --space, --line"),
-    "two spaces": ([*ASKED, "--discrete", "2"], "--counts and --discrete"),
+    "no space": (ASKED[2:], "got no --space"),
     "no prior": (ASKED[:2] + ASKED[4:], "--prior: a design needs"),
-    "no level": (ASKED[:4], "exactly one of --epsilon and --alpha"),
-    "a negative space": (["--counts", "-1", *ASKED[2:]], "the largest count must be at least 0"),
-    "a word": (["--counts", "many", *ASKED[2:]], "the largest count must be a finite number"),
-    "a grid of one number": (["--grid", "4", *ASKED[2:]], "such as 4x4"),
+    "no level": (ASKED[:4], "--epsilon must be given"),
+    "a negative space": (["--space", "counts:-1", *ASKED[2:]], "the largest count must be at least 0"),
+    "a word": (["--space", "counts:many", *ASKED[2:]], "the largest count must be a finite number"),
+    "a grid of one number": (["--space", "grid:4", *ASKED[2:]], "such as 4x4"),
     "a theorem and a program": ([*ASKED, "--theorem", "--program"], "one of --theorem and --program"),
-    "a prior of counts elsewhere": (["--discrete", "3", "--prior", "poisson:1", *HALF], "uniform on a space other"),
-    "a loss of counts elsewhere": (["--discrete", "3", *ASKED[2:], "--loss", "absolute"], "Say --loss distance"),
+    "a prior of counts elsewhere": (
+        ["--space", "discrete:3", "--prior", "poisson:1", *HALF],
+        "uniform on a space other",
+    ),
+    "a loss of counts elsewhere": (["--space", "discrete:3", *ASKED[2:], "--loss", "absolute"], "Say --loss distance"),
     "a matrix in a picture": ([*ASKED, "--out", "m.png"], "written as .json, its mechanism as .csv"),
 }
 
@@ -226,7 +233,7 @@ def test_misuse_ends_with_code_2(run, arguments, message):
 
 def test_what_an_attacker_learns_stands_beside_the_loss(run):
     """Chances and the reader's loss rounded up, errors down: exactly 1/5 and 6/5 are shown as they are."""
-    code, out, _ = run("design", "--counts", 4, "--prior", "uniform", "--loss", "absolute", *HALF)
+    code, out, _ = run("design", "--space", "counts:4", "--prior", "uniform", "--loss", "absolute", *HALF)
     assert code == 0
     space, prior = ut.spaces.counts(4), ut.priors.uniform(5)
     told = ut.optimal_mechanism(ut.PrivacyType(space, alpha="1/2"), ut.Consumer(prior, ut.losses.absolute)).attack()
@@ -243,7 +250,7 @@ def test_what_an_attacker_learns_stands_beside_the_loss(run):
 
 def test_large_counts_are_designed_without_forming_a_matrix_for_the_attacker(run):
     """Beyond 1001 secrets the table is left out, and the design takes no longer."""
-    code, out, _ = run("design", "--counts", 1500, "--prior", "poisson:4", "--epsilon", 1)
+    code, out, _ = run("design", "--space", "counts:1500", "--prior", "poisson:4", "--epsilon", 1)
     assert code == 0
     assert "attacker" not in out
 
@@ -253,7 +260,7 @@ def test_the_picture_of_places_says_what_an_attacker_learns(run, tmp_path, monke
     monkeypatch.setattr(
         "utmost.interfaces.figures.canvas.places_figure", lambda *given: drawn.update(caption=given[-1])
     )
-    asked = ["design", "--grid", "2x2", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
+    asked = ["design", "--space", "grid:2x2", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
     assert run(*asked, "--plot", tmp_path / "places.svg")[0] == 0
     assert re.fullmatch(
         r"Guessed in one try: 25 % before an answer, [\d.]+ % after; odds of a place rise up to [\d.]+ times",

@@ -11,7 +11,7 @@ import utmost as ut
 from utmost.design.optima import search_for_rays
 from utmost.interfaces.cli.screens import screen
 
-ASKED = ["design", "--grid", "5x5", "--prior", "uniform", "--loss", "distance"]
+ASKED = ["design", "--space", "grid:5x5", "--prior", "uniform", "--loss", "distance"]
 WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(49))
 
 
@@ -34,7 +34,7 @@ def test_a_curve_is_shown_written_and_drawn(run, tmp_path):
 
 def test_a_curve_for_a_distance(run, file):
     towns = file("name,latitude,longitude\nOslo,59.91,10.75\nBergen,60.39,5.32\nHamar,60.79,11.07\n", "towns.csv")
-    asked = ["design", towns, "--prior", "uniform", "--loss", "distance", "--json"]
+    asked = ["design", "--space", f"places:{towns}", "--prior", "uniform", "--loss", "distance", "--json"]
     found = json.loads(run(*asked, "--curve", "1:2:2 per 100 km")[1])
     assert [point["epsilon"] for point in found["levels"]] == ["1/100000", "1/50000"]
     assert found["unit"] == "m"
@@ -48,7 +48,7 @@ def test_a_curve_for_a_distance(run, file):
         ["--curve", "1:2:1"],
         ["--curve", "a:b:c"],
         ["--curve", "1:2:3", "--epsilon", 1],
-        ["--curve", "1:2:3", "--epsilon-at", "1km=1"],
+        ["--curve", "1:2:3", "--epsilon", "1 per 1km"],
         ["--curve", "1:2:3", "--program"],
         ["--curve", "1:2:3", "--plot", "x.txt"],
     ],
@@ -70,7 +70,7 @@ def test_an_interrupted_design_is_the_best_so_far(run, file, tmp_path, monkeypat
 
     monkeypatch.setattr(search_for_rays.Search, "_price", stopped)
     out = tmp_path / "design.json"
-    asked = ["design", "--grid", "7x7", "--loss", "distance", "--epsilon", 1]
+    asked = ["design", "--space", "grid:7x7", "--loss", "distance", "--epsilon", 1]
     code, shown, _ = run(*asked, "--prior", f"weights:{file(WEIGHTS, 'weights.csv')}", "--out", out)
     assert code == 0
     assert re.search(r"checked\s+yes", shown)

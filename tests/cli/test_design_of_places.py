@@ -16,36 +16,40 @@ from utmost.interfaces.documents.space_names import space_facts, space_named, st
 
 PARIS = Path(__file__).parents[2] / "examples" / "paris.csv"
 TOWNS = "town,lat,lon,people\nOslo,59.91,10.75,700\nBergen,60.39,5.32,290\nHamar,60.79,11.07,32\n"
-OWN = ["--places", "town,lat,lon", "--prior", "column:people", "--loss", "distance"]
+
+
+def own(towns):
+    """The places of a file with columns of its own, weighted by their people."""
+    return ["--space", f"places:{towns}:town,lat,lon", "--prior", "column:people", "--loss", "distance"]
 
 
 def test_a_design_of_a_file_speaks_in_labels(run, file, tmp_path):
     """Both spellings of one level give one design; names stand on the screen, in JSON, CSV and the document."""
     towns, saved = file(TOWNS, "towns.csv"), tmp_path / "design.json"
-    code, out, err = run("design", towns, *OWN, "--epsilon-at", "50km=ln2", "--out", saved)
+    code, out, err = run("design", *own(towns), "--epsilon", "ln2 per 50km", "--out", saved)
     assert (code, err) == (0, "")
     assert re.search(r"checked\s+yes", out)
     assert "per m" in out
     assert re.search(r"likeliest answers for Oslo(.|\n)*Oslo\s+\d", out)
-    spelled = json.loads(run("design", towns, *OWN, "--epsilon", "ln 2 per 50 km", "--json")[1])
+    spelled = json.loads(run("design", *own(towns), "--epsilon", "ln 2 per 50 km", "--json")[1])
     assert spelled == json.loads(saved.read_text(encoding="utf-8"))
     assert spelled["space"]["unit"] == "m"
     assert spelled["space"]["labels"] == ["Oslo", "Bergen", "Hamar"]
-    assert run("design", towns, *OWN, "--alpha", "1/2 per 50 km")[0] != 0
+    assert json.loads(run("design", *own(towns), "--epsilon", "alpha=1/2 per 50 km", "--json")[1]) == spelled
     ptype = ut.read_design(saved).certificate.ptype
     assert ptype.level.scaled(50_000).alpha_fraction() == Fraction(1, 2)
     assert ptype.space.labels == ("Oslo", "Bergen", "Hamar")
     assert ptype.space.nearest(60.8, 11) == "Hamar"
     assert run("design", "--check", saved)[0] == 0
     table = tmp_path / "design.csv"
-    assert run("design", towns, *OWN, "--epsilon-at", "50km=ln2", "--out", table)[0] == 0
+    assert run("design", *own(towns), "--epsilon", "ln2 per 50km", "--out", table)[0] == 0
     rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
     assert rows[0] == ["secret", "Oslo", "Bergen", "Hamar"]
     assert [row[0] for row in rows[1:]] == ["Oslo", "Bergen", "Hamar"]
 
 
 def test_a_design_of_many_places_ends_at_the_gap_that_is_asked_for(run):
-    grid = ["design", "--grid", "8x8", "--prior", "uniform", "--loss", "distance", "--json"]
+    grid = ["design", "--space", "grid:8x8", "--prior", "uniform", "--loss", "distance", "--json"]
     code, out, err = run(*grid, "--epsilon", "1", "--gap", "1/20")
     assert (code, err) == (0, "")
     found = json.loads(out)
@@ -56,10 +60,10 @@ def test_a_design_of_many_places_ends_at_the_gap_that_is_asked_for(run):
 
 def test_the_map_has_the_labels(run, file, tmp_path):
     picture = tmp_path / "map.svg"
-    code, _, err = run("design", file(TOWNS, "towns.csv"), *OWN, "--epsilon", "1 per 20 km", "--plot", picture)
+    code, _, err = run("design", *own(file(TOWNS, "towns.csv")), "--epsilon", "1 per 20 km", "--plot", picture)
     assert (code, err) == (0, "")
     again = tmp_path / "again.svg"
-    run("design", file(TOWNS, "towns.csv"), *OWN, "--epsilon", "1 per 20 km", "--plot", again)
+    run("design", *own(file(TOWNS, "towns.csv")), "--epsilon", "1 per 20 km", "--plot", again)
     assert picture.read_bytes() == again.read_bytes()
     assert "answers for Oslo" in picture.read_text(encoding="utf-8")
 
@@ -67,14 +71,14 @@ def test_the_map_has_the_labels(run, file, tmp_path):
 def test_paris_is_read_with_the_usual_columns(run):
     asked = [
         "design",
-        "--places",
-        PARIS,
+        "--space",
+        f"places:{PARIS}",
         "--prior",
         "column:population",
         "--loss",
         "distance",
-        "--epsilon-at",
-        "2km=ln2",
+        "--epsilon",
+        "ln2 per 2km",
     ]
     code, out, err = run(*asked)
     assert (code, err) == (0, "")
@@ -84,7 +88,8 @@ def test_paris_is_read_with_the_usual_columns(run):
 def test_priors_by_label(run, file):
     """A file of weights may name secrets by label; another label is refused, and a label that is left out weighs 0."""
     towns = file(TOWNS, "towns.csv")
-    asked = ["design", towns, "--places", "town,lat,lon", "--loss", "distance", "--epsilon", "1 per 9 km", "--json"]
+    asked = ["design", "--space", f"places:{towns}:town,lat,lon", "--loss", "distance"]
+    asked += ["--epsilon", "1 per 9 km", "--json"]
     by_label = json.loads(run(*asked, "--prior", "weights:" + str(file("town,w\nHamar,3\nOslo,1\n", "w.csv")))[1])
     by_number = json.loads(run(*asked, "--prior", "weights:" + str(file("2,3\n0,1\n", "v.csv")))[1])
     assert by_label["expected_loss"] == by_number["expected_loss"]
@@ -97,15 +102,14 @@ def test_priors_by_label(run, file):
 @pytest.mark.parametrize(
     "wrong",
     [
-        ["--epsilon-at", "50km=ln2", "--epsilon", "1"],
-        ["--epsilon-at", "50min=1"],
-        ["--epsilon-at", "50km"],
+        ["--epsilon", "1 per 50min"],
+        ["--epsilon", "per 50km"],
         ["--epsilon", "1 per 2 h"],
         [],
     ],
 )
 def test_levels_that_do_not_go_with_the_places_are_refused(run, file, wrong):
-    code, _, err = run("design", file(TOWNS, "towns.csv"), *OWN, *wrong)
+    code, _, err = run("design", *own(file(TOWNS, "towns.csv")), *wrong)
     assert code != 0
     assert err
 
@@ -119,7 +123,7 @@ def test_files_without_places_are_refused(run, file, text):
 
 
 def test_a_column_needs_places(run):
-    assert run("design", "--counts", 3, "--prior", "column:people", "--epsilon", "1")[0] != 0
+    assert run("design", "--space", "counts:3", "--prior", "column:people", "--epsilon", "1")[0] != 0
 
 
 def test_places_are_written_and_read_again_whole():
@@ -145,7 +149,7 @@ def test_damaged_places_are_refused(change):
 def test_answers_are_drawn_by_label(run, file, tmp_path):
     """What is saved is drawn from, for a label, and the promise names the unit of its distances."""
     saved = tmp_path / "design.json"
-    assert run("design", file(TOWNS, "towns.csv"), *OWN, "--epsilon-at", "50km=ln2", "--out", saved)[0] == 0
+    assert run("design", *own(file(TOWNS, "towns.csv")), "--epsilon", "ln2 per 50km", "--out", saved)[0] == 0
     code, out, err = run("respond", saved, "--secret", "Hamar")
     assert (code, err) == (0, "")
     assert re.search(r"answer\s+(Oslo|Bergen|Hamar)\s", out)
@@ -155,13 +159,13 @@ def test_answers_are_drawn_by_label(run, file, tmp_path):
 def test_roads_in_minutes_take_levels_for_minutes(run, file):
     """A graph or a table of distances says its unit behind a colon; without it a level for minutes is refused."""
     roads = str(file("from,to,minutes\nhome,work,12.5\nwork,gym,7\n", "roads.csv"))
-    asked = ["--prior", "uniform", "--loss", "distance", "--epsilon-at", "10min=1", "--json"]
-    found = json.loads(run("design", "--graph", roads + ":minutes", *asked)[1])
+    asked = ["--prior", "uniform", "--loss", "distance", "--epsilon", "1 per 10min", "--json"]
+    found = json.loads(run("design", "--space", f"graph:{roads}:minutes", *asked)[1])
     assert found["epsilon"] == "1/10"
     assert found["space"]["unit"] == "min"
-    assert run("design", "--graph", roads, *asked)[0] != 0
+    assert run("design", "--space", f"graph:{roads}", *asked)[0] != 0
     table = str(file("0,2\n2,0\n", "table.csv"))
-    assert json.loads(run("design", "--distances", table + ":h", *asked)[1])["epsilon"] == "6"
+    assert json.loads(run("design", "--space", f"distances:{table}:h", *asked)[1])["epsilon"] == "6"
 
 
 FORGERIES = [
@@ -182,15 +186,15 @@ def test_nobody_vouches_for_places_that_were_changed(run, file, tmp_path):
     """Metres became kilometres, and `design --check`, `capacity --check`, `verify` and `export` took them."""
     towns, saved, capacity = file(TOWNS, "towns.csv"), tmp_path / "design.json", tmp_path / "capacity.json"
     answers, secrets = tmp_path / "answers.csv", file("id,town\na,Oslo\nb,Hamar\n", "secrets.csv")
-    assert run("design", towns, *OWN, "--epsilon-at", "50km=ln2", "--out", saved)[0] == 0
+    assert run("design", *own(towns), "--epsilon", "ln2 per 50km", "--out", saved)[0] == 0
     assert (
         run(
             "research",
             "capacity",
             "--space",
             f"places:{towns}:town,lat,lon",
-            "--epsilon-at",
-            "50km=ln2",
+            "--epsilon",
+            "ln2 per 50km",
             "--out",
             capacity,
         )[0]
@@ -226,7 +230,11 @@ def test_a_statement_of_answers_says_how_they_were_checked_in_no_words_of_its_ow
         tmp_path / "design.json",
     )
     assert (
-        run("design", "--counts", 2, "--alpha", "1/2", "--prior", "uniform", "--loss", "binary", "--out", saved)[0] == 0
+        run(
+            *["design", "--space", "counts:2", "--epsilon", "alpha=1/2"],
+            *["--prior", "uniform", "--loss", "binary", "--out", saved],
+        )[0]
+        == 0
     )
     assert run("respond", saved, "--file", secrets, "--column", "n", "--public", "id", "--out", answers)[0] == 0
     beside = answers.with_name("answers.csv.json")
@@ -243,7 +251,7 @@ def test_distances_along_roads_are_on_the_writers_word(run, file, tmp_path):
     """No position shows them: a check says so."""
     saved = tmp_path / "design.json"
     roads = file("a,b,10\nb,c,5\n", "roads.csv")
-    words = ["--space", f"graph:{roads}:min", "--prior", "uniform", "--loss", "binary", "--epsilon-at", "5min=1"]
+    words = ["--space", f"graph:{roads}:min", "--prior", "uniform", "--loss", "binary", "--epsilon", "1 per 5min"]
     assert run("design", *words, "--out", saved)[0] == 0
     shown = " ".join(run("design", "--check", saved)[1].split())
     assert "in min, along roads, as stated: no position shows them" in shown

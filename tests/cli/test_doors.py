@@ -14,7 +14,7 @@ from utmost.optima import minimax_mechanism
 from utmost.spaces import counts
 from utmost.types import PrivacyType
 
-HALF = ["--alpha", "1/2"]
+HALF = ["--epsilon", "alpha=1/2"]
 
 
 def told(run, *arguments):

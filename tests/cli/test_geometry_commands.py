@@ -15,7 +15,7 @@ from utmost.geometry import kernel_sizes, vertices
 from utmost.interfaces.cli import kernel_files
 from utmost.spaces import counts, grid, hamming
 
-HALF = ["--alpha", "1/2"]
+HALF = ["--epsilon", "alpha=1/2"]
 
 
 @pytest.mark.parametrize("command", ["vertices", "kernels"])
@@ -69,7 +69,7 @@ def test_vertices_are_shown_with_both_forms(run):
 def test_all_vertices_are_streamed(run, tmp_path):
     """CSV on the pipe and in a file, and JSON, hold every vertex once, in the order of the library."""
     listed = vertices(ut.PrivacyType(hamming(3), alpha="1/3"))
-    asked = ["research", "vertices", "--space", "hamming:3", "--alpha", "1/3"]
+    asked = ["research", "vertices", "--space", "hamming:3", "--epsilon", "alpha=1/3"]
     wanted = [[str(p) for p in v] for v in listed]
     header, *rows = csv.reader(io.StringIO(run(*asked, "--out", "-")[1]))
     assert len(header) == 8
@@ -213,7 +213,7 @@ def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
         ('{"kind": "utmost design"}', ["--space", "line:4"]),
         (honest.replace('"orbit"', '"orbits"').replace("null", "{}"), ["--space", "line:4"]),
         (honest, ["--space", "line:5"]),
-        (honest, ["--space", "line:4", "--alpha", "1/3"]),
+        (honest, ["--space", "line:4", "--epsilon", "alpha=1/3"]),
     ]:
         state.write_text(change)
         code, shown, err = run("research", "kernels", *HALF, *asked, "--resume", state, "--out", out)
@@ -246,8 +246,7 @@ def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked, kind):
         (["research", "vertices"], "got no --space"),
         (["research", "vertices", "--space", "torus:3"], "Kinds:"),
         (["research", "vertices", "--space", "line:0"], "at least 1"),
-        (["research", "vertices", "--space", "line:3", "--alpha", 1], "alpha"),
-        (["research", "vertices", "--space", "line:3", "--alpha", "1/2", "--epsilon", 1], "exactly one"),
+        (["research", "vertices", "--space", "line:3", "--epsilon", "alpha=1"], "alpha"),
         (["research", "vertices", "--space", "line:3", "--count", "--orbits"], "only one of"),
         (["research", "vertices", "--space", "line:5", *HALF, "--plot", "x.svg"], "3 or 4 secrets"),
         (["research", "vertices", "--space", "line:3", *HALF, "--plot", "x.gif"], "must end in"),
@@ -258,12 +257,12 @@ def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked, kind):
         (["research", "kernels", "--space", "hamming:5", *HALF], "--estimate"),
         (
             ["research", "kernels", "--space", "line:3"],
-            "exactly one of --epsilon and --alpha must be given; got neither",
+            "--epsilon must be given; got none",
         ),
-        (["research", "vertices", "--space", "line:3"], "exactly one of --epsilon and --alpha"),
+        (["research", "vertices", "--space", "line:3"], "--epsilon must be given"),
         (
             ["research", "vertices", "--space", "line:3", "--count", "--plot", "x.svg"],
-            "exactly one of --epsilon and --alpha",
+            "--epsilon must be given",
         ),
         (["research", "kernels", "--space", "line:3", *HALF, "--resume", "s.json", "--out", "-"], "must be a file"),
     ],

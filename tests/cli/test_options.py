@@ -25,7 +25,7 @@ from utmost.interfaces.papers import contents
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
 SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]
-HALF = ["--alpha", "1/2"]
+HALF = ["--epsilon", "alpha=1/2"]
 
 
 @pytest.fixture
@@ -46,15 +46,12 @@ def options_of(name):
 
 def test_a_family_of_options_is_whole_wherever_it_is():
     families = [
-        {"--epsilon", "--alpha"},
-        {"--line", "--counts", "--discrete", "--hamming", "--manhattan", "--graph", "--distances"},
         {"--key-file", "--witness"},
     ]
     for name in COMMANDS:
         for options in options_of(name):
             for family in families:
-                is_daily = name in ("release", "demo") and "--alpha" in family  # these take --epsilon alone
-                assert not family & options or family <= options or is_daily, (name, family)
+                assert not family & options or family <= options, (name, family)
             if name in ("demo", "serve"):  # which run other commands, and a service
                 continue
             assert "--out" in options, name
@@ -63,7 +60,7 @@ def test_a_family_of_options_is_whole_wherever_it_is():
 
 
 @pytest.mark.parametrize(
-    "name", ["release", "relax", "view", "noise", "read", "design", "research capacity", "research kernels"]
+    "name", ["release", "relax", "noise", "read", "design", "research capacity", "research kernels"]
 )
 def test_no_level_is_assumed(run, tmp_path, name):
     table = tmp_path / "t.csv"
@@ -71,20 +68,13 @@ def test_no_level_is_assumed(run, tmp_path, name):
     needed = {
         "release": [table, "--columns", "n", "--sensitivity", 1, "--cells", 1],
         "relax": [table, "--ledger", tmp_path / "l.db", "--name", "a"],
-        "view": ["--ledger", tmp_path / "l.db", "--name", "a"],
         "noise": ["--sensitivity", 1],
         "read": ["--response", 1, "--n", 1, "--prior", "uniform"],
-        "design": ["--counts", 1, "--prior", "uniform"],
+        "design": ["--space", "counts:1", "--prior", "uniform"],
     }.get(name, ["--space", "line:3"])
-    for given, came in ([], "neither"), (["--epsilon", 1, *HALF], "both"):
-        if (name, came) == ("view", "neither"):
-            continue  # the only answer of a release is viewed without one: see test_runs_again.py
-        if name == "release":
-            assert run(name, *needed, *given)[0] == (2 if len(given) > 2 or not given else 0)
-            continue
-        code, out, err = run(*name.split(), *needed, *given)
-        assert (code, out) == (2, "")
-        assert err == f"utmost: exactly one of --epsilon and --alpha must be given; got {came}.\n"
+    code, out, err = run(*name.split(), *needed)
+    assert (code, out) == (2, "")
+    assert err.startswith("utmost: --epsilon must be given; got none.")
 
 
 def test_a_table_goes_through_the_pipe(piped, tmp_path, monkeypatch):
@@ -113,7 +103,7 @@ def test_a_release_from_the_pipe_is_verified(run, piped, file, tmp_path):
 @pytest.mark.parametrize(
     "asked",
     [
-        ["design", "--counts", 3, *HALF, "--prior", "uniform", "--loss", "binary"],
+        ["design", "--space", "counts:3", *HALF, "--prior", "uniform", "--loss", "binary"],
         ["research", "capacity", "--space", "line:3", *HALF],
         ["research", "universal", "--space", "line:3", *HALF, "--loss", "binary"],
     ],

@@ -295,7 +295,7 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
 
 def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     out = tmp_path / "clean.csv"
-    code, shown, err = run("clean", release, "--family", "department sex", "--out", out)
+    code, shown, err = run("clean", release, "--want", "department sex", "--out", out)
     assert (code, err) == (0, "")
     assert "a true zero can only be raised" in " ".join(shown.split())
     rows = list(csv.DictReader(io.StringIO(out.read_text())))
@@ -305,7 +305,7 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     assert said["family"] == "department sex"
     assert "biased" in said["words"]
     assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
-    assert run("clean", release, "--family", "total")[1].splitlines() == ["estimate,margin,clean", "4526,0,4526"]
+    assert run("clean", release, "--want", "total")[1].splitlines() == ["estimate,margin,clean", "4526,0,4526"]
     assert "nothing is written over another file" in run("clean", release, "--out", out)[2]
 
 
@@ -429,7 +429,7 @@ REFUSED = {
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
     "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "no --at-most"),
     "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "that was proved"),
-    "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon and --alpha"),
+    "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
     "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "carried out on a counted table"),
@@ -448,7 +448,7 @@ REFUSED = {
     "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "one question"),
     "no release": (["total", "COUNTED"], "'utmost workload release'"),
     "clean what is none": (["clean", "PLAN"], "'utmost workload release'"),
-    "clean a label": (["clean", "RELEASE", "--family", "sex=men"], "whole levels"),
+    "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "whole levels"),
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def policy(tmp_path):
 def test_the_mechanism_keeps_the_policy_and_the_bound(run, policy, tmp_path):
     """Secrets at distance 0 have one row, those without a path are told as they are; loss and bound agree."""
     out = tmp_path / "best.json"
-    code, shown, err = run("research", "policy", policy(ILLNESSES), "--alpha", "1/2", "--out", out)
+    code, shown, err = run("research", "policy", policy(ILLNESSES), "--epsilon", "alpha=1/2", "--out", out)
     assert (code, err) == (0, "")
     assert "never told apart" in shown
     found = json.loads(out.read_text())
@@ -35,7 +35,9 @@ def test_the_mechanism_keeps_the_policy_and_the_bound(run, policy, tmp_path):
 
 def test_a_directed_policy_binds_one_way(run, policy):
     """[proofs/theory/policies]: "positive" is hidden among "negative" and not the reverse; the loss is 1/4."""
-    code, out, err = run("research", "policy", policy("positive,negative\n"), "--directed", "--alpha", "1/2", "--json")
+    code, out, err = run(
+        "research", "policy", policy("positive,negative\n"), "--directed", "--epsilon", "alpha=1/2", "--json"
+    )
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert (found["loss_exact"], found["capacities"], found["both_ways"]) == ("1/4", {}, False)
@@ -65,7 +67,7 @@ def test_priors_and_losses_come_from_files(run, policy, tmp_path):
     ],
 )
 def test_what_is_no_policy_is_refused(run, policy, text, options, said):
-    code, out, err = run("research", "policy", policy(text), "--alpha", "1/2", *options)
+    code, out, err = run("research", "policy", policy(text), "--epsilon", "alpha=1/2", *options)
     assert code in (1, 2)
     assert out == ""
     assert said in err

@@ -242,7 +242,7 @@ def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
         assert (code, shown) == (2, "")
         assert home in err
         command = re.search(r"utmost (promise|count|share|total|detail)", home)
-        renamed = name in ("--relaxable", "--measure", "--nonnegative", "--alpha")
+        renamed = name in ("--relaxable", "--measure", "--nonnegative")
         assert renamed or name in there[command[1]], name
         assert name not in there["release"]
 

@@ -13,7 +13,7 @@ import utmost as ut
 from running import called
 
 PRIOR = "probability\n8/15\n4/15\n2/15\n1/15\n"
-HALF = ["--alpha", "1/2"]
+HALF = ["--epsilon", "alpha=1/2"]
 
 
 def reading(prior, loss, z, **at):
@@ -124,7 +124,7 @@ def test_the_level_comes_from_the_statement_beside_a_release(run, file, tmp_path
     one = ["read", "--response", 4, "--n", 9, "--prior", "uniform", "--json"]
     assert run(*one, "--statement", f"{out}.json") == run(*one, "--epsilon", 1)
     code, _, err = run(*one, "--statement", f"{out}.json", *HALF)
-    assert (code, "one of --epsilon, --alpha and --statement" in err) == (2, True)
+    assert (code, "one of --epsilon and --statement" in err) == (2, True)
     irrational = ["--columns", "admitted", "--epsilon", "1", "--sensitivity", 1, "--cells", 2]
     assert run("release", source, *irrational, "--out", tmp_path / "e.csv")[0] == 0
     assert run(*one, "--statement", tmp_path / "e.csv.json") == run(*one, "--epsilon", "1/2")
@@ -198,8 +198,7 @@ def test_bad_input_is_one_message(run, file, prior, loss, message):
 
 ASKED = ["--response", "1", "--n", "1", *HALF, "--prior", "uniform"]
 MISUSE = {
-    "no level": (ASKED[:4] + ASKED[6:], "exactly one of --epsilon and --alpha"),
-    "two levels": ([*ASKED, "--epsilon", "1"], "exactly one of --epsilon and --alpha"),
+    "no level": (ASKED[:4] + ASKED[6:], "--epsilon must be given"),
     "nothing to read": (ASKED[2:], "exactly one of --response and FILE"),
     "half a person": (["--response", "1.5", *ASKED[2:]], "--response must be an integer"),
     "an unknown prior": ([*ASKED, "--prior", "gaussian"], "a prior by name must be"),

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-NINE = ["--grid", "3x3", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
+NINE = ["--space", "grid:3x3", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
 PLACES = {f"({r}, {c})" for r in range(3) for c in range(3)}
 
 
@@ -36,7 +36,7 @@ def test_an_answer_is_a_place_and_its_price_is_said(run, design):
 
 def test_counts_answer_with_counts(run, tmp_path):
     path = tmp_path / "counts.json"
-    assert run("design", "--counts", 5, "--prior", "uniform", "--alpha", "1/2", "--out", path)[0] == 0
+    assert run("design", "--space", "counts:5", "--prior", "uniform", "--epsilon", "alpha=1/2", "--out", path)[0] == 0
     assert json.loads(run("respond", path, "--secret", 5, "--json")[1])["answer"] in set("012345")
 
 

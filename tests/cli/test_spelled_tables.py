@@ -70,7 +70,7 @@ def test_answers_and_reports_and_counts_are_written_in_any_format(run, tmp_path,
     secrets = tmp_path / "s.csv"
     secrets.write_text("who;c\na;1\nb;3\n")
     design, answers = tmp_path / "d.json", tmp_path / f"a.{form}"
-    assert run("design", "--counts", "3", "--prior", "uniform", "--epsilon", "1", "--out", design)[0] == 0
+    assert run("design", "--space", "counts:3", "--prior", "uniform", "--epsilon", "1", "--out", design)[0] == 0
     told = ["respond", design, "--file", secrets, "--column", "c", "--public", "who"]
     assert run(*told, "--out", answers)[0] == 0
     assert run("verify", answers)[0] == 0

@@ -74,8 +74,8 @@ def test_the_pages_of_the_service(scheme):
 
 def test_the_map_of_paris(tmp_path):
     drawn = tmp_path / "paris.svg"
-    asked = ["--prior", "column:population", "--loss", "distance", "--epsilon-at", "2km=ln2", "--plot", drawn]
-    called("design", ROOT / "examples" / "paris.csv", *asked).check_returncode()
+    asked = ["--prior", "column:population", "--loss", "distance", "--epsilon", "ln2 per 2km", "--plot", drawn]
+    called("design", "--space", f"places:{ROOT}/examples/paris.csv", *asked).check_returncode()
     check_same(drawn, drawn.name)
 
 

@@ -19,7 +19,7 @@ REPORTS = (ROOT / "docs/reference/designs.md").read_text(encoding="utf-8")
 NODE = shutil.which("node")
 LINES = PAGE.replace("\\\n", " ")
 EXPORT, EXPORT_MAP = re.findall(r"^utmost export .*$", LINES, re.M)
-DESIGN_MAP = re.search(r"^utmost design examples/paris.csv .*$", LINES, re.M)[0]
+DESIGN_MAP = re.search(r"^utmost design --space places:examples/paris.csv .*$", LINES, re.M)[0]
 EXPORT_REPORTS = re.search(r"^utmost export report.*$", REPORTS, re.M)[0]
 CODE = re.findall(r"```js\n(.*?)```", PAGE, re.S)
 TRUTH = {"bus": 1200, "car": 3000, "cycle": 300, "foot": 1500}

@@ -77,8 +77,8 @@ def test_what_is_fenced_stays_as_it_is():
 
 
 def test_an_option_is_marked_so_that_it_is_not_broken():
-    assert rewritten("`--alpha` and ``--x`` and `utmost --help`") == (
-        "`--alpha`{ .option } and ``--x`` and `utmost --help`\n"
+    assert rewritten("`--epsilon` and ``--x`` and `utmost --help`") == (
+        "`--epsilon`{ .option } and ``--x`` and `utmost --help`\n"
     )
 
 

@@ -71,14 +71,14 @@ def test_what_is_written_is_read_back(tmp_path, name, channel):
 @pytest.mark.parametrize(
     ("space", "expected"),
     [
-        (["--counts", "2"], geometric_channel(3, alpha="1/2")),
-        (["--discrete", "2"], Channel([["2/3", "1/3"], ["1/3", "2/3"]])),
+        (["--space", "counts:2"], geometric_channel(3, alpha="1/2")),
+        (["--space", "discrete:2"], Channel([["2/3", "1/3"], ["1/3", "2/3"]])),
     ],
 )
 def test_a_design_is_read_as_its_mechanism(tmp_path, space, expected):
     """On counts a remap of the geometric mechanism, elsewhere the matrix that was found; and as CSV."""
     out, matrix = tmp_path / "design.json", tmp_path / "matrix.csv"
-    asked = ["design", *space, "--prior", "uniform", "--loss", "binary", "--alpha", "1/2"]
+    asked = ["design", *space, "--prior", "uniform", "--loss", "binary", "--epsilon", "alpha=1/2"]
     for path in (out, matrix):
         with pytest.raises(SystemExit):
             main([*asked, "--out", str(path)])

@@ -7,7 +7,7 @@ import pytest
 
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, UtmostError
 from utmost.exact import Surd
-from utmost.interfaces.documents.space_names import graph_file, one_space, space_facts, space_named, stated_space
+from utmost.interfaces.documents.space_names import graph_file, space_facts, space_named, stated_space
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 
 NAMED = {
@@ -39,15 +39,6 @@ def test_what_is_no_name_is_refused(text):
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(NotANumber):
         space_named(text)
-
-
-def test_exactly_one_option_names_the_space():
-    spelled, space = one_space({"grid": None, "line": "3", "space": None})
-    assert (spelled, space.size) == ("line:3", 3)
-    assert one_space({"grid": None, "line": None, "space": "hamming:2"})[0] == "hamming:2"
-    for given in ({"grid": None, "line": None}, {"grid": "2x2", "line": "3"}):
-        with pytest.raises(OutOfRange, match="exactly one of --grid and --line"):
-            one_space(given)
 
 
 SPACES = {

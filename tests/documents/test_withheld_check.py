@@ -150,12 +150,12 @@ def test_the_command_withholds_what_the_method_does(table, planned, tmp_path, ru
     code, out, _ = run("withhold", full, "--below", 90, "--json")
     assert code == 0
     assert json.loads(out)[0]["table"]["n"][3] is None
-    for wrong in ((), ("--below", 90, "--family", "sex"), ("--below", 90, "--mark", "c"), ("--below", 0)):
+    for wrong in ((), ("--below", 90, "--want", "sex"), ("--below", 90, "--mark", "c"), ("--below", 0)):
         assert run("withhold", full, *wrong)[0] == 2
     assert run("withhold", full, "--below", 90, "--out", full)[0] == 2
     assert run("withhold", tmp_path / "shown.csv", "--below", 90)[0] == 2, "what is withheld is no release"
     _, whole = planned
-    families = [word for name in ("age sex", "sex", "total") for word in ("--family", name)]
+    families = [word for name in ("age sex", "sex", "total") for word in ("--want", name)]
     tables = tmp_path / "tables"
     assert run("withhold", whole, "--below", 90, *families)[0] == 2, "three tables, one standard output"
     assert run("withhold", whole, "--below", 90, "--complementary", *families, "--tables", tables)[0] == 0

@@ -58,7 +58,7 @@ def test_what_was_compiled_is_known_by_what_it_left(monkeypatch, tmp_path):
 @pytest.mark.slow
 def test_the_first_search_says_that_it_compiles_and_the_second_does_not(tmp_path):
     """The command line in a new process with an empty cache, and again with what that has left."""
-    command = ("-m", "utmost", "kernels", "--hamming", "3", "--alpha", "1/2", "--count")
+    command = ("-m", "utmost", "kernels", "--hamming", "3", "--epsilon", "alpha=1/2", "--count")
     environment = {**os.environ, **PLAIN, "NUMBA_CACHE_DIR": str(tmp_path)}
     for said in (True, False):
         done = python(*command, env=environment)

@@ -337,7 +337,7 @@ def test_the_command(run, tmp_path, monkeypatch):
     assert f"margin of sex     ± {margins['sex']}" in out
     assert run(*words, "--detail", "sex=50", "--out", "two.json")[0] == 0
     assert run("verify", "two.json")[0] == 0
-    for family in ([], ["--family", "county"], ["--family", "total"]):
+    for family in ([], ["--want", "county"], ["--want", "total"]):
         place = f"clean{len(family)}{family[-1:]}.csv"
         assert run("clean", "two.json", *family, "--out", place)[0] == 0
         assert run("verify", place, "--release", "two.json")[0] == 0

@@ -14,7 +14,7 @@ from utmost.interfaces.documents.statement_readers import READERS
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.releases import ProcessedRelease, release_detailed, select_keys
+from utmost.releases import ProcessedRelease, release_detailed, release_measures, select_keys
 from utmost.service import Settings, application
 from utmost.workloads import Strategy
 
@@ -40,12 +40,19 @@ def two_stages(path):
     release_detailed(CountedTable(domain, CELLS, ut.Unit(1, 1)), "county", {"sex": 500}, epsilon=2).save(path)
 
 
+def measures(path):
+    people = {"sex": ["m", "w", "w"], "income": [5, 7, 8], "rent": [1, 2, 3]}
+    each = {name: ut.mean(name, each=(0, 9)) for name in ("income", "rent")}
+    tables = ut.count_measures(people, {"sex": ["m", "w"]}, ut.Counting(each_row=True), each)
+    release_measures(tables, epsilon=1).save(path)
+
+
 def answers(path):
     """What `utmost respond` writes."""
     people, design = path.with_name("people.csv"), path.with_name("design.json")
     people.write_text("person,place\nA,1\nB,2\n")
     commands = (
-        ("design", "--counts", 3, "--prior", "uniform", "--alpha", "1/2", "--out", design),
+        ("design", "--space", "counts:3", "--prior", "uniform", "--epsilon", "alpha=1/2", "--out", design),
         ("respond", design, "--file", people, "--column", "place", "--public", "person", "--out", path),
     )
     for words in commands:
@@ -73,6 +80,7 @@ MAKERS = {
     ).save(path),
     "plan.json": lambda path: planned().save(path),
     "of a plan.csv": lambda path: planned().save(path, family="sex"),
+    "measures.csv": measures,
     "two stages.json": two_stages,
     "keys.json": lambda path: select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).save(path),
     "keys in memory.csv": lambda path: ut.release(

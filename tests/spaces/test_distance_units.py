@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import utmost as ut
 from utmost.errors import NotALevel, OutOfRange, UtmostError
 from utmost.exact import Level, level
-from utmost.spaces import distance_in, level_at, level_per
+from utmost.spaces import distance_in, level_per
 
 TOWNS = ut.spaces.places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)})
 
@@ -59,7 +59,7 @@ def test_epsilon_for_a_distance_is_divided_by_it(epsilon, distance):
 @given(st.integers(2, 50), st.integers(1, 5000))
 def test_a_logarithm_gives_a_rational_alpha_at_its_distance(base, distance):
     """ln b at d units: alpha^d is exactly 1/b, although alpha of one unit is irrational."""
-    at = level_at(f"{distance}m=ln{base}", "m")
+    at = level_per(f"ln{base} per {distance}m", unit="m")
     assert at.scaled(distance).is_rational
     assert at.scaled(distance).alpha_fraction() == Fraction(1, base)
 
@@ -71,7 +71,7 @@ def test_the_spellings_of_one_level_agree():
         ut.PrivacyType(TOWNS, "5 per km"),
         ut.PrivacyType(TOWNS, 1, per=200),
         ut.PrivacyType(TOWNS, "1/200"),
-        ut.PrivacyType(TOWNS, level_at("0.2km=1", "m")),
+        ut.PrivacyType(TOWNS, "1 per 0.2km"),
     ]
     assert len({ptype.level for ptype in types}) == 1
     assert ut.PrivacyType(TOWNS, alpha="1/2", per="50 km").level == level_per("ln 2 per 50 km", unit="m")
@@ -86,11 +86,21 @@ def test_a_space_of_plain_numbers_takes_plain_distances():
 
 @pytest.mark.parametrize(
     "text",
-    ["200m", "=1", "200m=", "200m=ln1", "200m=-1", "200m=0", "200m=nan", "200m=ln", "0m=1", "m=1 per m", "200m=1=2"],
+    [
+        "200m",
+        "1 per",
+        "per 200m",
+        "ln1 per 200m",
+        "-1 per 200m",
+        "0 per 200m",
+        "nan per 200m",
+        "ln per 200m",
+        "1 per 0m",
+    ],
 )
 def test_what_is_no_level_at_a_distance_is_refused(text):
     with pytest.raises(UtmostError):
-        level_at(text, "m")
+        level_per(text, unit="m")
 
 
 def test_two_distances_are_one_too_many():

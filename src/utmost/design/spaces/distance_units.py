@@ -3,7 +3,6 @@
 import re
 from fractions import Fraction
 
-from utmost.core.exact.arguments import text as text_argument
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotALevel, NotANumber, OutOfRange
@@ -149,16 +148,3 @@ def _logarithm(text: str) -> Level | None:
     if argument <= 1 or factor <= 0:
         raise NotALevel("epsilon must be positive", came=text)
     return Level.of_alpha(1 / argument).scaled(factor)
-
-
-def level_at(text: str, unit: str | None = None) -> Level:
-    """The level that text such as ``200m=ln2`` states: a distance and the epsilon at it.
-
-    >>> level_at("200m=ln2", "m") == level_per("ln 2", per=200)
-    True
-    """
-    text_argument(text, "text")
-    distance, equals, epsilon = text.partition("=")
-    if not equals or not distance.strip() or not epsilon.strip():
-        raise NotALevel("a level at a distance is written as 200m=1 or 50km=ln2", came=text)
-    return level_per(epsilon.strip(), per=distance.strip(), unit=unit)

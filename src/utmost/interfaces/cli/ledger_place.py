@@ -77,14 +77,10 @@ class MemoryOfMany:
 
     title: ClassVar[str] = "In a ledger"
 
-    ledger: Annotated[
-        str | None, option("PLACE", "Keep what is drawn in a ledger: an SQLite file, or postgresql://HOST/DATABASE.")
-    ] = None
-    create: Annotated[bool, flag("With --ledger: make the ledger where there is none, with its key and witness.")] = (
-        False
-    )
-    dataset: Annotated[str | None, option("NAME", "With --ledger: the dataset whose budget is charged.")] = None
-    independent: Annotated[bool, flag("With --ledger: the people are in no other dataset of the ledger.")] = False
+    ledger: Annotated[str | None, option("PLACE", "Ledger: SQLite file or postgresql://HOST/DATABASE.")] = None
+    create: Annotated[bool, flag("New ledger with key and witness, if there is none.")] = False
+    dataset: Annotated[str | None, option("NAME", "Dataset whose budget is charged.")] = None
+    independent: Annotated[bool, flag("Other people's data than in all its other datasets.")] = False
     key_file: options.KeyFile = None
     witness: options.WitnessFile = None
 
@@ -98,10 +94,10 @@ class MemoryOfMany:
 class Memory(MemoryOfMany):
     """A ledger that may be named, and under which name it keeps what is drawn."""
 
-    name: Annotated[str | None, option("NAME", "With --ledger: name of the release.")] = None
+    name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None
     version: Annotated[
         int | None,
-        option("N", "With --ledger: 2, 3, ... for data that have changed; its epsilon is added.", "--data-version"),
+        option("N", "Version of changed data: 2; versions add up.", "--data-version"),
     ] = None
 
 

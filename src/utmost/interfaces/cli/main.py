@@ -125,7 +125,7 @@ _MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--h
 
 _RESEARCH_HELP = (
     "Compute what papers prove of leakage, best mechanisms and the geometry of privacy, each with a checked proof.\n\n"
-    "Secrets are written --space KIND:SIZE, such as --space line:6; levels --epsilon 1 or --alpha 1/2."
+    "Secrets are written --space KIND:SIZE, such as --space line:6; levels --epsilon 1, ln2 or alpha=1/2."
 )
 
 
@@ -294,7 +294,8 @@ app = _Commands(
         _first("--install-completion", "Install completion for this shell, or another.", **_SHELL),
         _first("--show-completion", "Show what that would add, to copy it or to change it.", **_SHELL),
     ],
-    help="Publish tables, counts and places with differential privacy: exact noise, a margin of error for each figure.",
+    help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
+    "A file may be -, the pipe. No file is written over. Exit codes: 0 done, 1 refused by the data, 2 misuse.",
     **_MANNER,
 )
 
@@ -354,7 +355,7 @@ def _of_the_system(error: OSError) -> str:
 
 
 _OPTIONS = {
-    **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
+    **{name: f"--{name}" for name in ("cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
     **{name: f"--{name}" for name in ("column", "delta", "gap", "method", "noise", "numbers", "over", "sums", "where")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "margin", "relaxable", "response", "sensitivity", "size")},
@@ -376,7 +377,8 @@ _OPTIONS = {
     "together": "--together",
     "up_to": "--up-to",
     "version": "--data-version",
-    **{name: f"--{name}" for name in ("exactly", "family", "nonnegative", "persons", "shares", "witness")},
+    **{name: f"--{name}" for name in ("exactly", "nonnegative", "persons", "shares", "witness")},
+    "family": "--want",
     "key": "--key-file",
 }
 """The options by the names that arguments of the library have."""
@@ -391,6 +393,7 @@ _LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
 _CALLS = {
+    'alpha="1/2"': "--epsilon alpha=1/2",
     "estimate_kernels (--estimate)": "--estimate",
     "estimate_kernels": "--estimate",
     "create=True (utmost release --create)": "utmost release --create",
@@ -403,6 +406,7 @@ _CALLS = {
     "ut.workloads.hierarchy": '"tree"',
     "ut.workloads.bins": '"bins"',
     "ut.workloads.edges": '"edges"',
+    "ut.workloads.ages": '"ages"',
     'Spelling(missing_marks=["NA"])': "--missing-marks NA",
     'Spelling(decimal=",", thousands=".")': "--decimal , --thousands .",
     'Spelling(decimal=",")': "--decimal ,",
@@ -423,7 +427,7 @@ _CALLS = {
     "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",
     "Unit(s, k, nonnegative=True)": "--nonnegative",
     "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name": "Name the columns, "
-    "as in --places towns.csv:name,lat,lon",
+    "as in --space places:towns.csv:name,lat,lon",
 }
 """What sentences of the library name otherwise, as the command line and the file of a domain have it."""
 

@@ -42,22 +42,16 @@ class Cells:
 
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "Cells to add up: sex=men, or department=A,B; repeat to narrow."),
+        option("COLUMN=LABELS", "Cells to sum: sex=men or department=A,B; repeat to narrow."),
     ] = None
-    minus: Annotated[
-        list[str] | None, option("COLUMN=LABELS", "Cells whose sum is subtracted, written as --where.")
-    ] = None
-    over: Annotated[
-        list[str] | None, option("COLUMN=LABELS", "Cells whose sum divides, written as --where; or all.")
-    ] = None
-    over_column: Annotated[str | None, option("NAME", "Column that divides, in the same cells or those of --over.")] = (
+    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, written as --where.")] = None
+    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where; or all.")] = None
+    over_column: Annotated[str | None, option("NAME", "Released column to divide by, in the same cells.")] = None
+    total: Annotated[bool, flag("Sum of all cells.")] = False
+    mean: Annotated[bool, flag("Mean of the cells of --where, or of all.")] = False
+    at: Annotated[list[str] | None, option("EPSILON", "Level whose margins are shown before it is bought; repeat.")] = (
         None
     )
-    total: Annotated[bool, flag("Sum all cells, without --where.")] = False
-    mean: Annotated[bool, flag("The mean of the cells that --where names, or of all.")] = False
-    at: Annotated[
-        list[str] | None, option("EPSILON", "Level whose margins are shown before it is bought. Repeat for several.")
-    ] = None
 
     @property
     def ask_a_sum(self) -> bool:
@@ -149,8 +143,8 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         return table_options.give_table(reader.release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
         return print_json(report)
-    if isinstance(release, NoisySums) and not question.ask_a_sum:
-        screen().print(*shown_tables(with_confidence(release, sure)))
+    if release.is_by_plan and not question.ask_a_sum:
+        screen().print(*shown_tables(with_confidence(release.table, sure)))
     _show(report, path)
 
 

@@ -123,6 +123,8 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
+    elif isinstance(counted, dict):
+        return table_of_measures(table, counted, told)
     elif counted.unit.needs_sizes and promised.stated is None:
         return table_of_sums(table, counted, told)
     if told.memory.ledger is not None:
@@ -148,6 +150,27 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
     give(released, answer, signer)
+
+
+def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: ReleaseOptions) -> None:
+    """Counts, sums and means of several amounts in one table: each has an equal share of the level."""
+    from utmost.interfaces.cli.screens.workload_screens import give_measures
+    from utmost.publish.releases.measures_table import release_measures
+
+    answer, level = told.answer, told.level.read()
+    refuse("does not go with sums and counts together", told.once, told.promised.columns)
+    if told.memory.ledger is not None or told.promised.stated is not None or told.dry_run:
+        came = "--dry-run" if told.dry_run else "--promise" if told.memory.ledger is None else "--ledger"
+        remedy = "Release one --mean at a time, at a part of the level."
+        raise OutOfRange("several amounts are released once, in one table", came=came, remedy=remedy)
+    check_once(told)
+    answer.check_free(table)
+    for one in counted.values():
+        check_fits(answer, one, (), ())
+    signer = answer.signer
+    with progress_bar("Noising"):
+        measures = release_measures(counted, epsilon=level, confidence=answer.confidence)
+    give_measures(measures, answer, signer)
 
 
 def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) -> None:
@@ -195,8 +218,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
-    level = options.AskedLevel(told.level.epsilon)
-    question = Question(name=told.memory.name, level=level, version=told.memory.version, answer=told.answer)
+    question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
     promise = told.promised.of(counted)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
 
@@ -222,8 +244,8 @@ def _check_key(told: ReleaseOptions) -> None:
         )
 
 
-def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
-    """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
+def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> Any:
+    """The counted table of events in the file, several by name, or one that `utmost count` wrote; else None."""
     if persons.are_events:
         if persons.domain is None:
             from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
@@ -232,8 +254,7 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
             raise OutOfRange(required, came="no file", where="--domain", remedy=DOMAIN_REMEDY)
         from utmost.publish.statements.counted_files import read_domain
 
-        events: CountedTable = persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
-        return events
+        return persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
     refuse("needs --person or --each-row: a counted table has its domain", Persons(domain=persons.domain))
     for option in options.told(persons):
         raise OutOfRange("events need --person or --each-row", came=f"{option} without them")

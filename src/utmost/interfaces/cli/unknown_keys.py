@@ -38,19 +38,17 @@ class UnknownKeys:
     """A column of keys that nobody listed, and the promise with which some of them are named."""
 
     column: Annotated[
-        str | None, option("COLUMN", "Name the values of a column that nobody can list.", "--unknown-keys")
+        str | None, option("COLUMN", "Column whose values nobody can list, to be named.", "--unknown-keys")
     ] = None
-    delta: Annotated[
-        str | None, option("NUMBER", "With --unknown-keys: the chance of naming a key that one person alone has: 1e-6.")
-    ] = None
+    delta: Annotated[str | None, option("NUMBER", "Chance of naming a key of one person alone: 1e-6.")] = None
     shares: Annotated[
         int | None,
-        option("N", "With --unknown-keys: each person divides N shares, such as 60, over their keys."),
+        option("N", "Shares that a person divides over the keys: 60."),
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:
         """Check that no promise is given where nothing is named."""
-        told = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta, "--shares": self.shares}
+        told = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
                 remedy = "Counting spends nothing: give the level to utmost release."
@@ -71,7 +69,7 @@ class UnknownKeys:
         column = str(self.column)
         if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
             needed = {"--person": people.person, "--at-most": people.at_most}
-            needed |= {"--epsilon": level.epsilon or level.alpha, "--delta": self.delta}
+            needed |= {"--epsilon": level.epsilon, "--delta": self.delta}
             missing = " and no ".join(name for name, value in needed.items() if value is None)
             remedy = "Such as --person user --at-most 3 --epsilon 1 --delta 1e-6."
             raise OutOfRange(

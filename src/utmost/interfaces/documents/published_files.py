@@ -22,6 +22,7 @@ from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, STATEMENT_KIND, WORKLOAD_KIND
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
@@ -44,7 +45,7 @@ class PublishedTable(Display):
     Attributes:
         table: Table as it was published.
         statement: Statement, checked; that of a clean table follows from its release, see `check_clean`.
-        stated: What the statement says in words, with the noise and its margins; None for a clean table.
+        stated: Statement in words, with the noise and its margins; None for a clean table.
     """
 
     _shown = ("kind",)
@@ -55,11 +56,11 @@ class PublishedTable(Display):
 
     @property
     def kind(self) -> str:
-        """What was published."""
+        """The kind of the publication."""
         return str(self.statement["kind"])
 
 
-Published = Answer[Any] | DetailedSums | WithheldTable[Any] | PublishedTable
+Published = Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | PublishedTable
 """What `read_release` returns."""
 
 
@@ -76,8 +77,8 @@ def read_release(
 
     Returns:
         An `Answer` without history for a released table, and for a release by a plan or any table of it. Otherwise a
-        `DetailedSums` for a release in two stages, a `WithheldTable` for a table with withheld cells, and a
-        `PublishedTable` for anything else.
+        `DetailedSums` for a release in two stages, a `MeasuresTable` for a table of several amounts, a `WithheldTable`
+        for a table with withheld cells, and a `PublishedTable` for anything else.
 
     Raises:
         BadTable: where a statement does not follow from itself, or is about another table.
@@ -97,7 +98,9 @@ def read_release(
         with TemporaryDirectory() as folder:
             fetched_path = fetched(str(path), Path(folder), alone=statement is not None)
             published = read_release(fetched_path, statement, separator=separator, encoding=encoding)
-            if isinstance(published, DetailedSums) or (isinstance(published, Answer) and published.is_by_plan):
+            if isinstance(published, DetailedSums | MeasuresTable) or (
+                isinstance(published, Answer) and published.is_by_plan
+            ):
                 return published
             return replace(published, table=files.columns(published.table))  # the file goes when this ends
     file = _path(path, "path")
@@ -123,7 +126,7 @@ def read_release(
     known = READERS[facts["kind"]].check(facts, file, spelled)
     if isinstance(known, NoisySums):
         return Answer.of_sums(known)
-    if isinstance(known, WithheldTable):
+    if isinstance(known, WithheldTable | MeasuresTable):
         return known
     table = read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
     return PublishedTable(table, facts, stated_release(facts))

@@ -67,25 +67,6 @@ def space_named(text: str) -> Space:
     return read(rest)
 
 
-def one_space(options: Mapping[str, str | None]) -> tuple[str, Space]:
-    """The one space that options ask for, as text and as a space.
-
-    Args:
-        options: what came with each option; the option ``space`` takes the whole text, every other is a kind.
-
-    >>> one_space({"line": None, "discrete": "3"})[0]
-    'discrete:3'
-    """
-    chosen = [(kind, text) for kind, text in options.items() if text is not None]
-    if len(chosen) != 1:
-        came = " and ".join(f"--{kind}" for kind, _ in chosen) or "none"
-        names = [f"--{kind}" for kind in options]
-        raise OutOfRange(f"exactly one of {', '.join(names[:-1])} and {names[-1]} must be given", came=came)
-    ((kind, text),) = chosen
-    spelled = text if kind == "space" else f"{kind}:{text}"
-    return spelled, space_named(spelled)
-
-
 def secret_names(space: Space) -> list[str]:
     """The names of the secrets as text, all different.
 

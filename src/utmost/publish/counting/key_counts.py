@@ -27,7 +27,7 @@ from utmost.tables.cells.event_batches import Batch, declared_spelling, read_eve
 from utmost.tables.cells.event_codes import distinct_cells
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
-from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.adapters import check_columns_exist
 from utmost.tables.optional_imports import extra
 
 _KEY = "key"
@@ -39,7 +39,7 @@ class KeyShares:
     """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons.
 
     Attributes:
-        shares: of all persons together.
+        shares: Shares of all persons together.
         of: so many one person divides among all of their keys.
     """
 
@@ -110,7 +110,7 @@ def count_keys(
     spelling: Spelling = PLAIN,
     progress: Progress | None = None,
 ) -> dict[str, int] | dict[str, KeyShares]:
-    """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
+    """The number of persons that each key has which events name: for `select_keys`, and never to be published.
 
     Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
     there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
@@ -123,7 +123,7 @@ def count_keys(
         shares: how many shares each person divides evenly among the keys that are kept of them, a whole number for each
             and what is left over for none: ``shares=`` of `select_keys`. Many have few divisors left over: 60, 2520.
             Each key counts once when None.
-        key: of the hashes; new random bytes when None.
+        key: Key of the hashes; new random bytes when None.
         spelling: Missing marks of the table, see `count_table`.
         progress: called as ``progress(done, rows)`` after every batch.
 
@@ -160,7 +160,7 @@ def count_keys(
 def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str, KeyShares]:
     """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
-    check_there(wanted, frame.schema().names)
+    check_columns_exist(wanted, frame.schema().names)
     counts: dict[str, int] = defaultdict(int)
     for batch in frame.select(wanted).added_up_by(keys.person, PersonsInBuckets(keys), totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
@@ -181,7 +181,7 @@ class _Keys:
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:
-        """For each event, the number of its key; each counts once."""
+        """The number of each event's key; each counts once."""
         return _codes(batch[self.column], self.column, self.texts, self.spelling), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:

@@ -21,7 +21,7 @@ from utmost.publish.counting.event_reader import EventReader
 from utmost.tables.cells.event_batches import Batch, Events
 from utmost.tables.cells.event_codes import Persons, TextsInArrow
 from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
-from utmost.tables.files.spill_file import SetAside
+from utmost.tables.files.spill_file import SpillFile
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers, holds_blanks, is_text
 from utmost.tables.optional_imports import extra
 
@@ -57,13 +57,13 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonsInBuckets:
-    """From batches of events in any order to what is kept of their persons, added up.
+    """Add up the kept part of persons from batches of events in any order.
 
     Attributes:
-        reader: of the events.
-        in_memory: with no more events than so many nothing is written to the disk.
+        reader: Reader of the events.
+        in_memory: Number of events up to which nothing is written to the disk.
         at_once: so many events are set aside at a time.
-        largest: of more events in one bucket not even the persons are gathered, but their sums.
+        largest: Number of events in one bucket beyond which not even the persons are gathered, but their sums.
     """
 
     reader: EventReader
@@ -72,7 +72,7 @@ class PersonsInBuckets:
     largest: int = _LARGEST
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Of record batches the sums, in Arrow batches."""
+        """The sums of record batches, in Arrow batches."""
         columns = ({name: batch.column(name) for name in batch.schema.names} for batch in batches)
         return (self.reader.summed(*persons) for persons in self.counted(columns))
 
@@ -90,8 +90,8 @@ class PersonsInBuckets:
         else:
             yield self._pairs(iter(first), rows)
             return
-        with SetAside(BUCKETS) as held:
-            aside = _Aside(held)
+        with SpillFile(BUCKETS) as spill:
+            aside = _Aside(spill)
             for part in _gathered(chain(first, laid), self.at_once):
                 aside.add(part)
             first.clear()
@@ -99,7 +99,7 @@ class PersonsInBuckets:
                 yield self._pairs(aside.tables(some), sum(int(aside.rows[bucket]) for bucket in some))
 
     def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
-        """For each batch, the events inside the domain: whose they are, in which cell, how much they count."""
+        """The events inside the domain of each batch: whose they are, in which cell, how much they count."""
         arrow, before = extra("pyarrow", "tables"), 0
         for batch in batches:
             persons = _checked_persons(batch[self.reader.person], self.reader.person, self.reader.spelling)
@@ -146,8 +146,8 @@ class PersonsInBuckets:
 class _Aside:
     """Events on the disk by their bucket, a row of Arrow streams for each."""
 
-    def __init__(self, held: SetAside) -> None:
-        self._held, self.rows = held, np.zeros(BUCKETS, dtype=np.int64)
+    def __init__(self, spill: SpillFile) -> None:
+        self._spill, self.rows = spill, np.zeros(BUCKETS, dtype=np.int64)
         self._secret = token_bytes(SECRET_BYTES)  # nobody can choose names that fall into one bucket
 
     def add(self, table: Any) -> None:
@@ -169,7 +169,7 @@ class _Aside:
                 written = arrow.BufferOutputStream()
                 with ipc.new_stream(written, ordered.schema, options=options) as out:
                     out.write_batch(ordered.slice(end - count, count))
-                self._held.add(bucket, written.getvalue())
+                self._spill.add(bucket, written.getvalue())
         self.rows += counts
 
     def parts(self, least: int) -> Iterator[list[int]]:
@@ -187,7 +187,7 @@ class _Aside:
         """The events of some buckets, as they were written."""
         arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
         for bucket in buckets:
-            for written in self._held.of(bucket):
+            for written in self._spill.read(bucket):
                 yield arrow.Table.from_batches(list(ipc.open_stream(written)))
 
 

@@ -22,16 +22,16 @@ Contributions = Annotated[
     file_options.File,
     argument(
         "CONTRIBUTIONS",
-        "Contributions that utmost count --contributions counted, released; with --public as counted.",
+        "Released contributions; with --public, counted ones.",
         parser=file_options.published,
     ),
 ]
-AtMost = Annotated[int | None, option("K", "Bound on cells, while --per-cell is chosen; 1.")]
-PerCell = Annotated[str | None, option("S", "Bound on one cell, while --at-most is chosen; 1.")]
-Step = Annotated[str, option("STEP", "The step of amounts.")]
-Family = Annotated[str | None, option("LEVELS", 'Sums that are wanted: "sex age", "total"; the cells if left out.')]
-Public = Annotated[bool, flag("The contributions are of a public sample, and no secret.", "--public")]
-Persons = Annotated[int | None, option("N", "With --public: number of persons in the table, a public number.")]
+AtMost = Annotated[int | None, option("K", "Bound on cells, where --per-cell is chosen; 1.")]
+PerCell = Annotated[str | None, option("S", "Bound on a cell, where --at-most is chosen; 1.")]
+Step = Annotated[str, option("STEP", "Step to which amounts are rounded.")]
+Want = Annotated[str | None, option("SUMS", 'Sums wanted: "sex age" or "total"; by default the cells.')]
+Public = Annotated[bool, flag("Contributions of a public sample: they cost no privacy.", "--public")]
+Persons = Annotated[int | None, option("N", "Public number of persons, with --public.")]
 
 
 def bounds(
@@ -42,19 +42,20 @@ def bounds(
     at_most: AtMost = None,
     per_cell: PerCell = None,
     step: Step = "1",
-    family: Family = None,
+    want: Want = None,
     public: Public = False,
     persons: Persons = None,
     confidence: options.Confidence = "0.95",
     plot: options.Plot = None,
     answer: options.Output,
 ) -> None:
-    """Say what each bound on a person's part costs in noise, what it cuts, and which has the least expected error.
+    """Compare bounds on what one person contributes: noise added, amounts removed, expected error.
 
-    The noise at a bound is known before anybody is counted. What a bound cuts is estimated from contributions: `utmost
-    count --contributions at-most=1,2,5,10` counts how many persons each bound would leave whole. Those of a public
-    sample cost no level, with --public; those of the persons themselves are released first, like any table, and that
-    level adds up with the table's.
+    utmost bounds contributions.csv --domain domain.json --epsilon 9/10
+
+    CONTRIBUTIONS comes from `utmost count --contributions at-most=1,2,5`, and is released first.
+
+    More: docs/reference/counting.md
     """
     if domain is None:
         raise OutOfRange("the table that is to be published has a domain", came="none", where="--domain")
@@ -71,7 +72,7 @@ def bounds(
         at_most=at_most,
         per_cell=per_cell,
         step=step,
-        family=None if family is None else read_family(declared, family),
+        family=None if want is None else read_family(declared, want),
         public=public,
         persons=persons,
         confidence=confidence,

@@ -61,25 +61,22 @@ def _value(report: dict[str, Any], name: str) -> str:
     return exactly if exactly is not None and len(exactly) < 16 else number(report[name])
 
 
-Labels = Annotated[list[str] | None, option("NAMES", "The categories, fixed beforehand, separated by commas.")]
+Labels = Annotated[list[str] | None, option("NAMES", "Categories, fixed beforehand, separated by commas.")]
 Categories = Annotated[int | None, option("K", "Number of categories, in place of --labels.")]
-Size = Annotated[int | None, option("D", "Number of categories in a report; the best number if left out.")]
-UpTo = Annotated[str | None, option("NUMBER", "Larger epsilon: can the reports be relaxed to it without loss?")]
+Size = Annotated[int | None, option("D", "Categories that a report holds; by default the best number.")]
+UpTo = Annotated[str | None, option("NUMBER", "Larger epsilon to which it might be relaxed without loss.")]
 Table = Annotated[
     file_options.File | None,
-    file_options.file_option("TABLE", "Draw a report for each row of this table; - for the pipe.", "--file"),
+    file_options.file_option("TABLE", "Table with a category in each row, to report on.", "--file"),
 ]
-Column = Annotated[str | None, option("NAME", "With --file: the column of the categories.")]
-Reports = Annotated[
-    file_options.File | None, file_options.file_option("FILE", "Count the reports in a file that --out wrote.")
-]
-Out = Annotated[Path | None, option("FILE", "With --file: write the reports, and nothing else.")]
-Short = Annotated[bool, flag("Report the number of a block: the same error in fewer bits.", "--short")]
-Save = Annotated[
-    Path | None, option("FILE", "With --short: file for labels, level and blocks, which all clients share.")
-]
+Column = Annotated[str | None, option("NAME", "Column of the categories in --file.")]
+Reports = Annotated[file_options.File | None, file_options.file_option("FILE", "Reports to count, which --out wrote.")]
+Out = Annotated[Path | None, option("FILE", "File of the reports, with --file.")]
+Short = Annotated[bool, flag("Reports as block numbers: fewer bits, the same error.", "--short")]
+Save = Annotated[Path | None, option("FILE", "File for labels, level and blocks, with --short.")]
 Saved = Annotated[
-    file_options.File | None, file_options.file_option("FILE", "The survey that --save wrote, in place of the others.")
+    file_options.File | None,
+    file_options.file_option("FILE", "Survey that --save wrote, in place of labels and level."),
 ]
 
 
@@ -101,11 +98,11 @@ def categories(
     form: table_options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best way in which clients report one of k categories for themselves; draw such reports, or count them.
+    """Find the best way to report one of k categories privately; draw such reports, or count them.
 
-    Of all reports that keep the level, drawn by each client apart from the others, it has the least sum of the
-    variances of unbiased counts. With --file a report is drawn for each row; with --reports they are counted, with
-    error bars.
+    utmost categories --labels bus,car,cycle,foot --epsilon 1/2
+
+    More: docs/tutorial/collect-answers.md
     """
     if survey is not None:
         if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):

@@ -23,16 +23,15 @@ from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
-Families = Annotated[str | None, option("LEVELS", 'Table to write: "department sex"; that of the cells if left out.')]
+Want = Annotated[str | None, option("SUMS", 'Sums wanted: "department sex"; by default the cells.')]
 Given = Annotated[
     list[str] | None,
     option(
         "SUM: NUMBER",
-        'Public facts that must hold: "total: 4526", "sex=men: 20..40" (both count; also 20.. and ..40), '
-        '"sex outcome=admitted: public.csv" (labels and a column of numbers).',
+        'Public sum that must hold: "total: 4526", "sex=men: 20..40" or "sex outcome=admitted: public.csv".',
     ),
 ]
-Hold = Annotated[str | None, option("LEVELS", 'Table whose sums keep their released values, rounded: "total".')]
+Hold = Annotated[str | None, option("SUMS", 'Sums to keep as released, rounded: "total".')]
 
 
 def clean(
@@ -40,16 +39,18 @@ def clean(
     *,
     given: Given = None,
     hold: Hold = None,
-    family: Families = None,
+    want: Want = None,
     out: file_options.TableOut = None,
     form: table_options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Round a release to whole numbers, none negative, whose sums all agree. Publish them beside it, not instead.
+    """Round a release to whole numbers, none negative, whose sums all agree.
 
-    All clean tables of one release agree with each other. They are biased; the unbiased estimates and their error bars
-    stand in the same file. It costs nothing. Totals, marginals and bounds that are public hold exactly where they
-    are given; the promise then holds given them, which is said beside the table.
+    utmost clean release.json --given "total: 4526" --out clean.csv
+
+    It costs no privacy. Clean values are biased: publish them beside the release, not instead of it.
+
+    More: docs/howto/publish-consistent-tables.md
     """
     out = table_options.output(out, form)
     check_free(Path("table.csv"), out)
@@ -58,9 +59,9 @@ def clean(
     if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
     domain = released.domain
-    words = domain.level_names(domain.finest) if family is None else read_family(domain, family)
+    words = domain.level_names(domain.finest) if want is None else read_family(domain, want)
     if not all(isinstance(word, str) for word in words):
-        raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
+        raise OutOfRange("a clean table is of whole levels", came=repr(want), where="--want")
     chosen = domain.family(words)
     whole = released.clean(None if given is None else _facts(given), hold=hold)
     columns, report = beside_estimates(released, whole, chosen), whole.said(None, chosen)

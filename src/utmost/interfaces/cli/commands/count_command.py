@@ -27,26 +27,21 @@ DOMAIN_REMEDY = 'Pass a JSON file such as {"region": ["North", "South"], "age": 
 
 CountedOut = Annotated[
     Path | None,
-    option("FILE", "Output file, for its owner alone: .json keeps the unit, a table the counts; - for the pipe."),
+    option("FILE", "File for the owner alone: counted.json keeps the unit."),
 ]
-Part = Annotated[
-    str | None, option("AXIS", "Axis by which persons are split: a file for each label, and no person in two files.")
-]
+Part = Annotated[str | None, option("AXIS", "Axis whose labels share nobody: a file for each.")]
 Together = Annotated[
     str | None,
-    option("AXIS", "Axis of 2 to 5 values: a person keeps all values of it in a row or none."),
+    option("AXIS", "Axis of 2 to 5 values, kept or removed by rows."),
 ]
 
 ReportFile = Annotated[
     Path | None,
-    option("FILE", "Write the counting report here as JSON, for its owner alone: true numbers, to decide by in a job."),
+    option("FILE", "File of the counting report (.json), for the owner alone."),
 ]
 Contributions = Annotated[
     str | None,
-    option(
-        "BOUNDS",
-        "Bounds to compare: the number of persons for whom each removes nothing: at-most=1,2,5 or per-cell=10,100.",
-    ),
+    option("BOUNDS", "Bounds to compare: at-most=1,2,5 or per-cell=10,100."),
 ]
 
 
@@ -66,21 +61,13 @@ def count(
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Count events of people into a table, and prove how much one person can change.
+    """Count events of people into a table, and prove how much one person can change it.
 
-    Each person is counted in at most --at-most cells of the table, and changes each by at most --per-cell.
-    Cells with nobody in them hold 0. The counts are true: the file is for `utmost release`, only its owner can read it,
-    and it must not be published.
+    utmost count events.csv --person user --at-most 3 --domain domain.json --out counted.json
 
-    An event with a value that the domain does not declare is left out. How many are is a true count, too: it is
-    shown on a terminal, with the rest of the account, and written nowhere. Write {"values": [...], "other":
-    "elsewhere"} in the domain, and they are counted as elsewhere.
+    The counts are true: release the file with `utmost release`, and never publish it.
 
-    --contributions counts of how many persons each of some bounds cuts nothing, to choose one: release that table like
-    any other, and see `utmost bounds`.
-
-    --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
-    delta), which values of a column may be named, for a column whose values nobody can list beforehand.
+    More: docs/howto/count-people.md
     """
     out, events = table_options.output(out, form), spelling.of(events, is_counted=True)
     neighbours = people.neighbours or "add-remove"
@@ -107,7 +94,7 @@ def count(
         counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
     if report is not None:
         _write_report(counted, report)
-    if people.measures is not None:
+    if isinstance(counted, dict) and people.several is not None:
         return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
     if part is not None:
         return _give_parts(counted, part, out, as_json=as_json, dry_run=dry_run)

@@ -16,7 +16,7 @@ from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.tables.admissions import ADMISSIONS_DOMAIN, admission_rows
 
-Keep = Annotated[Path | None, option("DIR", "Keep the files in this new folder, to go on from there.")]
+Keep = Annotated[Path | None, option("DIR", "New folder in which the files stay.")]
 
 EVENTS, DOMAIN = "applicants.csv", "domain.json"
 STEPS = (
@@ -55,10 +55,9 @@ STEPS = (
 
 
 def demo(*, keep: Keep = None) -> None:
-    """Show the whole story on a public table: count, release, read, relax, view, verify. Takes a few seconds.
+    """Count, release, read, relax, view and verify a public table in a few seconds.
 
-    Everything happens in a temporary folder, or in --keep DIR. Each step is the command that you would type, run as it
-    is shown; its noise is drawn anew each time.
+    Every step is shown as the command that you would type; its noise is drawn anew.
     """
     begun = monotonic()
     with _folder(keep) as folder, chdir(folder):

@@ -15,9 +15,10 @@ from utmost.design.spaces.geography import Places
 from utmost.design.spaces.loss_algebra import check_monotone
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange
-from utmost.interfaces.cli.options import file_options, secret_options
+from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.options.research_options import TypeAsked, space_asked
 from utmost.interfaces.cli.screens.curve_screen import asked_levels, check_no_level, show_loss_curve
 from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, others, screen, with_exact
 from utmost.interfaces.cli.screens.terminal import Text
@@ -156,43 +157,36 @@ def _face(report: dict[str, Any]) -> str:
 
 
 Prior = Annotated[
-    str | None,
-    option("PRIOR", "Belief before the answer: uniform or a file; on counts also binomial:0.3 or poisson:4."),
+    str | None, option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4, column:people or prior.csv.")
 ]
 DesignLoss = Annotated[
     str | None,
-    option(
-        "LOSS",
-        "Cost of an error: distance, absolute, squared, binary, nib, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
-        "capped:LIMIT, or a .csv file. If left out: absolute for counts and lines, distance for other secrets.",
-    ),
+    option("LOSS", "Cost of an answer: distance (default; absolute for counts), squared, binary or losses.csv."),
 ]
-Theorem = Annotated[bool, flag("Refuse a loss that Theorem 3.1 does not cover.")]
-Program = Annotated[bool, flag("Solve the linear program even where a theorem answers.")]
+Theorem = Annotated[bool, flag("Refusal of a loss that Theorem 3.1 does not cover.")]
+Program = Annotated[bool, flag("Linear program even where a theorem answers.")]
 Gap = Annotated[
     str | None,
-    option("SHARE", "How far above the least a design of many places may lose, relative to it; 1e-7 if left out."),
+    option("SHARE", "Relative excess loss allowed with many places; 1e-7."),
 ]
 Out = Annotated[
     Path | None,
-    option("FILE", "Write mechanism, remap and certificate (.json, or - for the pipe), or the mechanism alone (.csv)."),
+    option("FILE", "File for mechanism and certificate (.json), or mechanism alone (.csv)."),
 ]
 Curve = Annotated[
     str | None,
     option(
         "FROM:TO:STEPS",
-        "Instead of a level: the least loss at so many levels, evenly between two epsilons, to a thousandth.",
+        "Range of epsilons, in place of --epsilon: 0.5:4:8.",
     ),
 ]
 
 
 def design(
     *,
-    table: secret_options.PlacesTable = None,
-    secrets: secret_options.Secrets,
+    asked: TypeAsked,
     prior: Prior = None,
     loss: DesignLoss = None,
-    level: options.AskedLevel,
     curve: Curve = None,
     theorem: Theorem = False,
     program: Program = False,
@@ -202,21 +196,21 @@ def design(
     check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best private mechanism for a consumer, and prove how near the best it is.
+    """Find the best private mechanism for a prior and a loss, with proof of how near the best it is.
 
-    You get a mechanism, its expected loss, and a number that no private mechanism's loss is below. Both are computed
-    again, without the solver, before they are shown. On counts the best is the geometric mechanism followed by a remap,
-    wherever a theorem or the lower bound says so; elsewhere it is found as a linear program.
+    utmost design --space counts:5 --epsilon alpha=1/2 --prior uniform --loss absolute --out design.json
+
+    More: docs/reference/designs.md
     """
     if check is not None:
         return _check(check, options.Output(out, as_json))
     if curve is not None:
-        check_no_level(level, secrets.epsilon_at)
+        check_no_level(asked.level)
         if prior is None or theorem or program or gap is not None:
             came = "none" if prior is None else "--theorem, --program or --gap"
             raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
-        return _curve(curve, secrets.from_table(table), (prior, loss), options.Output(out, as_json), plot)
-    spelled, ptype = secrets.from_table(table).at(level)
+        return _curve(curve, asked, (prior, loss), options.Output(out, as_json), plot)
+    spelled, ptype = asked.read()
     loss = loss or usual_loss(ptype.space)
     if prior is None:
         remedy = "Say --prior uniform, or name a .csv file of probabilities, one for each secret."
@@ -241,14 +235,10 @@ def design(
 
 
 def _curve(
-    range_text: str,
-    secrets: secret_options.Secrets,
-    named: tuple[str, str | None],
-    answer: options.Output,
-    plot: Path | None,
+    range_text: str, asked: TypeAsked, named: tuple[str, str | None], answer: options.Output, plot: Path | None
 ) -> None:
     """The least loss at the levels of a curve."""
-    spelled, space = secrets.read()
+    spelled, space = space_asked(asked.space)
     levels, (prior, loss) = asked_levels(range_text, space.unit), named
     loss = loss or usual_loss(space)
     consumer = consumer_of(prior, loss, space, levels[0])

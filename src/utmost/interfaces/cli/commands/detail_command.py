@@ -23,12 +23,12 @@ Groups = Annotated[
     str,
     option(
         "LEVEL[=SHARE]",
-        "Level of an axis whose sums are released first, with 1/8 of the privacy level or another share: county=1/4.",
+        "Axis released first, with 1/8 of the level: county, county=1/4.",
     ),
 ]
 Breakdowns = Annotated[
     list[str],
-    option("NAMES=NUMBER", "Breakdown, and the noisy sum from which on a group has it: 'age sex=500'.", "--detail"),
+    option("NAMES=NUMBER", "Breakdown of groups whose noisy sum is at least this: 'age sex=500'.", "--detail"),
 ]
 
 
@@ -46,10 +46,14 @@ def detail(
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:
-    """Release a table in two stages: noisy sums of groups choose in how much detail each group is counted.
+    """Release large groups in more detail than small ones, in two stages.
 
-    --group county releases the sums of counties with 1/8 of the privacy level. --detail 'age sex=500' breaks a county
-    down by age and sex where its noisy sum is at least 500. The rest of the level is for these parts.
+    utmost detail events.csv --person user --at-most 1 --domain domain.json --group county --detail 'age sex=500'
+    --epsilon 1 --out released.json
+
+    Noisy sums of the groups, at 1/8 of the level, decide which are broken down.
+
+    More: docs/reference/tables.md
     """
     at, (name, _, share) = level.read(), group.partition("=")
     rule = DetailRule(name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "'age sex=500'"))

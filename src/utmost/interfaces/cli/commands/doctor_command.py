@@ -21,8 +21,8 @@ from utmost.interfaces.cli.screens.screen import facts, grid, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.version import __version__
 
-Check = Annotated[bool, flag("Run the self-check as well: at most half a minute.")]
-Ledger = Annotated[str | None, option("PLACE", "Ledger whose files are checked as well.", envvar="UTMOST_LEDGER")]
+Check = Annotated[bool, flag("Self-check, too; half a minute at most.")]
+Ledger = Annotated[str | None, option("PLACE", "Ledger whose file modes are checked, too.", envvar="UTMOST_LEDGER")]
 
 REQUIRED = ("numpy", "cryptography", "python-flint", "highspy", "threadpoolctl", "click")
 EXTRAS = {
@@ -47,10 +47,9 @@ def doctor(
     witness: options.WitnessFile = None,
     answer: options.Output,
 ) -> None:
-    """Say what this installation is made of, and whether it is well.
+    """Show versions, optional parts and ledger file modes of this installation, and whether they are sound.
 
-    Versions, SQLite, the operating system's randomness, which optional parts are there and the command that gets the
-    others, and who may read the files of a ledger. --check also runs the self-check.
+    utmost doctor --check
     """
     report: dict[str, Any] = {
         "versions": _versions(),

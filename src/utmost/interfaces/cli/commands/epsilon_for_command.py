@@ -34,10 +34,8 @@ def show_plan(plan: CellPlan, *, wanted: str) -> None:
     screen().print(facts(shown))
 
 
-Sensitivity = Annotated[
-    str | None, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")
-]
-Dimensions = Annotated[int, option("N", "With --planar: number of coordinates of a point.")]
+Sensitivity = Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")]
+Dimensions = Annotated[int, option("N", "Coordinates of a point, with --planar.")]
 
 
 def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
@@ -64,7 +62,7 @@ def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple
 
 
 def epsilon_for(
-    margin: Annotated[str, option("NUMBER", "Margin that you want: ± this number.")],
+    margin: Annotated[str, option("NUMBER", "Margin of error wanted: 10 means ± 10.")],
     sensitivity: Sensitivity = None,
     *,
     plane: options.Plane,
@@ -77,10 +75,11 @@ def epsilon_for(
     relaxable: options.Relaxable = False,
     answer: options.Output,
 ) -> None:
-    """Find the least epsilon, to three digits, for a wanted error bar.
+    """Find the least epsilon, to three digits, for a margin of error.
 
-    The answer is the least number of three digits at which `utmost release` states an error bar as short as that. With
-    --planar it is the level of points, for each --per of Euclidean distance.
+    utmost epsilon-for --margin 10 --sensitivity 1 --cells 2
+
+    More: docs/howto/choose-a-level.md
     """
     if plane != options.Plane():
         defaults = ("absolute", "integers", "add-remove", False, 1, None)

@@ -24,11 +24,9 @@ from utmost.interfaces.documents.surveys import SURVEY, Survey, survey_files
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.json_files import read_json
 
-To = Annotated[Language, option(None, "Language of the sampler; js is a page, and a module for apps.")]
-Folder = Annotated[Path, option("FOLDER", "Folder for the files; none is written over.")]
-Rounded = Annotated[
-    bool, flag("First round a design to fractions of 61 bits that keep the level by themselves.", "--round")
-]
+To = Annotated[Language, option(None, "Language of the files; js runs in pages and apps.")]
+Folder = Annotated[Path, option("FOLDER", "New folder for the files.")]
+Rounded = Annotated[bool, flag("Design rounded first to fractions of 61 bits, at its level.", "--round")]
 
 
 def export(
@@ -40,11 +38,13 @@ def export(
     rounded: Rounded = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a saved mechanism as files from which phones and pages draw for themselves, with exactly its probabilities.
+    """Write a mechanism as code, so that phones and pages draw their own answers.
 
-    The certificate of a design is checked first, and of a channel the level is computed; of a survey that utmost
-    categories --save wrote, the balance of its blocks. The files hold the table of the mechanism and no data: a phone
-    draws from them by its own secure randomness, and sends the answer alone.
+    utmost export design.json --to js --out phone
+
+    The files hold no data.
+
+    More: docs/howto/hide-a-location.md
     """
     survey = _survey(design)
     if survey is not None:

@@ -73,8 +73,8 @@ def _cell(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-Dataset = Annotated[str | None, option("NAME", "Only the events of this dataset.")]
-NameFilter = Annotated[str | None, option("NAME", "Only the events of this release.")]
+Dataset = Annotated[str | None, option("NAME", "Dataset whose events are listed.")]
+NameFilter = Annotated[str | None, option("NAME", "Release whose events are listed.")]
 
 
 def status(*, place: Place, answer: options.Output) -> None:
@@ -84,7 +84,7 @@ def status(*, place: Place, answer: options.Output) -> None:
 
 
 def verify(*, place: Place, answer: options.Output) -> None:
-    """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
+    """Recompute the whole ledger; exit code 1 where it is damaged or in quarantine."""
     with place.opened() as opened, progress_bar("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
     report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
@@ -94,7 +94,7 @@ def verify(*, place: Place, answer: options.Output) -> None:
 
 
 def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Output) -> None:
-    """List what has happened, oldest first."""
+    """List events of the ledger, oldest first."""
     with place.opened() as opened:
         events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
     answer.give(events, lambda: show_history(events))
@@ -103,11 +103,14 @@ def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, a
 def budget(
     *,
     place: Place,
-    dataset: Annotated[str, option("NAME", "The dataset.")],
-    limit: Annotated[str | None, option("NUMBER", "Epsilon that all its releases together may spend.")] = None,
+    dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
+    limit: Annotated[str | None, option("NUMBER", "Limit to set: epsilon that all its releases may spend.")] = None,
     answer: options.Output,
 ) -> None:
-    """Show what a dataset has spent and may still spend, and set its limit."""
+    """Show what a dataset has spent and may still spend, or set its limit.
+
+    utmost ledger budget --ledger releases.db --dataset students --limit 2
+    """
     with place.opened() as opened:
         report = ledger_answers.budget_report(opened.budget(dataset, limit))
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
@@ -116,10 +119,13 @@ def budget(
 def backup(
     *,
     place: Place,
-    out: Annotated[Path, option("FILE", "The copy, an SQLite file; never over another file.")],
+    out: Annotated[Path, option("FILE", "New SQLite file for the copy.")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a consistent copy of the ledger, whatever else is being written. Keep the key apart from it."""
+    """Copy the ledger while it is in use. Keep its key elsewhere.
+
+    utmost ledger backup --ledger releases.db --out backup.db
+    """
     check_absent(out)
     with place.opened() as opened, progress_bar("Copying"):
         opened.backup(out)
@@ -129,12 +135,12 @@ def backup(
 
 
 def restore(
-    copy: Annotated[Path, argument("FILE", "Copy that `backup` wrote.", exists=True, dir_okay=False)],
+    copy: Annotated[Path, argument("FILE", "File that `utmost ledger backup` wrote.", exists=True, dir_okay=False)],
     *,
     place: Place,
     answer: options.Output,
 ) -> None:
-    """Make a new ledger from a backup. It shows what it holds, and answers nothing new before it is resumed."""
+    """Make a ledger from a backup. It draws nothing new until it is resumed."""
     if place.path is not None:
         check_absent(place.path)
     with Ledger.restore(copy, place.ledger, key=place.key, witness=place.witness_path) as opened:
@@ -145,15 +151,17 @@ def restore(
 def resume(
     *,
     place: Place,
-    reason: Annotated[str, option("TEXT", "Reason, which is recorded.")],
+    reason: Annotated[str, option("TEXT", "Reason why the ledger may go on, to be recorded.")],
     missing: Annotated[
-        list[str] | None,
-        option("DATASET=EPSILON", "Epsilon that a dataset may have spent beyond what the ledger knows."),
+        list[str] | None, option("DATASET=EPSILON", "Epsilon spent beyond what the ledger knows.")
     ] = None,
-    nothing_missing: Annotated[bool, flag("Nothing was published that the ledger does not hold.")] = False,
+    nothing_missing: Annotated[bool, flag("Nothing was spent beyond what the ledger knows.")] = False,
     answer: options.Output,
 ) -> None:
-    """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
+    """End a quarantine: charge what may have been spent since the backup. Earlier releases stay closed.
+
+    utmost ledger resume --ledger restored.db --reason "disk failure" --missing students=3/4
+    """
     charged = options.named_values(missing, _MISSING, "--missing", "admissions=1/2")
     if charged and nothing_missing:
         raise OutOfRange("one of --missing and --nothing-missing can be given", came="both")
@@ -165,10 +173,10 @@ def resume(
 def receipt(
     *,
     place: Place,
-    check: Annotated[str | None, option("RECEIPT", "Receipt, to find out whether the ledger is older.")] = None,
+    check: Annotated[str | None, option("RECEIPT", "Receipt to compare the ledger with.")] = None,
     answer: options.Output,
 ) -> None:
-    """Print a line to keep elsewhere, by which a ledger that was put back is found out; or check one."""
+    """Print a receipt to keep elsewhere, or compare the ledger with one: an older copy is detected."""
     with place.opened() as opened:
         if check is not None:
             opened.check(check)

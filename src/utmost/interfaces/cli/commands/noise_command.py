@@ -56,7 +56,10 @@ def noise(
     numbers: options.Numbers = "integers",
     answer: options.Output,
 ) -> None:
-    """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
+    """Describe the least noise for one cell: margins, and its gain over Laplace noise.
+
+    utmost noise --epsilon 1 --sensitivity 5
+    """
     goal = cost_of(cost)
     law = optimal_noise(level.read(), sensitivity, goal, read_numbers(numbers))
     report = law_report(law, goal)

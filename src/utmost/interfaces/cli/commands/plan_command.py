@@ -33,41 +33,38 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.json_files import read_json
 
-Source = Annotated[
-    file_options.File,
-    file_options.file_argument("COUNTED", "Counted table that utmost count wrote, or the .json file of a domain."),
-]
+Source = Annotated[file_options.File, file_options.file_argument("COUNTED", "File of `utmost count`, or domain.json.")]
 Want = Annotated[
     list[str] | None,
     option(
         "SUMS",
-        'Sums wanted: "department sex", "sex=2" of weight 2, "" in total, "ranges of age", "tables of 2 columns".',
+        'Sums wanted: "department sex", "sex=2" (weight 2), "" (total), "ranges of age", "tables of 2 columns".',
     ),
 ]
-PerAnswer = Annotated[bool, flag("A weight counts for each answer; otherwise for the mean over its table.")]
+PerAnswer = Annotated[bool, flag("Weights for each answer, not for each table.")]
 Share = Annotated[
-    list[str] | None, option("FAMILY=NUMBER", 'Measured sums and their budget shares: "department sex=3/4", "=1/4".')
+    list[str] | None,
+    option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
 ]
-UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon at which it will ever be published.")]
-Choose = Annotated[str | None, option("NAME", "Name of a plan that --weightings shows.")]
-Weightings = Annotated[bool, flag("Show plans for other weights of the same tables, too; each is a search of its own.")]
-AtMost = Annotated[int | None, option("K", "For a domain: number of cells that one person may change.")]
-PerCell = Annotated[str | None, option("S", "For a domain: the most by which one changes a cell; 1.")]
-InAll = Annotated[str | None, option("S", "For a domain: the most by which one changes all cells together.")]
-PlanValues = Annotated[str | None, option("COLUMN", "For a domain: the amounts that are summed.")]
-PlanStep = Annotated[str | None, option("STEP", "For a domain: the step of these amounts; 1.")]
-PlanNeighbours = Annotated[str | None, option("NAME", "For a domain: add-remove (the default) or change-one.")]
-Nonnegative = Annotated[bool, flag("For a domain: one person lowers no cell. A count proves it under change-one.")]
-Exactly = Annotated[bool, flag("For a domain: everybody is in exactly --at-most cells, so that the total is public.")]
-Together = Annotated[
-    str | None, option("AXIS", "For a domain: an axis of two to five values; one person changes whole rows along it.")
+UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon it will ever be relaxed to.")]
+Choose = Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")]
+Weightings = Annotated[bool, flag("Plans for other weights of the same tables, too.")]
+AtMost = Annotated[int | None, option("K", "Number of cells that one person may change.")]
+PerCell = Annotated[str | None, option("S", "Most by which one person changes a cell; 1.")]
+InAll = Annotated[str | None, option("S", "Most by which one person changes all cells together.")]
+PlanValues = Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")]
+PlanStep = Annotated[str | None, option("STEP", "Step of the amounts; 1.")]
+PlanNeighbours = Annotated[
+    str | None, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")
 ]
+Nonnegative = Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")]
+Exactly = Annotated[bool, flag("Everybody is in exactly --at-most cells: the total is public.")]
+Together = Annotated[str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows.")]
 Method = Annotated[
     str | None,
     option(
         "NAME",
-        "Sums that may be measured: marginals, 'hat functions', independent, rotated, signed, or rows, which also "
-        "searches integer rows; else the best of all but rows.",
+        "Sums to search: marginals, 'hat functions', independent, rotated, signed or rows.",
     ),
 ]
 
@@ -100,10 +97,13 @@ def plan(
     confidence: options.Confidence = "0.95",
     answer: options.Output,
 ) -> None:
-    """Choose which sums to noise, and how much of the level each gets, for the tables that you want.
+    """Choose the sums to measure, and their budget shares, for the tables that you want.
 
-    No count is looked at, and nothing is drawn. You see the error of each table, how far from the least possible error
-    the plan is, and with --weightings other choices with their errors. --out writes the plan for utmost release --plan.
+    utmost plan counted.json --want "region age" --want region --epsilon 1 --out plan.json
+
+    No count is read. Release with `utmost release counted.json --plan plan.json`.
+
+    More: docs/howto/publish-consistent-tables.md
     """
     bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-all": in_all, "--values": values, "--step": step}
     promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}

@@ -21,7 +21,7 @@ FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan"
 
 Counted = Annotated[
     file_options.File | None,
-    file_options.file_argument("COUNTED", "Counted table that utmost count wrote; its unit is taken from it."),
+    file_options.file_argument("COUNTED", "File of `utmost count`, with the unit that it proved."),
 ]
 
 
@@ -33,11 +33,13 @@ def promise(
     confidence: options.Confidence = "0.95",
     answer: options.Output,
 ) -> None:
-    """Write down all that is promised of a table: which columns, whom it protects, what is public, which noise.
+    """Write down what will be promised of a table, before anybody looks at it.
 
-    Nothing is drawn, and no count is looked at. --out writes the file for utmost release --promise. A second person who
-    approves it knows it again by its digest. The level belongs to the release, and not to the promise: with --epsilon
-    you see what would be promised at one, and the error bar. --promise FILE shows a promise that was written.
+    utmost promise --columns admitted --public department --sensitivity 1 --cells 1 --out promise.json
+
+    Nothing is drawn. `utmost release TABLE --promise promise.json` keeps it.
+
+    More: docs/howto/for-the-privacy-officer.md
     """
     promised.check()
     if promised.is_planned and promised.stated is None:

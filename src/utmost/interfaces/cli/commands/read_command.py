@@ -60,12 +60,12 @@ def show_reading(report: dict[str, Any]) -> None:
     console.print(chart)
 
 
-Response = Annotated[str | None, option("INTEGER", "One response, from any integer.")]
+Response = Annotated[str | None, option("INTEGER", "One noisy count, in place of FILE.")]
 Responses = Annotated[
     file_options.File | None,
     argument(
         "FILE",
-        "A released table, a release by a plan or a table of it, or its https:// address; - for the pipe.",
+        "Released table or release by a plan; also https://.",
         parser=file_options.published,
     ),
 ]
@@ -73,18 +73,13 @@ Prior = Annotated[
     str | None,
     option(
         "PRIOR",
-        "Belief before the answer: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4; flat if "
-        "left out.",
+        "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv; flat if omitted.",
     ),
 ]
-Column = Annotated[str | None, option("NAME", "The column of FILE to read.")]
-Largest = Annotated[
-    str | None, option("N", "Largest possible count, as in --counts; or, with FILE, the column that holds it.")
-]
-Clamped = Annotated[bool, flag("The responses were clamped to 0..n: refuse any other.")]
-Out = Annotated[
-    Path | None, option("FILE", "Write the table here, or the reading of one response as .json; - for standard output.")
-]
+Column = Annotated[str | None, option("NAME", "Column of FILE to read.")]
+Largest = Annotated[str | None, option("N", "Largest possible count, or the column that has it.")]
+Clamped = Annotated[bool, flag("Only responses clamped to 0..n; others are refused.")]
+Out = Annotated[Path | None, option("FILE", "File for the table, or .json for one response.")]
 
 
 def read(
@@ -106,16 +101,13 @@ def read(
     form: table_options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Read a release: cells, and what is computed of them, with error bars; or the best answer for a prior and a loss.
+    """Read a release: its cells, and sums, differences, ratios and means of them, with margins.
 
-    FILE alone: each released cell, and all of them at once, with a flat prior: nothing is believed beforehand. --where
-    asks for a sum of cells, --minus for a difference, --over for a ratio, --mean for a mean; --at says what another
-    level would buy, before it is bought. FILE is a released table with its statement beside it, a release by a plan, or
-    a table of one. Points, named keys, clean tables and those with withheld cells are shown with what is said of them.
+    utmost read released.csv --where sex=women --minus sex=men
 
-    --response, or FILE with --prior or --n, for counts from 0 to n: the response is a count with geometric noise,
-    clamped to 0..n or not; or, by its statement, one with staircase noise that was not clamped. The answer is the one
-    with the least posterior expected loss; the interval is the shortest that holds 95 % of the posterior.
+    With --response or --column: the best answer for your prior and loss.
+
+    More: docs/howto/check-and-read-a-release.md
     """
     if table is not None and response is None and prior is None and n is None:
         if clamped or level.is_given or loss != "absolute":
@@ -186,7 +178,7 @@ def _noise(
     if statement is None:
         return level.read()
     if level.is_given:
-        raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
+        raise OutOfRange("the level must come from one of --epsilon and --statement", came="two")
     return reading_noise(read_statement(statement), column)
 
 

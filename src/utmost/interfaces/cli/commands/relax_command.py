@@ -17,10 +17,13 @@ def relax(
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:
-    """Publish a table of the ledger again with less noise. Old and new together cost the new level, not the sum.
+    """Publish a table of a ledger again with less noise. Both answers together cost the larger epsilon.
 
-    Bring the table that was published: the ledger recognises it by keyed digests, and refuses any other. If you ask for
-    a level that was answered before, you get the same answer again, at no cost.
+    utmost relax table.csv --ledger releases.db --name admissions --epsilon 1 --out sharper.csv
+
+    TABLE is the table that was published; the ledger refuses any other.
+
+    More: docs/howto/keep-a-ledger.md
     """
     at, table = question.at, spelling.of(table)  # a level that is none is refused before all else
     signer = question.checked(table)

@@ -40,30 +40,18 @@ ELSEWHERE = {
     **dict.fromkeys(
         ("--group", "--detail"), "In two stages: utmost detail TABLE --group county --detail 'age sex=500'."
     ),
-    "--alpha": "Write --epsilon; alpha is exp(-epsilon).",
 }
 """Options that people look for here, and where each of them is."""
 
 
 def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
-    """Publish a table, each cell with the least noise that its share of the level allows.
+    """Publish a table with the least noise that the privacy level allows, and a statement of what is promised.
 
-    --each-row, --by and --domain FILE count people first: a row each, as in a survey. --mean income=0,200000 adds the
-    sum and the mean of a column to the table, at no more privacy loss.
+    utmost release survey.csv --each-row --by region,sex --domain domain.json --epsilon 1 --out released.csv
 
-    The promise: whatever anyone concludes from the released table, the chance of concluding it is at most exp(epsilon)
-    times what it would have been without any one individual. The statement, FILE.json beside the table, has it in full
-    with all that it assumes. Every column must be released, declared public, or dropped.
+    Each column of an already counted table is released (--columns), --public or dropped (--drop).
 
-    --person and --at-most in place of --each-row: the table holds events, several of a person. Counting proves what one
-    person changes. Several measures, tables of cells: utmost count first, then release counted.json.
-
-    --plan: noise the sums that a plan chose. Every other sum then has its error bar: see utmost total.
-
-    --promise: what is promised stands in a file, which utmost promise wrote, and not in options. Points in the plane,
-    grids of reals and noise by identifier are promised so.
-
-    --ledger: keep the release, so that it can be published with less noise later, and each recipient gets a copy.
+    More: docs/tutorial/first-release.md
     """
     from utmost.interfaces.cli.release_ways import publish_table
 

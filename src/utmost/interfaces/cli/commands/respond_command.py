@@ -21,28 +21,26 @@ from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
 Mechanism = Annotated[
     file_options.File,
-    file_options.file_argument("DESIGN", "A design of utmost design --out, or a channel as .csv or .json."),
+    file_options.file_argument("DESIGN", "Design of `utmost design --out`, or a channel (.csv, .json)."),
 ]
-Secret = Annotated[str | None, option("NAME", "The secret, by name or by number; - reads it from standard input.")]
+Secret = Annotated[str | None, option("NAME", "Secret by name or number; - reads it.")]
 Table = Annotated[
     file_options.File | None,
-    file_options.file_option("TABLE", "A table with a row for each person; - for the pipe.", "--file"),
+    file_options.file_option("TABLE", "Table with a row for each person.", "--file"),
 ]
-Column = Annotated[str | None, option("NAME", "With --file: the column of the secrets.")]
-Public = Annotated[list[str] | None, option("NAMES", "With --file: the columns to keep as they are.")]
-Drop = Annotated[list[str] | None, option("NAMES", "With --file: the columns to leave out.")]
+Column = Annotated[str | None, option("NAME", "Column of the secrets in --file.")]
+Public = Annotated[list[str] | None, option("NAMES", "Columns of --file to publish as they are.")]
+Drop = Annotated[list[str] | None, option("NAMES", "Columns of --file to leave out.")]
 
 Person = Annotated[
     str | None,
     option(
         "PERSON",
-        "With --file: a public column that tells persons apart. With --ledger alone: the person; - reads it.",
+        "Public column that tells persons apart; without --file, the person.",
         "--id",
     ),
 ]
-Kept = Annotated[
-    file_options.File | None, file_options.file_option("TABLE", "With --id: earlier answers, which are repeated.")
-]
+Kept = Annotated[file_options.File | None, file_options.file_option("TABLE", "Earlier answers to repeat, with --id.")]
 
 
 def respond(
@@ -64,9 +62,11 @@ def respond(
 ) -> None:
     """Draw an answer for a secret, or for each row of a table, from a mechanism in a file.
 
-    The certificate of a design is checked first, and of a channel the level is computed. The column of the secrets
-    leaves the table: an answer stands in its place. Each further answer about the same person costs the level again;
-    with --ledger each person, named by --id, has one answer, which is kept and repeated whatever the secret is by then.
+    utmost respond design.json --secret 3
+
+    Each new answer about a person costs the level again; with --ledger or --kept it is repeated instead.
+
+    More: docs/howto/hide-a-location.md
     """
     _check_ways(secret, table, id_column, ledger)
     if table is None and any((column, public, drop, kept, out)):

@@ -29,17 +29,16 @@ _SOON = 14
 _NOT_STARTED = (1, 3)
 
 Config = Annotated[Path | None, option("FILE", "Settings as TOML, one name a line.", exists=True, dir_okay=False)]
-Check = Annotated[bool, flag("Read all settings, name what is wrong, and end.", "--check")]
-BackUp = Annotated[Path | None, option("FOLDER", "New folder for a copy of ledger and records, which is tried out.")]
+Check = Annotated[bool, flag("Check of all settings; nothing starts.", "--check")]
+BackUp = Annotated[Path | None, option("FOLDER", "New folder for a backup of ledger and records.")]
 PutBack = Annotated[
-    Path | None,
-    option("FOLDER", "Folder of a backup, from which ledger and records are made.", exists=True, file_okay=False),
+    Path | None, option("FOLDER", "Backup to restore ledger and records from.", exists=True, file_okay=False)
 ]
 Where = Annotated[
     str | None,
     option(
         "PLACE",
-        "Path of a ledger, made if it is not there, or postgresql://HOST/NAME.",
+        "Path, made if missing, or postgresql://HOST/DATABASE.",
         "--ledger",
         show_default="releases.db",
     ),
@@ -47,37 +46,31 @@ Where = Annotated[
 Host = Annotated[str | None, option("ADDRESS", "Address to listen on.", show_default=_HOST)]
 Port = Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")]
 Workers = Annotated[
-    int | None, option("N", "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1")
+    int | None, option("N", "Processes that answer; several need PostgreSQL.", min=1, max=256, show_default="1")
 ]
 Approvals = Annotated[
     bool | None,
     option(
         None,
-        "Whether a second person confirms what cannot be undone.",
+        "A second person confirms what cannot be undone.",
         "--approvals/--no-approvals",
         show_default="approvals",
     ),
 ]
 Demo = Annotated[
     bool | None,
-    option(None, "Whether a new ledger gets an example of public data.", "--demo/--no-demo", show_default="demo"),
+    option(None, "Example of public data in a new ledger.", "--demo/--no-demo", show_default="demo"),
 ]
 Proxy = Annotated[
     bool | None,
-    option(None, "Take the client's address from a proxy on this machine.", "--behind-proxy", show_default=False),
+    option(None, "Client addresses as a proxy on this machine reports them.", "--behind-proxy", show_default=False),
 ]
 Rate = Annotated[float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")]
-NewAdmin = Annotated[bool, flag("Print a new token for an admin.", "--new-admin-token")]
-Issuer = Annotated[
-    str | None, option("URL", "Address of an OpenID provider whose tokens are accepted.", "--oidc-issuer")
-]
-Audience = Annotated[
-    str | None, option("NAME", "Provider's name for this service, in tokens of programs.", "--oidc-audience")
-]
-Client = Annotated[
-    str | None, option("NAME", "Provider's name for the pages, on which people sign in.", "--oidc-client")
-]
-Address = Annotated[str | None, option("URL", "Address of this service in browsers, to which the provider sends back.")]
+NewAdmin = Annotated[bool, flag("New admin token, printed: the last one has expired.", "--new-admin-token")]
+Issuer = Annotated[str | None, option("URL", "OpenID provider to accept, too.", "--oidc-issuer")]
+Audience = Annotated[str | None, option("NAME", "Name of this service in the provider's tokens.", "--oidc-audience")]
+Client = Annotated[str | None, option("NAME", "Name of the pages at the provider, for sign-in.", "--oidc-client")]
+Address = Annotated[str | None, option("URL", "Address of this service in browsers, for sign-in.")]
 
 
 def serve(
@@ -102,13 +95,13 @@ def serve(
     oidc_client: Client = None,
     address: Address = None,
 ) -> None:
-    """Serve a ledger over HTTP: an API and pages for curators, recipients and auditors, each with a token.
+    """Serve a ledger over HTTP: an API and pages, with tokens for curators, recipients and auditors.
 
-    Every setting may stand in a file (--config), in the environment (UTMOST_SERVE_ and its name) or among the options
-    here; the later goes before the earlier. --check reads them all and starts nothing.
+    utmost serve --ledger releases.db
 
-    The first start prints a token for an admin and one for a curator, once. Stop it with Ctrl-C: requests that have
-    begun are answered first.
+    An option is stronger than UTMOST_SERVE_NAME, and that than --config. The first start prints two tokens, once.
+
+    More: docs/howto/serve-a-ledger.md
     """
     try:
         import uvicorn

@@ -34,29 +34,29 @@ from utmost.tables.files.signatures import signer_of
 
 Plans = Annotated[
     list[file_options.File],
-    argument("PLAN...", "Plans that utmost plan wrote, one for each measure.", parser=file_options.readable),
+    argument("PLAN...", "Files of `utmost plan`, one for each measure.", parser=file_options.readable),
 ]
 Weight = Annotated[
     list[str] | None,
-    option("NAME=NUMBER", "Weight of the error of a plan, by its file's name: visits=3; 1 if left out."),
+    option("NAME=NUMBER", "Weight of the error of a plan: visits=3; 1 if omitted."),
 ]
 Publish = Annotated[
     Path | None,
     option(
         "FILE",
-        "Counted tables to release, all or none: counted-NAME.json for each plan NAME.json: --publish counted.json.",
+        "Counted tables to release: counted.json reads counted-NAME.json for plan NAME.json.",
     ),
 ]
 Relax = Annotated[
     Path | None,
-    option("FILE", "Counted tables that a ledger published so, to relax each to its share: --relax counted.json."),
+    option("FILE", "Counted tables that a ledger published so, to relax."),
 ]
-UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon they will ever be relaxed to: --up-to 2.")]
+UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon they will ever be relaxed to.")]
 Out = Annotated[
     Path | None,
     option(
         "FILE",
-        "Write the shares here as .json; with --publish each release beside it: released-NAME.json for released.json.",
+        "File for the shares (.json); releases go to FILE-NAME.json.",
     ),
 ]
 
@@ -77,13 +77,13 @@ def share(
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Share one level among several measures of the same people, so that their weighted errors add up to the least.
+    """Divide one privacy level among several measures of the same people, with least weighted error.
 
-    An error is in units of the square of what one person may change, so that euros and visits can be compared. Nothing
-    is looked at but the plans. Each is then released, and relaxed, at its share: together they cost the level.
+    utmost share visits.json spent.json --weight visits=3 --epsilon 1 --publish counted.json --out r.json
 
-    --publish releases the counted tables, once or with --ledger in one transaction; --relax relaxes them there, and
-    utmost view shows each.
+    Together the releases cost the level.
+
+    More: docs/reference/counting.md
     """
     _check(publish, relax, memory, sign, dry_run=dry_run)
     files = {path.stem: path for path in plans}

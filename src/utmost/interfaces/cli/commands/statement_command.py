@@ -24,17 +24,15 @@ from utmost.tables.files.json_files import read_json
 
 Stated = Annotated[
     file_options.File,
-    file_options.file_argument(
-        "FILE", "A statement (.json), a released table with one beside it, or a release by a plan; - for the pipe."
-    ),
+    file_options.file_argument("FILE", "Statement (.json), released table, or release by a plan."),
 ]
-EntryOut = Annotated[Path | None, option("FILE", "Write the registry's entry to this .yaml; - for the pipe.")]
-Page = Annotated[Path | None, option("FILE", "Write one page to read or to print to this .html; - for the pipe.")]
-Title = Annotated[str, option("TEXT", "The name of the data product.")]
+EntryOut = Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml).")]
+Page = Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")]
+Title = Annotated[str, option("TEXT", "Name of the data product.")]
 Curator = Annotated[list[str] | None, option("NAME", "Publisher; repeat for several.")]
-Use = Annotated[str, option("TEXT", "Purpose of the release.")]
+Use = Annotated[str, option("TEXT", "Intended use.")]
 Region = Annotated[str, option("TEXT", "Region that the data describe.")]
-Description = Annotated[str, option("TEXT", "Description in one sentence.")]
+Description = Annotated[str, option("TEXT", "Description in brief.")]
 Published = Annotated[str, option("YYYY-MM-DD", "Date of publication.")]
 Sector = Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")]
 Product = Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")]
@@ -59,11 +57,13 @@ def statement(
     out: EntryOut = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write the entry of a release for the OpenDP deployments registry, and a page about it to print.
+    """Write a page to print, and an entry for the OpenDP deployments registry, about a release.
 
-    What the statement holds is checked, and filled in: unit, level, noise, error bars, what is public, what was done to
-    the numbers. What only you know you say by the options; the rest is marked "To be filled in", and the entry is a
-    draft. The registry takes it as a file of its folder deployments/.
+    utmost statement released.csv --html page.html --out entry.yaml
+
+    Facts that only you know come from options; others are marked "To be filled in".
+
+    More: docs/howto/check-and-read-a-release.md
     """
     deployment = Deployment(
         title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source

@@ -24,6 +24,7 @@ from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
@@ -34,38 +35,34 @@ ReleaseFile = Annotated[
     file_options.File,
     argument(
         "RELEASE",
-        "A release by a plan or in two stages, or a released table; or its https:// address; - for the pipe.",
+        "Released table or release by a plan; also https://.",
         parser=file_options.published,
     ),
 ]
 Where = Annotated[
     list[str] | None,
-    option("LEVEL=LABELS", "Which cells: sex=men, department=A,B, or of bins age=20..40 (40 is not in it)."),
+    option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or age=20..40 (without 40)."),
 ]
-Ratio = Annotated[bool, flag("Divide by the sum of --over, or of all cells.")]
-Over = Annotated[list[str] | None, option("LEVEL=LABELS", "The cells to divide by, written as --where.")]
-Mean = Annotated[str | None, option("LEVEL", "The mean of a level whose labels are numbers; of bins their middles.")]
+Ratio = Annotated[bool, flag("Ratio to the sum over --over, or to everything.")]
+Over = Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where.")]
+Mean = Annotated[str | None, option("COLUMN", "Mean of a column of numbers, or of the middles of bins.")]
 Sums = Annotated[
     file_options.File | None,
-    file_options.file_option("FILE", "Other release, whose sums are divided by the counts of this one."),
+    file_options.file_option("FILE", "Other release whose sums are divided by these counts."),
 ]
-Values = Annotated[
-    str | None, option("NUMBERS", "With --mean: a number for each label, 20,35,55, or for some, 85+=90,none=0.")
-]
-Median = Annotated[str | None, option("LEVEL", "Level whose median is wanted: the bins that can hold it.")]
-Events = Annotated[bool, flag("Number of events, in a table counted with --most-events.")]
-Quantile = Annotated[str | None, option("LEVEL=Q", "Level and quantile: the bins that can hold it: age=1/4, age=0.9.")]
-Spread = Annotated[str | None, option("LEVEL", "The standard deviation of a level whose labels are numbers.")]
-Variance = Annotated[str | None, option("LEVEL", "The variance of a level whose labels are numbers.")]
-Cumulative = Annotated[
-    str | None, option("LEVEL", "Level whose cumulative sums are wanted, with margins that hold at once.")
-]
+Values = Annotated[str | None, option("NUMBERS", "Numbers of the labels for --mean: 20,35,55 or 85+=90,none=0.")]
+Median = Annotated[str | None, option("COLUMN", "Column whose median is bounded by bins.")]
+Events = Annotated[bool, flag("Number of events, for amounts counted with --most-events.")]
+Quantile = Annotated[str | None, option("COLUMN=Q", "Column whose quantile is bounded by bins: age=1/4.")]
+Spread = Annotated[str | None, option("COLUMN", "Standard deviation of a column of numbers.")]
+Variance = Annotated[str | None, option("COLUMN", "Variance of a column of numbers.")]
+Cumulative = Annotated[str | None, option("COLUMN", "Column whose sums up to each bin are wanted.")]
 
 Since = Annotated[
     list[file_options.File] | None,
     option(
         "FILE",
-        "Other release, such as last year's: the change of the sum since then. Repeat, the oldest first, for a trend.",
+        "Earlier release to compare with; repeat, oldest first, for a trend.",
         "--since",
         parser=file_options.published,
     ),
@@ -74,18 +71,14 @@ Since = Annotated[
 
 Tables = Annotated[
     Path | None,
-    option(
-        "DIR", "Write a .csv file of each table with error bars, and its statement, into this folder: --tables out."
-    ),
+    option("DIR", "Folder for every table as .csv, with margins and statement."),
 ]
 _MOST_NAMED = 12
 """How many tables are named that are not written."""
 
 Plan = Annotated[
     file_options.File | None,
-    file_options.file_option(
-        "FILE", "With --tables: plan whose wanted tables are written, --plan plan.json; else the noised ones."
-    ),
+    file_options.file_option("FILE", "Plan whose wanted tables are written, with --tables."),
 ]
 
 
@@ -111,17 +104,13 @@ def total(
     confidence: options.Confidence = "0.95",
     answer: options.Output,
 ) -> None:
-    """Compute a sum from a release, with its error bar: any sum of cells, not only those that were noised.
+    """Compute any sum, ratio, mean or quantile from a release, with its margin of error.
 
-    It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
-    a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
-    noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie, --spread and
-    --variance how far its numbers vary, --cumulative for all sums up to each bin. --since FILE asks how much more the
-    sum is than in another release; of several, the oldest first, for all sums and all changes, with bars that hold for
-    all of them at once. --tables writes every table of the release, or with --plan of that plan.
+    utmost total release.json --where sex=women --over all
 
-    Of a table counted with --most-events the sum is that of the amounts; --events asks how many events there are, and
-    --mean with the name of the column for their mean.
+    It costs no privacy. A ratio or mean is an interval, or "not determined" where noise hides the denominator.
+
+    More: docs/howto/sums-means-medians.md
     """
     published = read_release(release)
     if tables is not None:
@@ -155,6 +144,14 @@ def total(
         wanted = read_selection(published.first.domain, where or [])
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
         return answer.give(report, lambda: _show(report))
+    if isinstance(published, MeasuresTable):
+        if mean is None or mean not in published.releases:
+            named = " or ".join(f"--mean {name}" for name in published.releases)
+            required = "a table of several amounts is asked for the mean of one"
+            raise OutOfRange(
+                required, came="none of them" if mean is None else repr(mean), where="--mean", remedy=f"Write {named}."
+            )
+        published = Answer.of_sums(published.releases[mean])
     if not isinstance(published, Answer):
         remedy = "Ask the whole release; utmost read shows this one."
         raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)
@@ -181,7 +178,7 @@ def total(
         name, share = (
             (median, "1/2")
             if median is not None
-            else options.named_value(str(quantile), "a quantile is written LEVEL=Q", "--quantile", "age=1/4")
+            else options.named_value(str(quantile), "a quantile is written COLUMN=Q", "--quantile", "age=1/4")
         )
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import exact, spelled
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, NotANumber, OutOfRange
@@ -54,22 +53,16 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
 
 Network = Annotated[
     file_options.File,
-    file_options.file_argument("NETWORK", "A .csv file of edges: two names in each row; - for the pipe."),
+    file_options.file_argument("NETWORK", "Edges, two names in each row (.csv)."),
 ]
-Owner = Annotated[str, option("NAME", "The member whose value is shared.")]
+Owner = Annotated[str, option("NAME", "Member whose value is shared.")]
 At = Annotated[
     list[str] | None,
-    option(
-        "DISTANCE=EPSILON", "The level at a distance, again for each; it holds up to the next. Else epsilon / distance."
-    ),
+    option("DISTANCE=EPSILON", "Level at a distance and beyond: 1=ln2, 2=1/4; repeat."),
 ]
-Value = Annotated[
-    file_options.File | None, file_options.file_option("FILE", "A file that holds the integer to share; - to pipe it.")
-]
-Sensitivity = Annotated[str | None, option("NUMBER", "With --value: the most by which one individual changes it.")]
-Out = Annotated[
-    Path | None, option("FILE", "With --value: draw, and write what each recipient sees, as .json, mode 0600.")
-]
+Value = Annotated[file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")]
+Sensitivity = Annotated[str | None, option("NUMBER", "Most by which one person changes the value.")]
+Out = Annotated[Path | None, option("FILE", "File of all views (.json), for the owner alone.")]
 
 
 def trust(
@@ -84,10 +77,13 @@ def trust(
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Plan who in a network may see how much, check every coalition, and show one value to each at its level.
+    """Plan the level of each member of a network, check every coalition, and share a value.
 
-    A member at distance d gets epsilon / d. All views come from one noise process, so that nobody learns more by
-    comparing notes than the most trusted of them may. Without --value nothing is drawn.
+    utmost trust edges.csv --owner ann --epsilon 1
+
+    A member at distance d gets epsilon / d. Comparing views reveals no more than the closest member knows.
+
+    More: docs/howto/keep-a-ledger.md
     """
     if value is None and (sensitivity is not None or out is not None):
         raise OutOfRange("--sensitivity and --out go with a value to share", came="no --value")
@@ -127,14 +123,14 @@ def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], 
         nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))
     if level.is_given:
-        raise OutOfRange("--at names the level of each distance", came="--epsilon or --alpha beside it", where="--at")
+        raise OutOfRange("--at names the level of each distance", came="--epsilon beside it", where="--at")
     listed: dict[int, Level] = {}
     for text in at:
         distance, _, epsilon = text.partition("=")
         far = spelled(distance)
         if far is None or far < 1 or far % 1 or int(far) in listed:
             raise OutOfRange("a level at a distance is said as 1=ln2 or 2=1/4, each distance once", came=text)
-        listed[int(far)] = level_of(alpha="1/2") if epsilon.strip() == "ln2" else level_of(epsilon)
+        listed[int(far)] = options.written_level(epsilon)
     if 1 not in listed:
         raise OutOfRange("the level at distance 1 must be named", came=", ".join(at), where="--at")
     return lambda d: listed[max(below for below in listed if below <= d)]

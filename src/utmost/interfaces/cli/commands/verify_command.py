@@ -11,17 +11,17 @@ from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.documents.verified_files import verified, verified_in_words
 
-Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "A released table; - for the pipe.")]
+Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "Released table, or release by a plan.")]
 PublicKey = Annotated[
     Path | None,
-    option("FILE", "Ed25519 public key of the curator, to check the signature as well.", exists=True, dir_okay=False),
+    option("FILE", "Curator's Ed25519 public key, to check the signature.", exists=True, dir_okay=False),
 ]
 
 Of = Annotated[
     Path | None,
     option(
         "FILE",
-        "Whole release that a clean table, or one with withheld cells, is made of.",
+        "Whole release behind a clean table or withheld cells.",
         "--release",
         exists=True,
         dir_okay=False,
@@ -38,12 +38,13 @@ def verify(
     spelling: table_options.Spelling,
     answer: options.Output,
 ) -> None:
-    """Check a published table: the statement's figures, that the table is unchanged, and who signed it.
+    """Check a published table against its statement: noise, margins, promise, values and signature.
 
-    The level, the noise, the error bar and the sentences of the statement are computed again and compared. What no
-    check can show, such as how many cells one individual changes, is listed as taken on trust. A release by a plan is
-    one file, which holds its statement. A clean table has a certificate, which proves how near it is to its release. Of
-    a table with withheld cells no shown one may break the rule; beside the release just the right ones must be missing.
+    utmost verify released.csv --public-key curator.pub
+
+    Assumptions that no check can show are listed.
+
+    More: docs/howto/check-and-read-a-release.md
     """
     if statement is None and isinstance(release, file_options.StandardInput) and release.suffix != ".json":
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")

@@ -6,12 +6,13 @@ from utmost.interfaces.cli.ledger_place import Place
 
 
 def view(*, ledger: Place, question: Question) -> None:
-    """Make a noisier copy of a release for one recipient. It costs nothing, and needs no table.
+    """Make a noisier copy of a release for one recipient. It costs no privacy, and needs no table.
 
-    The level may be any up to the largest that was answered. A copy is made from what the ledger holds, kept there, and
-    the same each time. Several copies put together reveal no more than the one with the least noise.
+    utmost view --ledger releases.db --name admissions --epsilon 1/2 --out partner.csv
 
-    Without a level you get the only answer there is; once there are several, name one.
+    Several copies together reveal no more than the one with the largest epsilon.
+
+    More: docs/howto/keep-a-ledger.md
     """
     signer = question.checked(None)
     with ledger.opened() as opened:

@@ -23,16 +23,12 @@ from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
 from utmost.tables.files.signatures import signer_of
 
-Below = Annotated[str | None, option("NUMBER", "Smallest noisy value that is shown.")]
-RelativeMargin = Annotated[
-    str | None, option("PART", "Largest margin that is shown, as a part of the noisy value: 1/4.")
-]
-Complementary = Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from the others.")]
-Mark = Annotated[str, option("WORD", "withheld: leave such cells blank. unreliable: mark them and keep their values.")]
-Families = Annotated[
-    list[str] | None, option("LEVELS", 'Table of a release by a plan: "department sex". Repeat for several.')
-]
-Tables = Annotated[Path | None, option("DIR", "Folder for a CSV file of each of several tables.")]
+Below = Annotated[str | None, option("NUMBER", "Noisy value under which a cell is withheld.")]
+RelativeMargin = Annotated[str | None, option("PART", "Margin over noisy value above which it is withheld: 1/4.")]
+Complementary = Annotated[bool, flag("Further cells withheld, so that none follows by adding up.")]
+Mark = Annotated[str, option("WORD", "withheld: blank cells. unreliable: marked cells with their values.")]
+Want = Annotated[list[str] | None, option("SUMS", 'Sums wanted of a release by a plan: "department sex".')]
+Tables = Annotated[Path | None, option("DIR", "Folder for several tables, a .csv file each.")]
 
 
 def withhold(
@@ -42,7 +38,7 @@ def withhold(
     relative_margin: RelativeMargin = None,
     complementary: Complementary = False,
     mark: Mark = "withheld",
-    family: Families = None,
+    want: Want = None,
     statement: file_options.StatementFile = None,
     spelling: table_options.Spelling,
     out: file_options.TableOut = None,
@@ -51,11 +47,13 @@ def withhold(
     as_json: options.AsJson = False,
     sign: options.Sign = None,
 ) -> None:
-    """Leave out cells of a release by a public rule, as offices do with small or unreliable ones. It costs nothing.
+    """Withhold small or unreliable cells of a release by a public rule.
 
-    The rule looks at noisy values alone, so the promise stands; it protects nobody further. Publish the table instead
-    of the release: beside it, withholding hides nothing. The statement beside the table says the rule, in words and as
-    facts, and how biased shown cells are; utmost verify checks it.
+    utmost withhold released.csv --below 90 --out shown.csv
+
+    It costs no privacy and adds none. Publish the result in place of the release.
+
+    More: docs/howto/publish-less-than-you-released.md
     """
     rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
     out = table_options.output(out, form)
@@ -63,7 +61,7 @@ def withhold(
         raise OutOfRange("tables go to one file, or each to its own in a folder", came="both", where="--tables")
     check_free(Path("table.csv"), out, None if tables is not None else sign)
     whole = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
-    withheld = _withheld(whole, rule, family or [])
+    withheld = _withheld(whole, rule, want or [])
     places = _places(withheld, out, tables)
     signer = None if sign is None else signer_of(sign)
     writers: dict[Path, Writer] = {}
@@ -93,7 +91,7 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
         remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
         raise Unsupported("cells are withheld of a release", came="one of another kind", remedy=remedy)
     if families:
-        raise OutOfRange("families are of a release by a plan", came="a released table", where="--family")
+        raise OutOfRange("--want is for a release by a plan", came="a released table", where="--want")
     return {"": whole.withheld(rule)}
 
 
@@ -103,7 +101,7 @@ def _places(withheld: dict[str, WithheldTable[Any]], out: Path | None, folder: P
         folder.mkdir(parents=True, exist_ok=True)
         return dict(zip(withheld, file_names(folder, withheld), strict=True))
     if len(withheld) > 1:
-        remedy = "Name a folder: --tables DIR; or one table: --family."
+        remedy = "Name a folder: --tables DIR; or one table: --want."
         raise OutOfRange("a file has one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
     return {} if out is None else dict.fromkeys(withheld, out)
 

@@ -11,7 +11,7 @@ import click
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options.option_kinds import argument, option
-from utmost.tables.files.text_files import HeldFile, unzipped
+from utmost.tables.files.text_files import MemoryFile, unzipped
 
 if TYPE_CHECKING:
     File = Path
@@ -25,7 +25,7 @@ PIPE = "-"
 """The name of the pipe: standard input where something is read, standard output where something is written."""
 
 
-class StandardInput(HeldFile):
+class StandardInput(MemoryFile):
     """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
 
     @property
@@ -84,9 +84,7 @@ def lake(text: str) -> Path:
 
 DomainFile = Annotated[
     File | None,
-    file_option(
-        "FILE", 'The declared domain as JSON: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.'
-    ),
+    file_option("FILE", 'Declared domain: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.'),
 ]
 
 
@@ -106,24 +104,22 @@ Published = Annotated[
     File,
     argument(
         "RELEASE",
-        "A released table, a release by a plan, or a table of it; or its https:// address; - for the pipe.",
+        "Released table or release by a plan; also https://.",
         parser=published,
     ),
 ]
-TableFile = Annotated[
-    File, file_argument("TABLE", "A .csv, .tsv, .jsonl, .feather, .parquet or .xlsx file; - for the pipe.")
-]
+TableFile = Annotated[File, file_argument("TABLE", "Table: .csv, .tsv, .jsonl, .feather, .parquet or .xlsx.")]
 TableOrLake = Annotated[
     File,
     argument(
         "TABLE",
-        "A .csv, .tsv, .jsonl, .feather, .parquet or .xlsx file, or a folder of .parquet files; - for the pipe.",
+        "Table: .csv, .tsv, .jsonl, .feather, .parquet, .xlsx, or folder of .parquet.",
         parser=lake,
     ),
 ]
 TableOut = Annotated[
     Path | None,
-    option("FILE", "Write the table here, and its statement to FILE.json; - or left out: to standard output."),
+    option("FILE", "File for the table; its statement goes to FILE.json."),
 ]
-Check = Annotated[File | None, file_option("FILE", "Check the proof that --out wrote, nothing else.")]
-StatementFile = Annotated[File | None, file_option("FILE", "The statement; by default the one beside it.")]
+Check = Annotated[File | None, file_option("FILE", "Proof to check, which --out wrote.")]
+StatementFile = Annotated[File | None, file_option("FILE", "Statement, if it is not beside the table.")]

@@ -24,9 +24,7 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Data to leave out without a warning: outside (events outside the domain, or without a value there), amounts "
-        "(missing ones). "
-        "Or nothing: a lost event is an error.",
+        "Rows meant to be removed: outside (the domain), amounts (missing), or nothing.",
     ),
 ]
 
@@ -37,20 +35,20 @@ class Persons:
 
     title: ClassVar[str] = "Events of people, counted first"
 
-    person: Annotated[str | None, option("COLUMN", "Column that says whose each event is: --person applicant.")] = None
-    each_row: Annotated[bool, flag("Each row of the file is another person, and nobody has two.")] = False
+    person: Annotated[str | None, option("COLUMN", "Column that tells persons apart: applicant.")] = None
+    each_row: Annotated[bool, flag("Each row is another person.")] = False
     domain: file_options.DomainFile = None
     by: Annotated[
         list[str] | None,
-        option("NAMES", "Axes of the domain to count by, in this order: --by sex,region. All if left out."),
+        option("NAMES", "Columns to count by: sex,region; by default all."),
     ] = None
-    at_most: Annotated[int | None, option("K", "Number of cells of the table that one person may change: 1.")] = None
+    at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
     mean: Annotated[
-        str | None,
+        list[str] | None,
         option(
             "COLUMN=LOW,HIGH",
-            "Column to count, sum and average, its amounts moved between two ends: income=0,200000. With decimals a "
-            "step comes third: income=0,200000,0.01.",
+            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01. "
+            "Repeat for several.",
         ),
     ] = None
     leave_out: LeftOut = None
@@ -58,7 +56,7 @@ class Persons:
         str | None,
         option(
             "NAME",
-            "add-remove: one individual more or less, the default. change-one: one record replaced, charged twice.",
+            "add-remove (default) or change-one: one record replaced, charged twice.",
         ),
     ] = None
 
@@ -78,27 +76,23 @@ class Persons:
 class People(Persons):
     """How events are counted, amounts among them, and how tables that were counted elsewhere are read."""
 
-    per_cell: Annotated[
-        str | None, option("S", "The most by which one may change a cell; or LOW,HIGH for sums. 1 for counts.")
-    ] = None
-    values: Annotated[
-        str | None, option("COLUMN", "Amounts to be summed, integers without --step; else events are counted.")
-    ] = None
-    step: Annotated[str | None, option("STEP", "Round amounts to its multiples, such as 0.01, half to even.")] = None
-    each: Annotated[str | None, option("HIGH", "Move the amount of each event into 0,HIGH; or LOW,HIGH.")] = None
+    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
+    values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; else events are counted.")] = None
+    step: Annotated[str | None, option("STEP", "Step to which amounts are rounded: 0.01.")] = None
+    each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
-        option("M", "Count events beside their amounts, at most M of one in a cell; in place of --per-cell."),
+        option("M", "Events of one person in a cell, counted beside amounts."),
     ] = None
     in_all: Annotated[
         str | None,
-        option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
+        option("S", "Most by which one person changes all cells together."),
     ] = None
     measures: Annotated[
         Path | None,
         option(
             "FILE",
-            "JSON file with several statistics by name; replaces --per-cell ... --in-all.",
+            "Several measures to count in one pass, by name, as JSON.",
             exists=True,
             dir_okay=False,
         ),
@@ -107,22 +101,16 @@ class People(Persons):
         Path | None,
         option(
             "FILE",
-            "A file of bytes; with the same one the same cells of each person are kept.",
+            "File of random bytes: a re-run keeps the same rows.",
             exists=True,
             dir_okay=False,
         ),
     ] = None
 
-    counts: Annotated[
-        str | None,
-        option("COLUMN", "Column of counts, in a table with a row for each cell; replaces --person.", "--count-column"),
-    ] = None
+    counts: Annotated[str | None, option("COLUMN", "Column of counts, if each row is a cell.", "--count-column")] = None
     nested: Annotated[
         str | None,
-        option(
-            "AXIS=NAMES",
-            "Columns that are subtotals of each other (admitted is part of applicants): outcome=admitted,applicants.",
-        ),
+        option("AXIS=NAMES", "Columns of counts, each within the next: outcome=admitted,applicants."),
     ] = None
 
     @property
@@ -147,7 +135,6 @@ class People(Persons):
         """
         from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.counted_events import count_measures, count_table
-        from utmost.publish.counting.counted_measures import MeasureSpec
         from utmost.publish.counting.counting import Counting
 
         if self.counts is not None or self.nested is not None:
@@ -168,7 +155,7 @@ class People(Persons):
             self._in_words_of_options(),
             warnings.catch_warnings(record=self.is_strict) as lost,
         ):
-            if self.measures is None:
+            if (measures := self.several) is None:
                 tables: Any = count_table(
                     events,
                     domain,
@@ -181,15 +168,11 @@ class People(Persons):
                     progress=progress,
                 )
             else:
-                if self.measure != MeasureSpec():
-                    required = "what is counted is said once"
-                    came = "--values, --step, --each, --per-cell, --most-events or --in-all beside --measures"
-                    raise OutOfRange(required, came=came, remedy="Say it in the file of --measures.")
                 tables = count_measures(
                     events,
                     domain,
                     counting,
-                    _measures(self.measures),
+                    measures,
                     by=by,
                     part=part,
                     spelling=spelling,
@@ -278,7 +261,7 @@ class People(Persons):
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if self.mean is not None:
-            return self._averaged()
+            return self._averaged(self.mean[0])[1]
         return MeasureSpec(
             values=self.values,
             step=self.step,
@@ -297,11 +280,33 @@ class People(Persons):
         except UtmostError as error:
             if self.mean is None or "step=" not in (error.remedy or ""):
                 raise
-            remedy = f"Say to what amounts are rounded: --mean {self.mean},0.01."
+            remedy = f"Say to what amounts are rounded: --mean {self.mean[0]},0.01."
             raise type(error)(error.required, came=error.came, where=error.where, remedy=remedy) from None
 
-    def _averaged(self) -> "MeasureSpec":
-        """The measure that `--mean` says: counts, sums and means of one column by one noise.
+    @property
+    def several(self) -> "dict[str, MeasureSpec] | None":
+        """The measures by their names, where several are counted in one pass.
+
+        Raises:
+            OutOfRange: for a measure that is said twice.
+        """
+        from utmost.publish.counting.counted_measures import MeasureSpec
+
+        if self.mean is not None and len(self.mean) > 1:
+            named = [self._averaged(text) for text in self.mean]
+            if len(dict(named)) < len(named):
+                raise OutOfRange("--mean names each column once", came="one twice")
+            return dict(named)
+        if self.measures is None:
+            return None
+        if self.measure != MeasureSpec():
+            required = "what is counted is said once"
+            came = "--values, --step, --each, --per-cell, --most-events or --in-all beside --measures"
+            raise OutOfRange(required, came=came, remedy="Say it in the file of --measures.")
+        return _measures(self.measures)
+
+    def _averaged(self, text: str) -> "tuple[str, MeasureSpec]":
+        """The column and the measure that `--mean` says: counts, sums and means of one column by one noise.
 
         Raises:
             OutOfRange: for other than a column with two ends and perhaps a step, and for options that say it again.
@@ -314,14 +319,14 @@ class People(Persons):
             People(per_cell=self.per_cell, values=self.values, step=self.step, each=self.each, measures=self.measures),
         )
         example = "--mean income=0,200000"
-        column, ends = named_value(str(self.mean), "a mean is written COLUMN=LOW,HIGH", "--mean", example)
+        column, ends = named_value(text, "a mean is written COLUMN=LOW,HIGH", "--mean", example)
         parts = [part.strip() for part in ends.split(",")]
         if len(parts) not in (2, 3) or not all(parts):
             required = "a mean is written COLUMN=LOW,HIGH, or COLUMN=LOW,HIGH,STEP"
-            raise OutOfRange(required, came=repr(self.mean), where="--mean", remedy=f"Write {example}.")
+            raise OutOfRange(required, came=repr(text), where="--mean", remedy=f"Write {example}.")
         missing = "leave out" if "amounts" in self._left_out else None
         step, most = parts[2] if len(parts) == 3 else None, self.most_events or 1
-        return mean(column, each=parts[:2], step=step, most_events=most, in_all=self.in_all, missing=missing)
+        return column, mean(column, each=parts[:2], step=step, most_events=most, in_all=self.in_all, missing=missing)
 
     @property
     def key(self) -> bytes | None:

@@ -20,17 +20,12 @@ if TYPE_CHECKING:
 
 Changes = Literal["any", "counts"]
 NoiseBy = Literal["rows", "items"]
-TOGETHER_HELP = (
-    "One individual changes the released cells of one row only: any (raises or lowers them) or counts (all the same "
-    "way). Less noise."
-)
+TOGETHER_HELP = "One person changes one row only: any (up or down) or counts (same way)."
 
 
 PromiseFile = Annotated[
     file_options.File | None,
-    file_options.file_option(
-        "FILE", "All that is promised, in a file that utmost promise wrote, instead of these options: promise.json."
-    ),
+    file_options.file_option("FILE", "Promise of `utmost promise`, in place of these options."),
 ]
 
 
@@ -40,11 +35,11 @@ class ReleasedColumns:
 
     title: ClassVar[str] = "Columns and rows"
 
-    columns: Annotated[list[str] | None, option("NAMES", "The columns to release, separated by commas.")] = None
-    public: Annotated[
-        list[str] | None, option("NAMES", "The columns to publish as they are; no cell of them may depend on anybody.")
-    ] = None
-    drop: Annotated[list[str] | None, option("NAMES", "The columns to leave out.")] = None
+    columns: Annotated[list[str] | None, option("NAMES", "Columns to release.")] = None
+    public: Annotated[list[str] | None, option("NAMES", "Columns to publish as they are; they depend on nobody.")] = (
+        None
+    )
+    drop: Annotated[list[str] | None, option("NAMES", "Columns to leave out.")] = None
 
     @property
     def released(self) -> list[str] | None:
@@ -58,11 +53,9 @@ class Columns(ReleasedColumns):
 
     rows: Annotated[
         str | None,
-        option("ORIGIN", "declared: the rows were listed beforehand, the default. observed: found in the data."),
+        option("ORIGIN", "declared: listed beforehand (default). observed: found in the data."),
     ] = None
-    id_column: Annotated[
-        str | None, option("COLUMN", "Column of identifiers, all there and distinct: --id cell.", "--id")
-    ] = None
+    id_column: Annotated[str | None, option("COLUMN", "Column of distinct identifiers.", "--id")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +64,8 @@ class Changed:
 
     title: ClassVar[str] = "What one individual changes"
 
-    sensitivity: Annotated[
-        str | None, option("NUMBER", "Most by which one individual changes one cell: 1 for a count.")
-    ] = None
-    cells: Annotated[
-        int | None, option("N", "Number of released cells that one individual changes, over all released columns: 2.")
-    ] = None
+    sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None
+    cells: Annotated[int | None, option("N", "Number of released cells that one person changes: 2.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +78,7 @@ class Protected(Changed):
         str | None,
         option(
             "NAME",
-            "add-remove: one individual more or less, the default. change-one: one record replaced, charged twice.",
+            "add-remove (default) or change-one: one record replaced, charged twice.",
         ),
     ] = None
 
@@ -100,12 +89,10 @@ class ReleasedNoise:
 
     title: ClassVar[str] = "Noise"
 
-    numbers: Annotated[
-        str | None, option("NAME", "Kind of the numbers in the columns: integers, the default, or reals.")
-    ] = None
+    numbers: Annotated[str | None, option("NAME", "Kind of numbers: integers (default) or reals.")] = None
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Plan of the sums to noise, which utmost plan wrote: --plan plan.json."),
+        file_options.file_option("FILE", "Plan of `utmost plan`, with the sums to noise."),
     ] = None
 
 
@@ -115,7 +102,7 @@ class PromisedNoise(ReleasedNoise):
 
     grid: Annotated[
         str | None,
-        option("NUMBER", "For reals: the width of the grid, a power of two such as 1/1024; with --planar any width."),
+        option("NUMBER", "Grid of reals: 1/1024; any width with --planar."),
     ] = None
 
 
@@ -125,16 +112,13 @@ class LastingNoise:
 
     title: ClassVar[str] = "Noise in a ledger"
 
-    largest: Annotated[
-        str | None, option("NUMBER", "With --ledger: a public bound on the size of any true value; smaller files.")
-    ] = None
-    half_step: Annotated[bool, flag("With --ledger: half-step staircase noise, for odd sensitivities above 1.")] = False
+    largest: Annotated[str | None, option("NUMBER", "Public bound on any true value, for smaller files.")] = None
+    half_step: Annotated[bool, flag("Half-step staircase noise, for odd sensitivities above 1.")] = False
     noise: Annotated[
         str | None,
         option(
             "BY",
-            "With --ledger: rows, the default, or items: a function of the ledger's key and of each --id, "
-            "whatever their order.",
+            "Noise by rows (default), or by items: each --id has its own.",
         ),
     ] = None
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None

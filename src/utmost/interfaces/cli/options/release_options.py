@@ -64,9 +64,7 @@ class ReleaseMemory(Memory):
 
     request: Annotated[
         str | None,
-        option(
-            "ID", "With --ledger: name of this run. Run again under it, the command gives the same bytes and exits 0."
-        ),
+        option("ID", "Name of this run; a re-run writes the same."),
     ] = None
 
 
@@ -77,7 +75,7 @@ class ReleaseOptions:
     title: ClassVar[str] = "Output"
 
     asked: AskedPromise
-    level: options.AskedEpsilon
+    level: options.AskedLevel
     people: Persons
     once: Once
     memory: ReleaseMemory

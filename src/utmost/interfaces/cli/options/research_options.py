@@ -1,10 +1,9 @@
-"""The options that the commands of `utmost research` share: space, level, prior, loss, measure, each declared once."""
+"""The options that commands about mechanisms share: space, level, prior, loss, measure, each declared once."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from utmost.interfaces.cli.options.option_kinds import flag, option
-from utmost.interfaces.cli.options.secret_options import privacy_type
 from utmost.interfaces.cli.options.shared_options import AskedLevel
 
 if TYPE_CHECKING:
@@ -14,27 +13,23 @@ if TYPE_CHECKING:
 
 _LOSS = option(
     "LOSS",
-    "Cost of an answer to a secret: absolute, squared, binary, nib, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
-    "capped:LIMIT, or losses.csv with a row for each secret and a column for each answer.",
+    "Cost of an answer: absolute, squared, binary, power:1.5 or losses.csv.",
 )
 
 SpaceText = Annotated[
     str | None,
     option(
         "KIND:SIZE",
-        "Set of secrets and their distances: line:6, counts:5, discrete:3, cycle:7, hamming:4, grid:4x4, "
-        "manhattan:4x4, places:towns.csv (in metres), graph:roads.csv or distances:table.csv.",
+        "Secrets: line:6, counts:5, grid:4x4, places:towns.csv, graph:roads.csv, distances:table.csv.",
     ),
 ]
 Prior = Annotated[
     str,
-    option(
-        "PRIOR", "Belief before the answer: uniform, binomial:0.3, poisson:4, or prior.csv with a probability a secret."
-    ),
+    option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv."),
 ]
 Loss = Annotated[str, _LOSS]
-Count = Annotated[bool, flag("Only the number of them, such as 187; none is listed.")]
-Orbits = Annotated[bool, flag("One of each orbit under the symmetries of the space, with the size of the orbit.")]
+Count = Annotated[bool, flag("Only their number, such as 187.")]
+Orbits = Annotated[bool, flag("One of each orbit under symmetries, with its size.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +38,16 @@ class TypeAsked:
 
     space: SpaceText = None
     level: AskedLevel
-    epsilon_at: Annotated[
-        str | None,
-        option("DISTANCE=NUMBER", "Privacy level of a distance, instead of --epsilon: 200m=1, or 50km=ln2."),
-    ] = None
 
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
         """The space as text, and the privacy type on it; the level may be left out where the answer needs none."""
-        return privacy_type(*space_asked(self.space), self.level, self.epsilon_at, needed=needed)
+        from utmost.core.exact.levels import level as level_of
+        from utmost.design.types.privacy_type import PrivacyType
+
+        spelled, secrets = space_asked(self.space)
+        if not needed and not self.level.is_given:
+            return spelled, PrivacyType(secrets, level_of(alpha="1/2"))
+        return spelled, PrivacyType(secrets, self.level.per_unit(secrets.unit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +56,11 @@ class AskedMeasure:
 
     measure: Annotated[
         str | None,
-        option(
-            "NAME", "Measure of leakage: bayes, bayes-risk, shannon, guessing, or property:A,B,A (a value a secret)."
-        ),
+        option("NAME", "Measure of leakage: bayes, bayes-risk, shannon, guessing or property:A,B,A."),
     ] = None
     gain: Annotated[
         str | None,
-        option("FILE", "Instead of a loss, gains.csv with a row for each secret and a column for each action."),
+        option("FILE", "Gains, a row for each secret, in place of a loss."),
     ] = None
     loss: Annotated[str | None, _LOSS] = None
 

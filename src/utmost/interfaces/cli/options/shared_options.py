@@ -1,6 +1,7 @@
 """Options that several commands share, written once: one by one, and in families that are read together."""
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,106 +19,108 @@ if TYPE_CHECKING:
 NEEDED = "Most used"
 """The group of the help that comes first."""
 
-Epsilon = Annotated[str | None, option("NUMBER", "The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")]
-Alpha = Annotated[str | None, option("NUMBER", "The privacy level as alpha = exp(-epsilon).")]
-Sensitivity = Annotated[str, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")]
-Cells = Annotated[int, option("N", "Number of released cells that one individual changes, over all released columns.")]
+Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1, 1/2, ln2 or alpha=1/2.")]
+Sensitivity = Annotated[str, option("NUMBER", "Most by which one person changes one cell: 1.")]
+Cells = Annotated[int, option("N", "Number of released cells that one person changes: 2.")]
 Cost = Annotated[
     str,
-    option("NAME", "Cost of an error: absolute, squared, moment:3 for its cube, or a .csv file of sizes and costs."),
+    option("NAME", "Cost of an error: absolute, squared, moment:3 or costs.csv."),
 ]
-Numbers = Annotated[str, option("NAME", "Kind of the numbers: integers or reals.")]
-Neighbours = Annotated[
-    str, option("NAME", "add-remove: one individual more or less. change-one: one record replaced, charged twice.")
-]
-Relaxable = Annotated[bool, flag("Use noise that can later be relaxed to a larger epsilon without loss.")]
-Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; 0.95 if left out.")]
+Numbers = Annotated[str, option("NAME", "Kind of numbers: integers (default) or reals.")]
+Neighbours = Annotated[str, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")]
+Relaxable = Annotated[bool, flag("Noise that can be relaxed later without loss.")]
+Confidence = Annotated[str, option("NUMBER", "Confidence of the margins.")]
 Prior = Annotated[
     str,
-    option("PRIOR", "Belief before the answer: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4."),
+    option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv."),
 ]
 Loss = Annotated[
     str,
     option(
         "LOSS",
-        "Cost of an answer: absolute, squared, binary, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
-        "capped:LIMIT, or a .csv file with a row for each secret and a column for each answer.",
+        "Cost of an answer: absolute, squared, binary, power:1.5 or losses.csv.",
     ),
 ]
-SpaceSpec = Annotated[str | None, option("SPEC", "The secrets as text, such as grid:4x4 or cycle:7.")]
-Plot = Annotated[Path | None, option("FILE", "Draw into this .svg, .png or .pdf, too (needs utmost[plot]).")]
+SpaceSpec = Annotated[
+    str | None,
+    option("SPEC", "Secrets: line:6, counts:5, grid:4x4, places:towns.csv, graph:roads.csv, distances:table.csv."),
+]
+Plot = Annotated[Path | None, option("FILE", "Picture to draw (.svg, .png, .pdf).")]
 Sign = Annotated[
     Path | None,
-    option("KEYFILE", "Sign the statement with this Ed25519 key (needs --out).", exists=True, dir_okay=False),
+    option("KEYFILE", "Ed25519 key that signs the statement, with --out.", exists=True, dir_okay=False),
 ]
-Yes = Annotated[bool, flag("Continue at a level that protects practically nobody.")]
-AsJson = Annotated[bool, flag("Print JSON for programs.", "--json")]
+Yes = Annotated[bool, flag("Consent to a level that protects hardly anybody.")]
+AsJson = Annotated[bool, flag("JSON for programs.", "--json")]
 LedgerPlace = Annotated[
     str,
-    option(
-        "PLACE", "The ledger: an SQLite file, or postgresql://HOST/DATABASE without a password.", envvar="UTMOST_LEDGER"
-    ),
+    option("PLACE", "Ledger: SQLite file or postgresql://HOST/DATABASE.", envvar="UTMOST_LEDGER"),
 ]
-LedgerName = Annotated[str, option("NAME", "The name of the release in the ledger.")]
+LedgerName = Annotated[str, option("NAME", "Name of the release in the ledger.")]
 KeyFile = Annotated[
     Path | None,
     option(
         "FILE",
-        "The file that holds the ledger's key; else UTMOST_LEDGER_KEY_FILE, or PLACE.key beside an SQLite ledger.",
+        "Ledger's key; default: UTMOST_LEDGER_KEY_FILE, or PLACE.key.",
     ),
 ]
 WitnessFile = Annotated[
     Path | None,
-    option("FILE", "The witness file; else PLACE.witness beside an SQLite ledger, or a file beside the key."),
+    option("FILE", "Ledger's witness; default: PLACE.witness."),
 ]
-DataVersion = Annotated[int | None, option("N", "Version of the data; the newest if left out.", "--data-version")]
-DryRun = Annotated[bool, flag("Check everything, show what would be spent, draw and write nothing.")]
-
-
-@dataclass(frozen=True, slots=True)
-class AskedEpsilon:
-    """The level, which is never assumed."""
-
-    epsilon: Annotated[str | None, option("NUMBER", "The privacy level: 1, 0.5 or 1/2; no default.")] = None
-
-    def read(self) -> "Level":
-        """The level."""
-        from utmost.core.exact.levels import level
-
-        if self.epsilon is None:
-            raise NotALevel("--epsilon must be given", came="none")
-        return level(self.epsilon)
+DataVersion = Annotated[int | None, option("N", "Version of changed data: 2; versions add up.", "--data-version")]
+DryRun = Annotated[bool, flag("Check and cost only; nothing is drawn.")]
 
 
 @dataclass(frozen=True, slots=True)
 class AskedLevel:
-    """The level: one of two options, and never assumed."""
+    """The level, which is never assumed."""
 
     epsilon: Epsilon = None
-    alpha: Alpha = None
 
     @property
     def is_given(self) -> bool:
-        """Whether either was given."""
-        return self.epsilon is not None or self.alpha is not None
+        """Whether it was given."""
+        return self.epsilon is not None
 
     def read(self) -> "Level":
         """The level."""
-        from utmost.core.exact.levels import level
-
-        return level(*self._one())
+        return written_level(self._given())
 
     def per_unit(self, unit: str | None) -> "Level":
-        """The level of one unit of distance, where it may be stated for another distance: "1 per 200 m"."""
-        from utmost.design.spaces.distance_units import level_per
+        """The level of one unit of distance, where it may be stated for another distance: "1 per 200m"."""
+        return level_of_distance(self._given(), unit)
 
-        return level_per(*self._one(), unit=unit)
+    def _given(self) -> str:
+        if self.epsilon is None:
+            raise NotALevel("--epsilon must be given", came="none", remedy="Add --epsilon 1, say; no level is assumed.")
+        return self.epsilon
 
-    def _one(self) -> tuple[str | None, str | None]:
-        if (self.epsilon is None) == (self.alpha is None):
-            came = "both" if self.is_given else "neither"
-            raise NotALevel("exactly one of --epsilon and --alpha must be given", came=came)
-        return self.epsilon, self.alpha
+
+def written_level(text: str) -> "Level":
+    """The level that text states: a number, a logarithm such as ln2, or alpha.
+
+    >>> written_level("ln2") == written_level("alpha=1/2")
+    True
+    """
+    if re.search(r"\bper\b", text):
+        raise NotALevel("epsilon must be a level without a distance", came=text, remedy="Write --epsilon 1, say.")
+    return level_of_distance(text, None)
+
+
+def level_of_distance(text: str, unit: str | None) -> "Level":
+    """The level of one unit of distance, from text that may name another distance.
+
+    >>> level_of_distance("ln2 per 50km", "m") == level_of_distance("alpha=1/2 per 50km", "m")
+    True
+    """
+    from utmost.design.spaces.distance_units import level_per
+
+    name, equals, alpha = text.partition("=")
+    if not equals or name.strip() != "alpha":
+        return level_per(text, unit=unit)
+    alpha, *distance = re.split(r"\bper\b", alpha, maxsplit=1)
+    return level_per(alpha=alpha.strip(), per=distance[0].strip() if distance else None, unit=unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +129,8 @@ class Plane:
 
     title: ClassVar[str] = "Points"
 
-    planar: Annotated[
-        bool, flag("The columns are coordinates of a point; the level is for each --per of Euclidean distance.")
-    ] = False
-    per: Annotated[
-        str | None, option("NUMBER", "With --planar: the distance that the level is for; 1 if left out.")
-    ] = None
+    planar: Annotated[bool, flag("Columns are coordinates; the level is for --per of distance.")] = False
+    per: Annotated[str | None, option("NUMBER", "Distance that the level is for; 1.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,7 @@ class Output:
         Unsupported: where the file is there already.
     """
 
-    out: Annotated[Path | None, option("FILE", "Write the result here as JSON; - for standard output.")] = None
+    out: Annotated[Path | None, option("FILE", "File for the result (.json).")] = None
     as_json: AsJson = False
 
     def __post_init__(self) -> None:

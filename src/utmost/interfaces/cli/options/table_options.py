@@ -20,7 +20,7 @@ Format = Annotated[
     str | None,
     option(
         "NAME",
-        "Write csv, tsv, jsonl, feather, parquet or xlsx; else what the ending of --out says, and CSV into a pipe.",
+        "csv, tsv, jsonl, feather, parquet or xlsx, whatever the ending.",
         "--format",
     ),
 ]
@@ -42,10 +42,8 @@ class Spelling:
 
     title: ClassVar[str] = "How the file is spelled"
 
-    separator: Annotated[
-        str | None, option("CHAR", "Separator of the cells of a text file; found in its header if left out.")
-    ] = None
-    encoding: Annotated[str | None, option("NAME", "The encoding of a text file, such as cp1252; else UTF-8.")] = None
+    separator: Annotated[str | None, option("CHAR", "Cell separator of text files.")] = None
+    encoding: Annotated[str | None, option("NAME", "Encoding of text files: cp1252.")] = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -81,7 +79,7 @@ class Spelling:
 class DecimalSpelling(Spelling):
     """How a text file with numbers that are public is spelled."""
 
-    decimal: Annotated[str | None, option("MARK", "Decimal mark in text, such as a comma; a point if left out.")] = None
+    decimal: Annotated[str | None, option("MARK", "Decimal mark of text files: a comma.")] = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -97,7 +95,7 @@ class MarkedSpelling(DecimalSpelling):
 
     thousands: Annotated[
         str | None,
-        option("MARK", "Mark between groups of three digits in text: , or . or ' or space; none if left out."),
+        option("MARK", "Thousands mark of text files: , . ' or space."),
     ] = None
 
     @property
@@ -114,7 +112,7 @@ class NumberSpelling(MarkedSpelling):
 
     missing_marks: Annotated[
         list[str] | None,
-        option("MARKS", "Marks of missing cells, such as NA,. beside the empty cell, nan and NaN."),
+        option("MARKS", "Marks of missing cells: NA,."),
     ] = None
 
     @property

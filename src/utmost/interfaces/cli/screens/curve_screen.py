@@ -57,10 +57,10 @@ def show_loss_curve(
     answer.give(_report(curve, named, space.unit, len(levels)), lambda: _show(curve, named, space.unit))
 
 
-def check_no_level(level: options.AskedLevel, epsilon_at: str | None) -> None:
+def check_no_level(level: options.AskedLevel) -> None:
     """A curve has its own levels."""
-    if level.is_given or epsilon_at is not None:
-        raise NotALevel("one of --curve and a level must be given", came="both")
+    if level.is_given:
+        raise NotALevel("one of --curve and --epsilon must be given", came="both")
 
 
 def _report(curve: LossCurve, named: dict[str, str], unit: str | None, steps: int) -> dict[str, Any]:

@@ -25,8 +25,9 @@ from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.statements.stated_words import sums_in_words
+from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.publish.workloads.workload import narrowed
@@ -228,7 +229,7 @@ def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(Text(), facts)
-    screen().print(_shown_table(release, table), facts)
+    screen().print(shown_columns(table), facts)
 
 
 def _with_means(release: NoisySums, words: Any) -> Any:
@@ -236,28 +237,48 @@ def _with_means(release: NoisySums, words: Any) -> Any:
     return release.with_means(words) if release.unit.is_shared else release[words]
 
 
-def _shown_table(release: NoisySums, table: Any) -> Table:
-    """The first rows of a table of a release: each number with its margin, and means with their intervals."""
-    amounts, values = release.strategy.amount_pair, release.value_columns
+def give_measures(measures: MeasuresTable, answer: TableAnswer, signer: Signer | None) -> None:
+    """Write the table of several amounts and its statement; then print."""
+    table, out = measures.table, answer.file
+    written = None if out is None else publish(table, measures.said, out, watched, signer)
+    if answer.as_json:
+        return print_json(written or {"statement": measures.statement, "table": table})
+    facts = shown_facts("Released.", measures_in_words(measures.statement), out)
+    if out is None:
+        give_table(table, answer.form)
+        return screen(stderr=True).print(Text(), facts)
+    screen().print(shown_columns(table), facts)
+
+
+def shown_columns(table: Any) -> Table:
+    """The first rows of a table of sums: each number with its margin, and means with their intervals."""
     every = files.columns(table)
     columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
-    beside = {name for pair in values for name in pair}
-    mean = None if amounts is None else f"{amounts.amount.name}_mean"
-    means = () if mean is None else (mean, f"{mean}_lower", f"{mean}_upper")
-    labels = [name for name in columns if name not in beside and name not in means]
-    rows: list[list[str]] = [[*map(str, row)] for row in zip(*(columns[name] for name in labels), strict=True)] or [[]]
-    for value, margin in values:
-        for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
-            row.append(f"{number(estimate, 12)} ± {number(bar, 12)}")
-    for at, row in enumerate(rows) if mean is not None else ():
-        at_mean, low, high = (columns[name][at] for name in means)
-        row.append(
-            "not determined" if at_mean is None else f"{number(at_mean, 12)}, {number(low, 12)} to {number(high, 12)}"
-        )
-    titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
-    shown = grid([*labels, *titles, *([] if mean is None else [mean])], rows, left=len(labels))
-    more = len(every[values[0][0]]) - len(rows)
-    return replace(shown, caption=f"and {more} more rows") if more > 0 else shown
+    means = [name for name in columns if {f"{name}_lower", f"{name}_upper"} <= columns.keys()]
+    margins = {name: "margin" if name == "estimate" else f"{name}_margin" for name in columns}
+    sums = [name for name in columns if margins[name] in columns]
+    beside = {*sums, *(margins[name] for name in sums)}
+    beside |= {f"{name}{end}" for name in means for end in ("", "_lower", "_upper")}
+    labels = [name for name in columns if name not in beside]
+    shown = [[str(cell) for cell in columns[name]] for name in labels]
+    titles = labels or len(sums) + len(means) > 1
+    for name in columns:
+        if name in sums:
+            pairs = zip(columns[name], columns[margins[name]], strict=True)
+            shown.append([f"{number(cell, 12)} ± {number(bar, 12)}" for cell, bar in pairs])
+        elif name in means:
+            ends = zip(columns[name], columns[f"{name}_lower"], columns[f"{name}_upper"], strict=True)
+            shown.append([_interval(*each) for each in ends])
+    names = [*labels, *(name for name in columns if name in sums or name in means)] if titles else [TOTAL]
+    picture = grid(names, list(map(list, zip(*shown, strict=True))), left=len(labels))
+    more = len(next(iter(every.values()))) - len(shown[0])
+    return replace(picture, caption=f"and {more} more rows") if more > 0 else picture
+
+
+def _interval(mean: float | None, low: float | None, high: float | None) -> str:
+    if mean is None or low is None or high is None:
+        return "not determined"
+    return f"{number(mean, 12)}, {number(low, 12)} to {number(high, 12)}"
 
 
 def document_writers(
@@ -312,7 +333,7 @@ def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
             if hidden <= _MOST_BARS:
                 yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
-        yield _shown_table(release, _with_means(release, words))
+        yield shown_columns(_with_means(release, words))
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:

@@ -62,9 +62,9 @@ def _value(capacity: dict[str, Any]) -> str:
     return with_exact(capacity["value"], capacity["value_exact"], 16, _LONGEST)
 
 
-Multiplicative = Annotated[bool, flag("Only the largest factor on anyone's gain; both when left out.")]
-Additive = Annotated[bool, flag("Only the most that is added to anyone's gain.")]
-Out = Annotated[Path | None, option("FILE", "Write mechanisms and proofs as JSON, and check them; - for the pipe.")]
+Multiplicative = Annotated[bool, flag("Only the largest factor on anyone's gain.")]
+Additive = Annotated[bool, flag("Only the largest addition to anyone's gain.")]
+Out = Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")]
 
 
 def capacity(
@@ -78,11 +78,11 @@ def capacity(
     check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the most that any mechanism of a privacy type leaks, and prove it.
+    """Find the most that any mechanism of a privacy type leaks, with proof.
 
-    Where all numbers are rational the answer is exact. Elsewhere you get two bounds: what no mechanism exceeds, and
-    what the mechanism found is sure to leak. Both are computed again, without the solver, before they are shown.
-    With a measure: the most that any mechanism adds to it at one prior, over the vertices of the type.
+    utmost research capacity --space grid:4x4 --epsilon 1/2
+
+    More: docs/howto/compare-two-mechanisms.md
     """
     answer = options.Output(out, as_json)
     if measure.is_given or prior != "uniform":

@@ -43,8 +43,8 @@ def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) 
 
 _POINTS = 100
 
-UpTo = Annotated[str, option("NUMBER", "The largest epsilon.")]
-Costs = Annotated[list[str], option("NAME", "A cost: absolute, squared or moment:3; again for each more.", "--cost")]
+UpTo = Annotated[str, option("NUMBER", "Largest epsilon.")]
+Costs = Annotated[list[str], option("NAME", "Cost of an error: absolute, squared or moment:3; repeat.", "--cost")]
 
 
 def compare(
@@ -56,11 +56,11 @@ def compare(
     plot: options.Plot = None,
     answer: options.Output,
 ) -> None:
-    """Draw how much more Laplace noise costs, by epsilon.
+    """Draw how much more Laplace noise costs than the optimal noise, by epsilon.
 
-    The curves are E L(Laplace) / E L(optimal noise) at the same epsilon and
-    sensitivity, one for each cost L. With the defaults this is Figure 2 of
-    Geng and Viswanath (2012): 14.84 and 23.61 times at epsilon = 10.
+    The defaults give Figure 2 of Geng and Viswanath (2012).
+
+    More: docs/theory/noise.md
     """
     if plot is not None:
         canvas.check_format(plot)

@@ -62,9 +62,9 @@ def _both(report: dict[str, Any], name: str) -> str:
 
 Values = Annotated[int, option("K", "Number of values that a row may take.")]
 Rows = Annotated[int, option("N", "Number of rows of a database.")]
-Satisfying = Annotated[list[str] | None, option("VALUES", "The values, of 0..K-1, that are counted; 1 if left out.")]
-Conflict = Annotated[bool, flag("The two consumers of Theorem 6.3 instead, whom no one mechanism serves.")]
-Tilt = Annotated[str | None, option("NUMBER", "With --conflict: bias of each consumer, from 0 to 1/2; 1/100.")]
+Satisfying = Annotated[list[str] | None, option("VALUES", "Values of 0..K-1 that are counted; 1.")]
+Conflict = Annotated[bool, flag("Two consumers of Theorem 6.3, whom no mechanism serves.")]
+Tilt = Annotated[str | None, option("NUMBER", "Lean of each consumer, 0 to 1/2; 1/100.")]
 
 
 def databases(
@@ -79,10 +79,11 @@ def databases(
     tilt: Tilt = None,
     answer: options.Output,
 ) -> None:
-    """Decide whether a mechanism gains by seeing the whole database and not the count alone, over all of a small size.
+    """Decide whether seeing the whole database beats seeing its count, over all small databases.
 
-    For a prior over counts, and fear of the worst database, it gains nothing (Proposition 6.2): both programs are
-    solved exactly. With --conflict: two priors over databases for which no one mechanism is the best (Theorem 6.3).
+    It does not for a prior over counts (Proposition 6.2); --conflict shows Theorem 6.3.
+
+    More: docs/theory/designs.md
     """
     at = level.read()
     if tilt is not None and not conflict:
@@ -97,7 +98,7 @@ def databases(
 
 def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[str, Any]:
     if not at.is_rational:
-        remedy = "Say --alpha 1/2: both programs are solved in fractions."
+        remedy = "Write --epsilon alpha=1/2: both programs are solved in fractions."
         raise OutOfRange("alpha must be rational here", came=f"epsilon = {at.epsilon}", remedy=remedy)
     space = counts(query.rows)
     consumer = consumer_of(prior, loss, space, at)

@@ -87,12 +87,12 @@ def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: Ker
     screen().print(facts(shown))
 
 
-BySize = Annotated[bool, flag("How many there are with each number of outcomes.")]
-Samples = Annotated[str | None, option("SAMPLES", "Estimate their number from so many random sets.")]
+BySize = Annotated[bool, flag("Number of kernels by number of outcomes.")]
+Samples = Annotated[str | None, option("SAMPLES", "Random sets from which to estimate their number.")]
 Size = Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")]
-Seed = Annotated[int | None, option("N", "Make an estimate repeatable.")]
-Out = Annotated[Path | None, option("FILE", "Write them, as sets of vertices, as .csv or .json; - for the pipe.")]
-Resume = Annotated[Path | None, option("FILE", "Keep in this file where the search stands, and go on from there.")]
+Seed = Annotated[int | None, option("N", "Seed of a repeatable estimate.")]
+Out = Annotated[Path | None, option("FILE", "File for all, as sets of vertices (.csv or .json).")]
+Resume = Annotated[Path | None, option("FILE", "File that keeps the state of the search, to continue.")]
 
 
 def kernels(
@@ -110,11 +110,11 @@ def kernels(
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Count or list the kernels of a privacy type: the basic mechanisms, of which all others are mixtures.
+    """List or count the kernels of a privacy type: all its mechanisms are mixtures of them.
 
-    Every mechanism that keeps the promise is a mixture of kernels, post-processed. A kernel is a set of independent
-    vertices with the uniform distribution inside its hull. How many there are depends on the level; the number is exact
-    for rational alpha.
+    The number is exact for rational alpha.
+
+    More: docs/theory/designs.md
     """
     spelled, ptype = asked.read()
     _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})

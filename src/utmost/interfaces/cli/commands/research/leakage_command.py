@@ -129,7 +129,7 @@ def value_text(value: dict[str, Any] | None) -> str:
 
 Channels = Annotated[
     list[file_options.File],
-    file_options.file_argument("CHANNEL...", "Matrices as .csv or .json: rows are secrets; - for the pipe."),
+    file_options.file_argument("CHANNEL...", "Matrices as .csv or .json; rows are secrets."),
 ]
 
 
@@ -143,10 +143,11 @@ def leakage(
     spelling: table_options.DecimalSpelling,
     answer: options.Output,
 ) -> None:
-    """Say what a channel leaks: how well the secret is guessed before and after an outcome, and at most.
+    """Measure how much better a secret is guessed after an outcome of a channel.
 
-    Several channels on the same secrets are set side by side. The measure is Bayes vulnerability unless you choose
-    another: the chance of guessing right in one try.
+    utmost research leakage geometric.csv response.csv --space line:3
+
+    More: docs/howto/compare-two-mechanisms.md
     """
     read = {_title(path, channels): channel_files.read(spelling.of(path)) for path in channels}
     secrets = _secrets(read)

@@ -5,7 +5,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.core.exact.levels import Level, level
 from utmost.core.gradual import lossless as verdicts
 from utmost.core.gradual.lossless import Losslessness
 from utmost.core.gradual.lossless_reals import losslessness
@@ -65,9 +64,9 @@ def show_lossless(report: dict[str, Any]) -> None:
         )
 
 
-Strict = Annotated[str, argument("STRICT", "The stricter level: 1, 1/2, or alpha=1/2; or a .csv file of a law.")]
-Loose = Annotated[str, argument("LOOSE", "Looser level, written likewise.")]
-Law = Annotated[str, option("NAME", "Noise: optimal (the least for --cost), half-step, geometric or laplace.")]
+Strict = Annotated[str, argument("STRICT", "Smaller level: 1/2 or alpha=1/2; or a distribution, law.csv.")]
+Loose = Annotated[str, argument("LOOSE", "Larger level, or another distribution.")]
+Law = Annotated[str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")]
 
 
 def lossless(
@@ -80,10 +79,9 @@ def lossless(
     numbers: options.Numbers = "integers",
     answer: options.Output,
 ) -> None:
-    """Decide whether a response at one level can be relaxed to a looser one, and the two lose the looser level alone.
+    """Decide, with proof, whether noise at one level can be relaxed to a larger one without extra loss.
 
-    It can where the stricter noise is the looser one plus independent noise W: you get the law of W, or a proof that
-    there is none. For the optimal staircase no other joint law would do, so that the answer is of all mechanisms.
+    More: docs/theory/relaxing.md
     """
     laws = [_law(text, law, sensitivity, cost_of(cost), numbers) for text in (strict, loose)]
     _check_order(laws, loose)
@@ -113,7 +111,7 @@ def _named(law: Any, text: str) -> str:
 def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> Any:
     if is_file(text):
         return _table(Path(text))
-    at = _level(text)
+    at = options.written_level(text)
     if name == "laplace" or (name == "geometric" and numbers == "integers"):
         return Laplace(at, sensitivity) if name == "laplace" else Geometric(at, sensitivity)
     if name == "half-step":
@@ -122,11 +120,6 @@ def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> An
     if name != "optimal":
         raise OutOfRange("the law must be optimal, half-step, geometric (on integers) or laplace", came=name)
     return optimal_noise(at, sensitivity, cost, read_numbers(numbers))
-
-
-def _level(text: str) -> Level:
-    name, equals, value = text.partition("=")
-    return level(alpha=value) if equals and name.strip() == "alpha" else level(text)
 
 
 def _table(path: Path) -> dict[int, Fraction]:

@@ -45,10 +45,10 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
 
 Possible = Annotated[
     list[str] | None,
-    option("SECRETS", "The secrets that are not ruled out, by name or number: 3,4 or 3..9; all if left out."),
+    option("SECRETS", "Secrets not ruled out: 3,4 or 3..9; by default all."),
 ]
-Exactly = Annotated[bool, flag("Compute in fractions, however long it takes.")]
-Out = Annotated[Path | None, option("FILE", "Write the mechanism, as .csv or .json, which respond draws from.")]
+Exactly = Annotated[bool, flag("Exact fractions, however long that takes.")]
+Out = Annotated[Path | None, option("FILE", "File for the mechanism (.csv or .json), which respond reads.")]
 
 
 def minimax(
@@ -60,10 +60,11 @@ def minimax(
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best private mechanism for a consumer who has no prior and fears the worst secret, with proof.
+    """Find the best private mechanism for the worst secret, without a prior, with proof.
 
-    You get the least worst-case expected loss that any private mechanism has, and a worst prior: whoever holds it loses
-    as much from every private mechanism. On counts with a monotone loss it is the geometric mechanism and a remap.
+    The worst prior loses as much from every private mechanism.
+
+    More: docs/theory/designs.md
     """
     spelled, ptype = asked.read()
     rule, wanted = loss_of(loss, ptype.space), _possible(possible, ptype.space)

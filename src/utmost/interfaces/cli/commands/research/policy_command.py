@@ -23,12 +23,10 @@ _WIDEST, _LISTED = 8, 6
 
 File = Annotated[
     file_options.File,
-    file_options.file_argument(
-        "POLICY", "A .csv file: two secrets in each row and perhaps a distance; a secret alone is hidden from none."
-    ),
+    file_options.file_argument("POLICY", "Two secrets in each row, perhaps a distance (.csv)."),
 ]
-Directed = Annotated[bool, flag("A row bounds the first secret against the second only, not the reverse.")]
-Out = Annotated[Path | None, option("FILE", "Write the mechanism and all else as JSON; - for standard output.")]
+Directed = Annotated[bool, flag("A row hides the first secret from the second only.")]
+Out = Annotated[Path | None, option("FILE", "File for mechanism and certificates (.json).")]
 
 
 def policy(
@@ -42,10 +40,13 @@ def policy(
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best mechanism where each secret is hidden from some others only, and the most that any may leak.
+    """Find the best mechanism where each secret is hidden from some others only.
 
-    Secrets that no path of rows joins are not hidden from each other; those at distance 0 are told apart by nothing.
-    Both ways alike, the parts are solved one by one, each with a certificate; with --directed by one program.
+    utmost research policy illnesses.csv --epsilon alpha=1/2
+
+    Secrets that no path of rows joins are not hidden from each other.
+
+    More: docs/howto/compare-two-mechanisms.md
     """
     answer = options.Output(out, as_json)
     policy_read = policy_file(spelling.of(file), directed=directed)

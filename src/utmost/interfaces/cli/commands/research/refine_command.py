@@ -116,12 +116,10 @@ def _cell(entry: Any) -> str:
     return text if len(text) <= 12 else f"≈{number(_value(text))}"
 
 
-First = Annotated[file_options.File, file_options.file_argument("A.csv", "A channel, .csv or .json; - for the pipe.")]
-Second = Annotated[file_options.File, file_options.file_argument("B.csv", "Another channel.")]
-Order = Annotated[str, option("NAME", "refinement, max-case or privacy.")]
-Out = Annotated[
-    Path | None, option("FILE", "Write all that was found (.json, or - for the pipe), or the remap alone (.csv).")
-]
+First = Annotated[file_options.File, file_options.file_argument("A.csv", "Channel as .csv or .json.")]
+Second = Annotated[file_options.File, file_options.file_argument("B.csv", "Another channel on the same secrets.")]
+Order = Annotated[str, option("NAME", "Order to decide: refinement, max-case or privacy.")]
+Out = Annotated[Path | None, option("FILE", "File for the proof (.json), or the remap alone (.csv).")]
 
 
 def refine(
@@ -133,10 +131,11 @@ def refine(
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Decide whether one channel is at least as good as another for everyone, with a proof either way.
+    """Decide, with proof, whether one channel is at least as good as another for everyone.
 
-    It is, exactly when the other one is the first one followed by post-processing. The proof is that post-processing,
-    or else a prior and a loss for which the other one is better. Channels of fractions are decided exactly.
+    utmost research refine loose.csv strict.csv
+
+    More: docs/howto/compare-two-mechanisms.md
     """
     channels = channel_files.read(spelling.of(first)), channel_files.read(spelling.of(second))
     if channels[0].shape[0] != channels[1].shape[0]:

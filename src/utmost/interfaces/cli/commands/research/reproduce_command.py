@@ -43,11 +43,9 @@ def show_comparisons(comparisons: Sequence[Comparison]) -> None:
 
 WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or all."
 Which = Annotated[str, argument("PAPER", WHICH)]
-Long = Annotated[bool, flag("Also what takes minutes (fernandes).")]
-Only = Annotated[str | None, option("RESULT", 'Show one numbered result alone: "Theorem 4".')]
-Drawn = Annotated[
-    Path | None, option("DIR", "Draw the paper's pictures, too, as .svg files in this folder (needs utmost[plot]).")
-]
+Long = Annotated[bool, flag("Results that take minutes, too (fernandes).")]
+Only = Annotated[str | None, option("RESULT", 'One numbered result: "Theorem 4".')]
+Drawn = Annotated[Path | None, option("DIR", "Folder for the paper's pictures (.svg).")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Report(options.Output):
         Path | None,
         option(
             "FILE|DIR",
-            "Write the comparisons to a .json file (- for standard output), or a report, index.html, to a folder.",
+            "File for the comparisons (.json), or folder for a report.",
         ),
     ] = None
 
@@ -76,10 +74,11 @@ class Report(options.Output):
 
 
 def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Drawn = None, answer: Report) -> None:
-    """Compute the papers' figures, theorems and numbers beside their own.
+    """Recompute the figures, theorems and numbers of the four papers.
 
-    Each is marked equal, corrected (the paper misprints or claims too much) or extended (the paper gives no value).
-    Ends with code 1 if any differs. With --out DIR everything goes into one HTML page, pictures included.
+    utmost research reproduce all --out report
+
+    Each is equal, corrected (the paper errs) or extended (it gives none); others end with code 1.
     """
     from utmost.interfaces.papers.contents import papers_named
 

@@ -95,11 +95,8 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
     console.print(matrix_grid(names, matrix))
 
 
-Judged = Annotated[
-    str | None,
-    option("NAME", "Mechanism to judge: geometric, randomized-response, or a .csv or .json file of a channel."),
-]
-Out = Annotated[Path | None, option("FILE", "Write the verdict and its proof as JSON.")]
+Judged = Annotated[str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")]
+Out = Annotated[Path | None, option("FILE", "File for the verdict and its proof (.json).")]
 
 
 def universal(
@@ -111,11 +108,13 @@ def universal(
     check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Decide whether some mechanism is the best for a loss and every prior, with proof either way.
+    """Decide, with proof, whether one mechanism is the best for a loss and every prior.
 
-    If there is none: the least regret that any mechanism has, exactly, and the priors that conflict. With --mechanism:
-    whether that one is the best for every prior, or a prior and a better one. Irrational powers of alpha, as on grids
-    and for an epsilon, are exact in the file and rounded on the screen, and take about 100 times as long.
+    utmost research universal --space discrete:3 --epsilon alpha=1/2 --loss binary
+
+    Irrational alpha is exact in the file, rounded on the screen, and 100 times slower.
+
+    More: docs/theory/designs.md
     """
     answer = options.Output(out, as_json)
     if check is not None:

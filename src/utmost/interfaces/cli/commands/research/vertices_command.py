@@ -90,8 +90,8 @@ def heights_text(heights: Sequence[str]) -> str:
 # So many are listed to be shown; a type with more is counted only when it is asked to be.
 _MOST_SHOWN = 5_000
 
-Heights = Annotated[bool, flag("Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
-Out = Annotated[Path | None, option("FILE", "Write all of them, row by row, as .csv or .json; - for the pipe.")]
+Heights = Annotated[bool, flag("Exponents h with v(x) ~ alpha^h(x), in place of probabilities.")]
+Out = Annotated[Path | None, option("FILE", "File for all vertices, row by row (.csv or .json).")]
 
 
 def vertices(
@@ -104,10 +104,11 @@ def vertices(
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List or count the vertices of a privacy type: the most extreme posteriors that its promise allows.
+    """List or count the vertices of a privacy type: the most extreme posteriors that it allows.
 
-    Every mechanism of the type leaves mixtures of them behind. How many there are depends on the distances only, not on
-    the level, which may be left out with --count, --orbits and --heights.
+    With --count, --orbits or --heights no level is needed.
+
+    More: docs/theory/designs.md
     """
     spelled, ptype = asked.read(needed=plot is not None or not (count or orbits or heights))
     if count and orbits:

@@ -31,16 +31,16 @@ def show_words(report: dict[str, Any]) -> None:
     screen().print(facts(shown))
 
 
-Hashes = Annotated[int, option("H", "How many bits of its filter a word sets.")]
-Candidates = Annotated[int | None, option("K", "Beside a fixed list of so many words, where there is one.")]
+Hashes = Annotated[int, option("H", "Bits of its filter that a word sets.")]
+Candidates = Annotated[int | None, option("K", "Number of words in a fixed list of candidates.")]
 
 
 def words(
     *, level: options.AskedLevel, hashes: Hashes = 2, candidates: Candidates = None, answer: options.Output
 ) -> None:
-    """Find the parameter of RAPPOR at which a word loses no more than a level, and how well words are counted then.
+    """Choose the parameter of RAPPOR at which a word loses at most a level.
 
-    Each bit of a word's filter is replaced by a fair coin with probability a. Two words differ in up to 2 H bits.
+    More: docs/tutorial/collect-answers.md
     """
     at = level.read()
     response = BitResponse.of_word(hashes, at)
