@@ -135,6 +135,11 @@ def by_client(world):
         app, presented = world.service(ledger, approvals=False)("Ada", "curator")
         with connect("http://localhost", presented, transport=Inside(app)) as ada:
             ada.publish("r", TABLE, PROMISE, **of_call())
+            told = ada.history("r")[-1]["facts"]  # by the service, to whoever may read the events of the release
+            facts = PublishRequest(**asked("request", "independent")).facts()
+            assert {name: told.get(name) for name in facts if name != "promise"} == {
+                name: fact for name, fact in facts.items() if name != "promise"
+            } | {"independent": None}
     return world.kept(), {"request": "named by the service"}
 
 

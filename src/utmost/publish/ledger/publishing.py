@@ -212,7 +212,7 @@ def check_allowed(
     check_dataset(state, request)
     if not is_independent:
         check_named(state, dataset)
-        check_apart(transaction, request, likeness)
+        check_no_duplicate_data(transaction, request, likeness)
     check_budget(state, dataset, spending_after(state, dataset, None, request.level, request.promise.part))
 
 
@@ -233,7 +233,7 @@ def check_dataset(state: State, request: PublishRequest) -> None:
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 
 
-def check_apart(transaction: Transaction, request: PublishRequest, likeness: TableDigests) -> None:
+def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, likeness: TableDigests) -> None:
     """The same values under two names spend twice; they must spend one budget.
 
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
