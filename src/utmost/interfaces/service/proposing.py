@@ -269,7 +269,7 @@ class Proposals:
             if proposal.state == REFUSED:
                 raise NotAllowed("a decision stands", came="refused before", where=name)
             if proposal.state == APPROVED and not waits(store, name):
-                raise NotAllowed("what was published or relaxed cannot be taken back", came="its proposal", where=name)
+                raise NotAllowed("a proposal that was carried out cannot be withdrawn", came="its proposal", where=name)
             withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._context.clock()))
             _note_decided(store, withdrawn)
             store.put("proposal", name, withdrawn.kept())
@@ -379,7 +379,7 @@ class Proposals:
     def _check_approvable(self, proposal: Proposal, facts: Mapping[str, Any]) -> None:
         """Check that whoever approves could be shown what that is, whole."""
         remedy = "Refuse it, and let it be proposed again."
-        required = "what is approved must have been shown whole"
+        required = "an approver must have been shown the whole request"
         if proposal.verb == "relax":
             if self.shown(proposal, facts) is None:
                 came = "the relaxation of a release that is not there, whose promise nobody can read"

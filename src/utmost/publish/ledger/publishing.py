@@ -154,7 +154,9 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
     if answered is not None:
         (name, version), level = answered
         if name != request.name or level != request.level or request.version not in (None, version):
-            raise AlreadyPublished("a request must be made again as it was", came=request.request, where="request")
+            remedy = "Repeat it with the same arguments; or give a new request another name, or none."
+            required = "a request under one name must be made again as it was"
+            raise AlreadyPublished(required, came=request.request, where="request", remedy=remedy)
         wanted = version
     meant = state.version_meant(request.name, wanted)
     return None if meant is None else state.releases[request.name, meant]
