@@ -146,8 +146,7 @@ class Ledger(Responding, Accounts, Display):
         table: Any,
         promise: Promise | Strategy,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         dataset: str | None = None,
         version: int | None = None,
         request: str | None = None,
@@ -164,7 +163,7 @@ class Ledger(Responding, Accounts, Display):
             promise: what is promised of it, by `Promise.of_counted` for a counted table, or the plan of what to measure
                 of one. Identifiers are committed to, with the order of the rows. Without them the ledger goes by the
                 order of the rows alone.
-            epsilon, alpha: what the whole release may spend, one of the two.
+            epsilon: what the whole release may spend.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
             independent: confirms that these data are no other dataset's, where a column holds the very values of
                 another's, or where a limit waits for a dataset that no release names. It leaves no trace.
@@ -186,7 +185,7 @@ class Ledger(Responding, Accounts, Display):
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
-        asked = PublishRequest(name, promise, level(epsilon, alpha), own, version, request, independent)
+        asked = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
         rows = fitting(promise, table).rows_of(table)
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)
@@ -204,8 +203,7 @@ class Ledger(Responding, Accounts, Display):
         name: str,
         table: Any,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
@@ -216,7 +214,7 @@ class Ledger(Responding, Accounts, Display):
             name: of the release.
             table: the values that were published, and the identifiers if there were any; columns that were not
                 declared public then are left out.
-            epsilon, alpha: the level, one of the two.
+            epsilon: the level.
             version: which one; the newest if left out.
             table_at: of an engine's frame that holds not the values but the responses at a level, which level.
             progress: called with the cells done and the cells in all.
@@ -230,7 +228,7 @@ class Ledger(Responding, Accounts, Display):
         Warns:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
         if is_engine_table(table):
             level_there = None if table_at is None else level(table_at)
             made, frame = engine_ledger.relax_frame(self.items, name, table, level_there, at, version)
@@ -284,8 +282,7 @@ class Ledger(Responding, Accounts, Display):
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
         table: Any = None,
         table_at: Number | Level | None = None,
@@ -299,7 +296,7 @@ class Ledger(Responding, Accounts, Display):
         Raises:
             NotPublished, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
         if is_engine_table(table):
             made, frame = engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
             return self._engine_answer(Release(self, name, made), at, frame)
@@ -357,26 +354,21 @@ class Ledger(Responding, Accounts, Display):
         return published
 
     def relax_shared(
-        self,
-        tables: Mapping[str, CountedTable],
-        shared: SharedLevel,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        self, tables: Mapping[str, CountedTable], shared: SharedLevel, *, epsilon: Number | Level | None = None
     ) -> dict[str, Answer[Any]]:
         """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
 
         Args:
             tables: by the name of the release, those that were published.
             shared: by which they were published, or with other shares.
-            epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+            epsilon: what all together may spend; the level of ``shared`` when left out.
 
         Raises:
             OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
                 already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
         requests = list[AnswerRequest]()
-        for name, at in levels_of_tables(tables, shared, epsilon, alpha)[1].items():
+        for name, at in levels_of_tables(tables, shared, epsilon)[1].items():
             release = self.release(name)
             if release.spent > at:
                 remedy = (
@@ -417,7 +409,6 @@ class Ledger(Responding, Accounts, Display):
         path: Path | str,
         *,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         version: int | None = None,
         confidence: Number = "0.95",
         family: Families | None = None,
@@ -431,7 +422,7 @@ class Ledger(Responding, Accounts, Display):
 
         Args:
             name: of the release.
-            epsilon, alpha: the level; needed once the release has several answers.
+            epsilon: the level; needed once the release has several answers.
             version: which one; the newest if left out.
             confidence: of the error bars.
             family: of a release by a plan, which table, see `NoisySums.save`.
@@ -445,7 +436,7 @@ class Ledger(Responding, Accounts, Display):
         """
         sure = read_confidence(confidence)
         stored = self.release(name, version)
-        at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
+        at = level_of_answer(epsilon, lambda: stored.levels, repr(name))
         is_document = stored.noise.is_by_plan and family is None and format is None
         check_destination_free(path, is_document=is_document, format=format, sign=sign, overwrite=overwrite)
         answer = self.view(stored.name, epsilon=at, version=stored.version)
@@ -456,20 +447,19 @@ class Ledger(Responding, Accounts, Display):
         name: str,
         *,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         version: int | None = None,
         confidence: Number = "0.95",
     ) -> dict[str, Any]:
         """What is said publicly of a release at a level, with the digest of its cells; `save` writes it beside a table.
 
         Args:
-            name, epsilon, alpha, version, confidence: as for `save`.
+            name, epsilon, version, confidence: as for `save`.
 
         Raises:
             NotPublished, NeedsTable: as `view`.
         """
         stored = self.release(name, version)
-        at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
+        at = level_of_answer(epsilon, lambda: stored.levels, repr(name))
         sure = read_confidence(confidence)
         return self.view(stored.name, epsilon=at, version=stored.version).with_confidence(sure).statement
 
@@ -544,8 +534,7 @@ class Ledger(Responding, Accounts, Display):
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> bytes:
         """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
@@ -560,7 +549,7 @@ class Ledger(Responding, Accounts, Display):
             NotPublished: where there is no such release.
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
         return self._log.read(
             lambda transaction: key_of_level(transaction, transaction.state.release(name, version), at)
         )
