@@ -366,7 +366,7 @@ def test_counts_and_sums_are_released_together(run, files, tmp_path):
     words = ["--values", "amount", "--step", "0.01", "--each", "0,10", "--most-events", 2]
     code, shown, _ = run("count", events, *SAY, "--domain", domain, *words, "--out", tmp_path / "both.json")
     assert code == 0
-    assert "changes at most 2 pairs of cells along 'amount', each by at most 20 in all" in " ".join(shown.split())
+    assert "changes at most 2 groups, each by at most 2 events with amount from 0 to 10" in " ".join(shown.split())
     assert read_counted(tmp_path / "both.json").cells.tolist() == [[1512, 488], [700, 300]]
     assert run("plan", tmp_path / "both.json", "--want", "page amount", "--epsilon", 3000, "--out", plan)[0] == 0
     for source, more in ((tmp_path / "both.json", []), (events, ["--person", "user"])):  # the plan says how to count

@@ -98,7 +98,8 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     answer, promised, once = told.answer, told.promised, told.once
     if not told.is_repeatable:
         check_document(answer.file, answer.sign)
-    _check_key(told)
+    if told.memory.ledger is not None:
+        check_counted_before(told.people)
     unread = Protected() if told.people.are_events else promised.protected
     measured = Persons(mean=told.people.mean, neighbours=told.people.neighbours)
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
@@ -119,7 +120,8 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     is_document = told.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
     if told.people.are_events and not told.is_repeatable and not is_document:  # before what may take a minute
         answer.check_free(table)
-    _check_key(told)
+    if told.memory.ledger is not None:
+        check_counted_before(told.people)
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
@@ -220,7 +222,8 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
     question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
     promise = told.promised.of(counted)
-    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
+    typed = options.typed_again(told.people, told.spelling)
+    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
 
 
 def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
@@ -235,9 +238,9 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     promise.check(counted)
 
 
-def _check_key(told: ReleaseOptions) -> None:
+def check_counted_before(people: Persons) -> None:
     """Which events of a person count is drawn: a ledger, which may meet them again, is given the counted table."""
-    if told.memory.ledger is not None and told.people.person is not None:
+    if people.person is not None:
         remedy = "Count first: utmost count TABLE --person ... --out counted.json, and release counted.json."
         raise OutOfRange(
             "a ledger keeps a table that was counted before", came="--person", where="--ledger", remedy=remedy

@@ -126,7 +126,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
     count, sums = release.strategy.measured, "sums"
     if amounts is not None:
-        count, sums = count // amounts.size, "pairs of sums and counts"
+        count, sums = count // amounts.size, "groups, each with count, sum and mean"
     named = "" if release.measure is None else f"{release.measure}: "
     measured = f"{named}{count} {sums}{of}: {few(shares, MOST_BARS)} of {whole}"
     total, (adds, _) = level_in_ledger(LedgerFacts.of_statement(statement, release.level), release.level)
