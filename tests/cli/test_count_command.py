@@ -266,7 +266,7 @@ REFUSED = {
     "a bound without persons": (["release", "EVENTS", "--at-most", 3, "--epsilon", 1], "need --person"),
     "no unit": (["release", "EVENTS", "--columns", "amount", "--epsilon", 1], "no --sensitivity and no --cells"),
     "an axis that is none": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--by", "sex"], "must be an axis"),
-    "another ending": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--out", "x.ods"], "a format that is known"),
+    "another ending": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--out", "x.ods"], "a known format"),
     "three ends": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--per-cell", "1,2,3"], "--per-cell must be"),
 }
 

@@ -28,6 +28,7 @@ from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.statements.detailed_check import check_whole
 from utmost.tables.files import files, sidecars
+from utmost.tables.files.csv_table import CsvTable
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.text_files import TextFile
 
@@ -101,11 +102,7 @@ def read_release(
                 isinstance(published, Answer) and published.is_by_plan
             ):
                 return published
-            columns: dict[str, Any] = dict(files.columns(published.table))  # the file goes when this ends
-            if isinstance(published, Answer):
-                for name in {*published.columns, *published.plan.bars(published.columns)} & {*columns}:
-                    columns[name] = [_number(cell) for cell in columns[name]]
-            return replace(published, table=columns)
+            return replace(published, table=files.columns(published.table))  # the file goes when this ends
     file = _path(path, "path")
     beside = sidecars.sidecar_path(file) if statement is None else _path(statement, "statement")
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
@@ -123,7 +120,7 @@ def read_release(
     if statement is None:
         sidecars.check_unchanged(file, facts)
     if facts["kind"] == STATEMENT_KIND:
-        return Answer.of_statement(files.read(spelled), facts)
+        return _with_numbers(Answer.of_statement(files.read(spelled), facts))
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
     known = READERS[facts["kind"]].check(facts, file, spelled)
@@ -135,13 +132,26 @@ def read_release(
     return PublishedTable(table, facts, stated_release(facts))
 
 
-def _number(cell: Any) -> Any:
-    """A released cell of a file, or its margin, as the number that it is; a key that was named stays text."""
+def _with_numbers(answer: Answer[Any]) -> Answer[Any]:
+    """The answer with its values and margins as numbers, where its file has all cells as text."""
+    if not isinstance(answer.table, CsvTable):
+        return answer
+    columns: dict[str, list[Any]] = files.columns(answer.table)
+    for name in (*answer.columns, *answer.plan.bars(answer.columns)):
+        columns[name] = [_number(cell) for cell in columns[name]]
+    return replace(answer, table=columns)
+
+
+def _number(cell: str) -> int | float | str:
+    """A value or a margin; a key that was named stays text."""
     try:
-        number = exact(cell)
+        return int(cell)
+    except ValueError:
+        pass
+    try:
+        return float(exact(cell))
     except UtmostError:
         return cell
-    return int(number) if number.denominator == 1 else float(number)
 
 
 def _path(place: object, name: str) -> Path:
