@@ -195,7 +195,8 @@ class _Table:
     def sum(self, cells: Cells) -> dict[str, Any]:
         """One sum, difference, ratio or mean of cells."""
         release = self.release
-        check_counted(release.labels, [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())])
+        if "count" in release.cells:  # the cells of a counted table
+            check_counted(release.labels, [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())])
         rows, sure = release.chosen(cells.where or ()), self.sure
         question = _question(cells, release.column(self.column))
         if cells.over is not None or cells.over_column is not None:

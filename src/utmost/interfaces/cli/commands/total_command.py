@@ -291,7 +291,8 @@ def _of_cells(
     if unknown:
         remedy = "Means of cells are utmost read --mean; quantiles need a release by a plan."
         raise OutOfRange("a released table has sums and ratios here", came=unknown[0], remedy=remedy)
-    check_counted(read.labels, [*where, *over])
+    if "count" in read.cells:  # the cells of a counted table
+        check_counted(read.labels, [*where, *over])
     rows, question = read.chosen(where), _question(where)
     if is_ratio:
         bar = read.ratio(rows, read.chosen(over), confidence=sure)
