@@ -270,6 +270,32 @@ def test_a_strict_run_loses_nobody_or_ends_before_a_release(run, tmp_path):
     assert run(*asked, "--leave-out", "outside")[0] == 0
 
 
+def test_tables_have_means_and_say_which_are_left_out(run, tmp_path):
+    whole, tables = tmp_path / "whole.json", tmp_path / "tables"
+    asked = ["release", written(tmp_path, persons(300)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    assert run(*asked, "--mean", "income=0,100000,0.01", "--epsilon", 9, "--out", whole)[0] == 0
+    code, shown, _ = run("total", whole, "--tables", tables, "--json")
+    assert code == 0
+    assert sorted(json.loads(shown)["left_out"]) == ["age", "region", "total"]
+    header = (tables / "region-age.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header.endswith("income_mean,income_mean_lower,income_mean_upper")
+    assert run("verify", tables / "region-age.csv")[0] == 0
+    code, shown, _ = run("total", whole, "--tables", tmp_path / "again")
+    assert (code, "left out" in shown, "--plan" in shown) == (0, True, True)
+
+
+def test_read_shows_the_cells_of_a_small_release(run, tmp_path):
+    asked = ["release", written(tmp_path, persons(300)), "--each-row", "--by", "region"]
+    asked += ["--domain", tmp_path / "domain.json", *MARKS, "--mean", "income=0,100000,0.01", "--epsilon", 9]
+    assert run(*asked, "--out", tmp_path / "t.csv")[0] == 0
+    cells = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
+    code, shown, _ = run("read", tmp_path / "t.csv")
+    assert code == 0
+    assert "Köln" in shown
+    assert cells[0]["count"] in shown
+    assert f"± {cells[0]['count_margin']}" in shown
+
+
 def test_a_release_says_that_nothing_remembers_it_and_how_to_change_that(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS[:2], "--epsilon", 1]
     for number, more in enumerate(([], ["--mean", "income=0,100000,0.01", *MARKS[2:]])):

@@ -49,7 +49,7 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         import httpx
     except ImportError:
         remedy = 'Run: pip install "utmost[server]"'
-        raise Unsupported("to connect to a service needs httpx", came="none", remedy=remedy) from None
+        raise Unsupported("a client of a service needs httpx", came="none", remedy=remedy) from None
     if not isinstance(token, str):  # what came is a secret, or nearly one
         raise WrongKind("a token must be text", came=type(token).__name__, where="token")
     try:

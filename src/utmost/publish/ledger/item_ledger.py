@@ -274,8 +274,8 @@ def check_unstored(noise: Noise) -> None:
     """Check that workers can answer for each cell by itself, of which nothing is stored."""
     noise.by_item()
     if noise.is_bounded:
-        required = "what is answered by item takes no room that largest= would bound"
-        raise Unsupported(required, remedy="Leave it out.")
+        required = "noise keyed by identifier needs no bound on the values"
+        raise Unsupported(required, came="largest=", remedy="Leave largest= out.")
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:
