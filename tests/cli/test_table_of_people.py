@@ -307,3 +307,37 @@ def test_a_release_says_that_nothing_remembers_it_and_how_to_change_that(run, tm
     kept = ["--ledger", tmp_path / "l.db", "--create", "--name", "persons", "--out", tmp_path / "kept.csv"]
     code, shown, _ = run("release", *words, *kept)
     assert (code, "--create" in shown) == (0, False)
+
+
+def test_columns_that_were_not_counted_are_named_with_the_command_that_counts_them(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
+    means = ["--mean", "income=0,100000,0.01", *MARKS]
+    for number, more in enumerate((means, [])):
+        out = tmp_path / f"{number}.csv"
+        assert run("release", *words, *more, "--out", out)[0] == 0
+        for command in ("total", "read"):
+            code, _, err = run(command, out, "--where", "sex=f")
+            assert (code, "--by region,age,sex" in err) == (2, True)
+
+
+def test_what_is_said_of_clipped_amounts_says_how_they_were_clipped(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    out, clipped = tmp_path / "t.csv", "income above 20000 counted as 20000, below 0 as 0"
+    code, shown, _ = run("release", *words, "--mean", "income=0,20000,0.01", "--epsilon", 50, "--yes", "--out", out)
+    assert clipped in " ".join(shown.split())
+    screens = [("total", out, "--mean", "income"), ("read", out, "--total"), ("read", out), ("verify", out)]
+    for command in (*screens, ("statement", out)):
+        code, shown, _ = run(*command)
+        assert (code, clipped in " ".join(shown.split())) == (0, True), command
+    assert clipped in json.loads((tmp_path / "t.csv.json").read_text())["guarantee"]
+
+
+def test_missing_birth_dates_have_a_label_of_their_own_where_the_warning_says(run, tmp_path):
+    rows = [*persons(40), {"id": 99, "region": "01", "birth_date": "", "income": "5"}]
+    asked = ["release", written(tmp_path, rows), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
+    code, _, err = run(*asked, "--dry-run")
+    assert (code, '"missing": "not stated"' in err) == (0, True)
+    mended = {**DOMAIN, "age": {**DOMAIN["age"], "missing": "not stated"}}
+    (tmp_path / "domain.json").write_text(json.dumps(mended), encoding="utf-8")
+    code, shown, err = run(*asked)
+    assert (code, "not stated" in shown, "no value" in err) == (0, True, False)
