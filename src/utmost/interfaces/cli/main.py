@@ -15,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -206,7 +207,8 @@ class _Command(click.Command):
         except click.NoSuchOption as error:
             home = self.elsewhere.get(error.option_name)
             if home is None:
-                raise
+                near = get_close_matches(error.option_name, error.possibilities or (), 1)
+                raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
             message = f"No such option {error.option_name!r}. {home}"
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
 
@@ -379,6 +381,10 @@ _OPTIONS = {
     "version": "--data-version",
     **{name: f"--{name}" for name in ("exactly", "nonnegative", "persons", "shares", "witness")},
     "family": "--want",
+    "given": "--given",
+    "public_key": "--public-key",
+    "statement": "--statement",
+    "want": "--want",
     "key": "--key-file",
 }
 """The options by the names that arguments of the library have."""
@@ -388,15 +394,17 @@ _SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[(
 _NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
 _QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
+_A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
-_LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
+_LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
 _CALLS = {
+    "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",
     'alpha="1/2"': "--epsilon alpha=1/2",
     "estimate_kernels (--estimate)": "--estimate",
     "estimate_kernels": "--estimate",
-    "create=True (utmost release --create)": "utmost release --create",
+    "create=True (utmost release --create)": "add --create to utmost release",
     "call resume (utmost ledger resume)": "call utmost ledger resume",
     "and call resume": "and call utmost ledger resume",
     ", or pass part={column: list of labels}": "",
@@ -441,6 +449,9 @@ def in_words(error: UtmostError) -> str:
     # A table or document is at fault in a place of its own, which is no option, whatever its name.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy)
+    number = _A_NUMBER.match(required)
+    if number:
+        remedy = f"Write {number[1]} 1, say; fractions are 0.5 or 1/2."
     came = error.came
     if isinstance(came, str):
         came = _NAMED.sub(lambda match: match[1] + _OPTIONS[match[2]], came)
@@ -473,6 +484,7 @@ def _numbered(match: re.Match[str]) -> str:
 
 def _option(match: re.Match[str]) -> str:
     value = match[2].strip("[]\"'") if match.re is _ASSIGNED else ""
+    value = f'"{value}"' if " " in value else value
     return _OPTIONS[match[1]] + (f" {value}" if value not in ("", "True") else "")
 
 

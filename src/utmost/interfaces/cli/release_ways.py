@@ -194,7 +194,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
 
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
-        raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
+        raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
     question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
     promise = told.promised.of(counted)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
@@ -233,9 +233,12 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
 
         events: CountedTable = persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
         return events
-    refuse("needs --person or --each-row: a counted table has its domain", Persons(domain=persons.domain))
     for option in options.told(persons):
-        raise OutOfRange("events need --person or --each-row", came=f"{option} without them")
+        remedy = (
+            "Add --each-row, if each row is another person; or name the column of persons: --person COLUMN. "
+            "A counted table has its persons and its domain."
+        )
+        raise OutOfRange("events need --person or --each-row", came=f"{option} without them", remedy=remedy)
     if table.suffix.lower() != ".json":
         return None
     from utmost.publish.statements.counted_files import COUNTED_FORM

@@ -1,6 +1,7 @@
 """`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
 
 from utmost.core.exact.progress_bar import progress_bar
+from utmost.errors import BadTable
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
 from utmost.interfaces.cli.ledger_place import Place
 from utmost.interfaces.cli.options import file_options, table_options
@@ -32,7 +33,11 @@ def relax(
             planned = question.planned(opened)
             question.check_kind(planned=planned)
             columns = [release.columns[0] for release in opened.releases if release.name == question.name]
-            brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else None)
+            try:
+                brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else None)
+            except BadTable as error:
+                remedy = "Bring the table that was published."
+                raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
         if dry_run:
             return show_spending(question, opened.rehearse(question.name, epsilon=at, version=question.version))
         with options.protected(yes), progress_bar("Relaxing") as progress:

@@ -150,7 +150,8 @@ class Output:
 
         if self.file is not None:
             if self.file.suffix.lower() != ".json":
-                raise OutOfRange("the result is written as .json", came=self.file.name, where="--out")
+                remedy = f"Write --out {self.file.with_suffix('.json')}."
+                raise OutOfRange("the result is written as .json", came=self.file.name, where="--out", remedy=remedy)
             check_absent(self.file)
 
     @property
@@ -249,11 +250,11 @@ def refuse(why: str, *families: Any) -> None:
 
     >>> refuse("does not go with --together", Plane(planar=True))
     Traceback (most recent call last):
-    utmost.errors.OutOfRange: --planar does not go with --together.
+    utmost.errors.OutOfRange: --planar does not go with --together. Leave out --planar.
     """
     for family in families:
         for name in told(family):
-            raise OutOfRange(f"{name} {why}")
+            raise OutOfRange(f"{name} {why}", remedy=f"Leave out {name}.")
 
 
 def named_value(text: str, written: str, where: str, example: str) -> tuple[str, str]:

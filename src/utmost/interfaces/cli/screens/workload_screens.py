@@ -112,7 +112,8 @@ def check_document(out: Path | None, sign: Path | None) -> None:
         raise OutOfRange("a release is signed in a file", came="no --out", where="--sign")
     if out is not None:
         if out.suffix.lower() != ".json":
-            remedy = "Give a name that ends in .json; utmost total RELEASE.json --tables DIR writes CSV files of it."
+            name = out.with_suffix(".json")
+            remedy = f"Write --out {name}; utmost total {name} --tables DIR writes CSV files of it."
             raise OutOfRange("a release by a plan is written as .json", came=out.name, where="--out", remedy=remedy)
         for path in (out, signature_path(out)):
             check_absent(path)
