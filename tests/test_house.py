@@ -22,11 +22,15 @@ def test_the_page_of_commands_is_that_of_the_command_line():
     assert (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8").endswith(cli["section"]())
 
 
-def test_the_examples_of_commands_use_options_that_there_are():
-    commands = dict(every_command())
-    for words, example in cli["EXAMPLES"].items():
-        options = {option for each in commands[words].params for option in each.opts}
-        assert set(re.findall(r"(?<= )--[a-z-]+", example)) <= options, words
+def test_the_help_of_commands_shows_options_and_pages_that_there_are():
+    """An example in help uses options of its command, and "More:" names a page of docs/."""
+    for words, command in every_command():
+        options = {option for each in command.params for option in each.opts}
+        for paragraph in cli["paragraphs"](command):
+            if paragraph.startswith("utmost "):
+                assert set(re.findall(r"(?<= )--[a-z-]+", paragraph)) <= options, words
+            for page in re.findall(r"^More: (docs/\S+\.md)", paragraph):
+                assert (ROOT / page).exists(), (words, page)
 
 
 def test_the_hooks_run_what_ci_runs():

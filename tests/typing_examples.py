@@ -20,8 +20,7 @@ from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.withheld import WithheldTable, WithheldTables
-from utmost.releases import Answer, Estimate, NoisySums
-from utmost.tables.frames.adapters import LabelledTable
+from utmost.releases import Answer, Estimate
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
@@ -44,7 +43,7 @@ def a_release() -> None:
     assert_type(answer.release, Release)
     assert_type(answer.release.spent, Level)
     assert_type(answer.release.levels, tuple[Level, ...])
-    assert_type(answer.release.at(1), Answer[LabelledTable | NoisySums])
+    assert_type(answer.release.at(1), Answer[Any])
     assert_type(answer.margin("0.99"), int | float)
     assert_type(answer.statement, dict[str, Any])
     by_words = ut.release(TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), alpha="1/2")
@@ -83,9 +82,9 @@ def a_ledger(path: Path) -> Budget:
             raise
         assert_type(ledger["admissions"], Release)
         assert_type(ledger.levels("admissions"), tuple[Level, ...])
-        assert_type(ledger.relax("admissions", TABLE, epsilon=2), Answer[LabelledTable | NoisySums])
-        assert_type(ledger.view("admissions", epsilon="1/2"), Answer[LabelledTable | NoisySums])
-        assert_type(ledger["admissions"].at(2), Answer[LabelledTable | NoisySums])
+        assert_type(ledger.relax("admissions", TABLE, epsilon=2), Answer[Any])
+        assert_type(ledger.view("admissions", epsilon="1/2"), Answer[Any])
+        assert_type(ledger["admissions"].at(2), Answer[Any])
         return ledger.budget("admissions", 2)
 
 
@@ -102,7 +101,7 @@ def frames() -> None:
     assert_type(register_frames("polars"), tuple[str, ...])
     verbs = FrameVerbs(TABLE)
     promise = ut.Promise("admitted", public="department", unit=ut.Unit(1, 1))
-    assert_type(verbs.release(promise, epsilon=1), Answer[LabelledTable | NoisySums])
+    assert_type(verbs.release(promise, epsilon=1), Answer[Any])
 
 
 def mistakes() -> None:

@@ -210,7 +210,7 @@ def test_a_release_is_never_written_over_anything(run, file, tmp_path):
 def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
     code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.ods")
     assert code == 2
-    assert "written in a format that is known" in err
+    assert "written in a known format" in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
@@ -262,7 +262,7 @@ def test_a_folder_that_is_not_there_is_named_before_anything_is_drawn(run, tmp_p
     folder = tmp_path / "nowhere"
     code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", folder / "out.csv")
     assert code == 2
-    assert f"{folder}: a file is written into a folder that is there. Make it first." in " ".join(err.split())
+    assert f"{folder}: a file is written into an existing folder. Make it first." in " ".join(err.split())
 
 
 def test_noise_of_any_sensitivity_on_the_reals_is_shown(run):

@@ -55,6 +55,16 @@ def test_a_strategy_is_published_viewed_and_relaxed_without_loss(ledger, reopene
     assert again.verify().responses == 3
 
 
+def test_a_plan_stands_for_the_promise_of_its_sums(ledger):
+    part = counted(part=("town", "Bern"))
+    answer = ledger.publish("census", part, strategy(), epsilon=1)
+    assert answer.promise == ut.Promise(noise=strategy(), part=("town", "Bern"))
+    again = ledger.publish("census", part, answer.promise, epsilon=1)
+    assert measured(again.table) == measured(answer.table)
+    with pytest.raises(WrongKind, match="promise must be"):
+        ledger.publish("census", part, "plan", epsilon=1)
+
+
 def test_axes_and_branches_keep_their_order(ledger, reopened):
     """Events are written with sorted keys; a domain whose names are not in that order is the same when it is read."""
     domain = Domain(sex=["w", "m"], place=hierarchy({"S": ["d", "c"], "N": ["b", "a"]}, names=["region", "district"]))

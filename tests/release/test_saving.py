@@ -190,7 +190,7 @@ def test_public_columns_that_are_none_are_refused_before_anything_is_spent(publi
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_folder_that_is_not_there_is_told_before_anything_is_spent(tmp_path, overwrite):
     release = GradualRelease([1, 2], 1)
-    with pytest.raises(Unsupported, match=r"a folder that is there\. Make it first"):
+    with pytest.raises(Unsupported, match=r"an existing folder\. Make it first"):
         release.save(tmp_path / "none" / "t.csv", epsilon=1, overwrite=overwrite)
     assert release.spent is None
 

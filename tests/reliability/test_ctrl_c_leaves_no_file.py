@@ -16,7 +16,7 @@ from utmost.publish.counting import persons_in_buckets
 from utmost.publish.ledger import block_encryption, store, witness
 from utmost.publish.releases import streamed
 from utmost.tables.files import csv_blocks, files
-from utmost.tables.files.spill_file import SetAside
+from utmost.tables.files.spill_file import SpillFile
 
 ROWS = 20_000
 SAY = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
@@ -81,7 +81,7 @@ def test_counting_events_that_wait_on_the_disk(here, monkeypatch, at):
     monkeypatch.setattr(persons_in_buckets.PersonsInBuckets.__init__, "__defaults__", (1000, 2000, 1 << 24))
     count = lambda: ut.count_table(source, DOMAIN, ut.Counting("user", at_most=2))  # noqa: E731
     before = files_in(here)
-    pressed_while(count, monkeypatch, SetAside, "add" if at < 300 else "of", min(at, 200))
+    pressed_while(count, monkeypatch, SpillFile, "add" if at < 300 else "read", min(at, 200))
     assert files_in(here) == before
     assert int(count().cells.sum()) > 0
     assert files_in(here) == before

@@ -124,7 +124,7 @@ def test_a_strategy_through_a_service(connected):
     plan = strategy(Workload(domain, {"sex": 1, "sex outcome": 1}), Unit(1, 1), epsilon=1)
     counted = CountedTable(domain, [[10, 20], [30, 40]], Unit(1, 1))
     curator = connected("curator")
-    made = curator.publish("applicants", counted, Promise(noise=plan), epsilon=1).table
+    made = curator.publish("applicants", counted, plan, epsilon=1).table
     seen = curator.view("applicants", epsilon=1).table
     assert seen.total({"sex": "men"}).value == made.total({"sex": "men"}).value
     assert curator.relax("applicants", counted, epsilon=2).level == level(2)

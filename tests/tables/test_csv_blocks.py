@@ -12,7 +12,7 @@ from utmost.errors import BadTable
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.files import csv_blocks, csv_table, files
-from utmost.tables.files.csv_blocks import Unlike, read_blocks
+from utmost.tables.files.csv_blocks import NotInBlocks, read_blocks
 
 # Everything that a reader may trip over, and in many orders: quotes, line ends of three kinds, separators, numbers.
 bits = [*'aé1-+:/ ,"\n\r\t', "\r\n", '""', ',"', '",', '"\n', "12,", "\n7,8\n"]
@@ -48,7 +48,7 @@ def both(path, delimiter, block):
     """The outcome of each reader: in blocks where that can be, and by records throughout."""
 
     def unlike(*_):
-        raise Unlike
+        raise NotInBlocks
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_blocks, "_BLOCK", block)

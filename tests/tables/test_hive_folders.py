@@ -282,7 +282,11 @@ def test_files_whose_folders_make_no_table_are_refused_without_a_cell(tmp_path, 
     ways, said = WAYS[case]
     for way in ways:
         laid(tmp_path, way, n=[1])
-    for door in (ParquetPieces.of, files.brought, lambda root: count_keys(root, person="n", column="k", at_most=1)):
+    for door in (
+        ParquetPieces.of,
+        files.table_or_relation,
+        lambda root: count_keys(root, person="n", column="k", at_most=1),
+    ):
         with pytest.raises(BadTable, match=said) as error:
             door(tmp_path)
         assert "ann" not in str(error.value)
@@ -342,12 +346,12 @@ def test_duckdb_takes_names_of_files_as_they_are(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     for name in ("a*.parquet", "ab.parquet", "a[b].parquet", "a?.parquet"):
         laid(tmp_path, "", name, n=[1])
-    assert isinstance(files.brought(tmp_path), duckdb.DuckDBPyRelation)
-    assert len(files.brought(tmp_path).fetchall()) == 4
+    assert isinstance(files.table_or_relation(tmp_path), duckdb.DuckDBPyRelation)
+    assert len(files.table_or_relation(tmp_path).fetchall()) == 4
 
 
 def test_a_column_that_hides_the_number_of_a_file_is_refused(tmp_path):
     pytest.importorskip("duckdb")
     laid(tmp_path, "k=a", File_Index=[0])
     with pytest.raises(Unsupported, match="file_index"):
-        files.brought(tmp_path)
+        files.table_or_relation(tmp_path)

@@ -121,7 +121,7 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
             if at == 1:
                 answers.append(ask(table))
             elif kind == "folder of parquet":
-                answers.append(ledger.relax("r", files.brought(table), epsilon=2).table)
+                answers.append(ledger.relax("r", files.table_or_relation(table), epsilon=2).table)
             else:
                 answers.append(ledger.relax("r", table, epsilon=2).table)
         if not is_engine:

@@ -212,12 +212,12 @@ def test_packed_parquet_goes_into_a_ledger_by_item_without_being_read(tmp_path, 
     path = as_parquet(wards(), tmp_path)
     monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)
     assert path.stat().st_size < files.LARGE
-    assert type(files.brought(path)) is pa.Table
-    relation = files.brought(path, by_item=True)
+    assert type(files.table_or_relation(path)) is pa.Table
+    relation = files.table_or_relation(path, by_item=True)
     assert type(relation).__name__ == "DuckDBPyRelation"
     assert relation.columns == ["ward", "visits"]
     monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS + 1)
-    assert type(files.brought(path, by_item=True)) is pa.Table
+    assert type(files.table_or_relation(path, by_item=True)) is pa.Table
 
 
 @pytest.mark.slow

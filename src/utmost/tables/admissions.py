@@ -20,11 +20,11 @@ ADMISSIONS_DOMAIN: dict[str, list[str]] = {
     "sex": ["men", "women"],
     "outcome": ["admitted", "rejected"],
 }
-"""The declared values of what `admission_rows` says of an applicant."""
+"""The declared values of the columns of `admission_rows`."""
 
 
 def admission_rows() -> Iterator[tuple[int, str, str, str]]:
-    """One row for each of the 4526 applicants: a number that is nobody's, department, sex and outcome.
+    """One row for each of the 4526 applicants: a made-up number, department, sex and outcome.
 
     >>> rows = list(admission_rows())
     >>> len(rows), rows[0], rows[-1]

@@ -1,4 +1,4 @@
-"""Optional packages: imported when they are needed, and named with their extra where they are missing."""
+"""Optional packages: imported when needed; an error for a missing one names the extra that installs it."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -26,9 +26,9 @@ def extra(module: str, name: str) -> ModuleType:
 
 
 def absent(name: str, missing: str | None, extra_name: str) -> Callable[..., Any]:
-    """What stands for a name whose packages are not installed, until it is called."""
+    """A function in place of one whose packages are not installed; a call raises an error with the remedy."""
 
-    def refused(*arguments: Any, **words: Any) -> Any:
+    def refused(*arguments: Any, **options: Any) -> Any:
         remedy = f'Install it with: pip install "utmost[{extra_name}]".'
         raise Unsupported(f"{name} needs the package {missing}", came="none", remedy=remedy)
 

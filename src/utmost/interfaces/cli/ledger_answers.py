@@ -235,7 +235,7 @@ def publish_in_ledger(
         # Parquet in and out, with noise by item: then an engine streams it; else the table is read whole.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
         by_item = is_parquet and promise.keyed_by_id
-        source = files.brought(table, by_item=by_item) if brought is None else brought
+        source = files.table_or_relation(table, by_item=by_item) if brought is None else brought
     if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
         raise OutOfRange("a table this large is released into a file", came="none", where="--out")
     if not is_engine_frame(source) and not planned:

@@ -17,7 +17,7 @@ from utmost.publish.counting.counted_measures import MeasureSpec
 from utmost.publish.counting.counting import Counting
 from utmost.publish.ledger.process_release import release
 from utmost.publish.promises.promise import Promise
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.answer import Answer
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
@@ -49,7 +49,7 @@ class FrameVerbs:
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """Release columns of the frame, see `utmost.release`.
 
         Args:

@@ -20,12 +20,13 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.promise import Promise
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.promises.promise import Promise, promise_for
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import Families, NoisySums
 from utmost.publish.releases.release import Release
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
+from utmost.publish.workloads.planning.strategy import Strategy
 
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
@@ -103,7 +104,7 @@ class RemoteLedger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """The answer at a level, as `Ledger.view`; its table is a dict of columns, or a `NoisySums`."""
         at = level_text(level(epsilon, alpha))
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
@@ -141,7 +142,7 @@ class RemoteLedger:
         """The level that is named, else the only one that the token may see."""
         return level_of_answer(epsilon, alpha, lambda: self.levels(name, version), repr(name))
 
-    def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[AnswerTable]:
+    def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[Any]:
         """The answer that the service gave.
 
         Args:
@@ -231,7 +232,7 @@ class RemoteLedger:
         self,
         name: str,
         table: Any,
-        promise: Promise,
+        promise: Promise | Strategy,
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
@@ -240,13 +241,13 @@ class RemoteLedger:
         request: str | None = None,
         independent: bool = False,
         proposal: str | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """Publish columns of a table at a first level, as `Ledger.publish`.
 
         Args:
             proposal: the name of the approved proposal, where the service asks for one.
         """
-        own = name if dataset is None else dataset
+        own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon, alpha), own, version, None, independent)
         promise.check(table)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
@@ -262,7 +263,7 @@ class RemoteLedger:
         version: int | None = None,
         request: str | None = None,
         proposal: str | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """The release at another level, with the table at hand, as `Ledger.relax`.
 
         Args:
@@ -279,7 +280,7 @@ class RemoteLedger:
         *,
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
-    ) -> dict[str, Answer[AnswerTable]]:
+    ) -> dict[str, Answer[Any]]:
         """Publish several tables in one transaction, as `Ledger.publish_measures`.
 
         Args:
@@ -298,7 +299,7 @@ class RemoteLedger:
         alpha: Number | None = None,
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
-    ) -> dict[str, Answer[AnswerTable]]:
+    ) -> dict[str, Answer[Any]]:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`.
 
         Args:
@@ -315,7 +316,7 @@ class RemoteLedger:
         tables: Mapping[str, CountedTable],
         bodies: list[dict[str, Any]],
         proposals: Mapping[str, str],
-    ) -> dict[str, Answer[AnswerTable]]:
+    ) -> dict[str, Answer[Any]]:
         """The answers to a request about several measures, each with its table and the proposal that allows it."""
         for body in bodies:
             body |= {"proposal": proposals.get(body["name"]), **as_sent(tables[body["name"]])}

@@ -24,7 +24,7 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
 
@@ -65,7 +65,7 @@ def margin_of(noise: Noise, at: Level) -> int | float:
     return noise.margin(at, exact("0.95"))
 
 
-def view_of(release: Published, answer: Answer[AnswerTable]) -> View:
+def view_of(release: Published, answer: Answer[Any]) -> View:
     """An answer of the ledger as it is handed out: nothing in it tells of a larger level."""
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
@@ -249,7 +249,7 @@ class Releases:
         self._proposals.done(meant, proposals)
         return {name: self._view(name, answer) for name, answer in relaxed.items()}
 
-    def _view(self, name: str, answer: Answer[AnswerTable]) -> View:
+    def _view(self, name: str, answer: Answer[Any]) -> View:
         return view_of(self._ledger.release(name, answer.release.version), answer)
 
     @contextmanager

@@ -48,7 +48,7 @@ from utmost.tables.cells.event_batches import Batch, any_column, declared_spelli
 from utmost.tables.cells.event_codes import check_type
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
-from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.adapters import check_columns_exist
 
 KEY_BYTES = 32
 
@@ -377,7 +377,7 @@ def _counted_by_engine(events: Any, rule: "CountingRule") -> tuple[Cells, str]:
         required = "an engine counts over fewer than 2^62 cells"
         raise Unsupported(required, came=frame.kind, where="domain", remedy=remedy)
     schema = frame.schema()
-    check_there(plan.columns, schema.names)
+    check_columns_exist(plan.columns, schema.names)
     for name in plan.who:
         check_type(schema.field(name), name)
     for axis in plan.labelled:

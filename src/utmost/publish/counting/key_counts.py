@@ -27,7 +27,7 @@ from utmost.tables.cells.event_batches import Batch, declared_spelling, read_eve
 from utmost.tables.cells.event_codes import distinct_cells
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
-from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.adapters import check_columns_exist
 from utmost.tables.optional_imports import extra
 
 _KEY = "key"
@@ -160,7 +160,7 @@ def count_keys(
 def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str, KeyShares]:
     """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
-    check_there(wanted, frame.schema().names)
+    check_columns_exist(wanted, frame.schema().names)
     counts: dict[str, int] = defaultdict(int)
     for batch in frame.select(wanted).added_up_by(keys.person, PersonsInBuckets(keys), totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):

@@ -21,7 +21,7 @@ from utmost.publish.counting.event_reader import EventReader
 from utmost.tables.cells.event_batches import Batch, Events
 from utmost.tables.cells.event_codes import Persons, TextsInArrow
 from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
-from utmost.tables.files.spill_file import SetAside
+from utmost.tables.files.spill_file import SpillFile
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers, holds_blanks, is_text
 from utmost.tables.optional_imports import extra
 
@@ -90,8 +90,8 @@ class PersonsInBuckets:
         else:
             yield self._pairs(iter(first), rows)
             return
-        with SetAside(BUCKETS) as held:
-            aside = _Aside(held)
+        with SpillFile(BUCKETS) as spill:
+            aside = _Aside(spill)
             for part in _gathered(chain(first, laid), self.at_once):
                 aside.add(part)
             first.clear()
@@ -146,8 +146,8 @@ class PersonsInBuckets:
 class _Aside:
     """Events on the disk by their bucket, a row of Arrow streams for each."""
 
-    def __init__(self, held: SetAside) -> None:
-        self._held, self.rows = held, np.zeros(BUCKETS, dtype=np.int64)
+    def __init__(self, spill: SpillFile) -> None:
+        self._spill, self.rows = spill, np.zeros(BUCKETS, dtype=np.int64)
         self._secret = token_bytes(SECRET_BYTES)  # nobody can choose names that fall into one bucket
 
     def add(self, table: Any) -> None:
@@ -169,7 +169,7 @@ class _Aside:
                 written = arrow.BufferOutputStream()
                 with ipc.new_stream(written, ordered.schema, options=options) as out:
                     out.write_batch(ordered.slice(end - count, count))
-                self._held.add(bucket, written.getvalue())
+                self._spill.add(bucket, written.getvalue())
         self.rows += counts
 
     def parts(self, least: int) -> Iterator[list[int]]:
@@ -187,7 +187,7 @@ class _Aside:
         """The events of some buckets, as they were written."""
         arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
         for bucket in buckets:
-            for written in self._held.of(bucket):
+            for written in self._spill.read(bucket):
                 yield arrow.Table.from_batches(list(ipc.open_stream(written)))
 
 

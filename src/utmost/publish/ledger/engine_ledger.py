@@ -32,7 +32,7 @@ from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitmen
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.tables.engines.engine_frames import EngineFrame
 from utmost.tables.engines.engines import engine_frame
-from utmost.tables.frames.adapters import LabelledTable, check_there
+from utmost.tables.frames.adapters import LabelledTable, check_columns_exist
 
 
 def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tuple[int, LabelledTable]:
@@ -163,7 +163,7 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     assert known.items is not None
     brought = engine_frame(table)
     names = brought.schema().names
-    check_there((*known.promise.id_column, *known.columns), names)
+    check_columns_exist((*known.promise.id_column, *known.columns), names)
     public = [name for name in names if name in known.public]
     wanted = (*known.promise.id_column, *known.columns, *public)
     names = [name for name in names if name in wanted]

@@ -41,12 +41,13 @@ from utmost.publish.ledger.source import Source, new_source, release_source
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
 from utmost.publish.promises.plan import warn_of_rows
-from utmost.publish.promises.promise import Promise, fitting
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.promises.promise import Promise, fitting, promise_for
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import Families
 from utmost.publish.releases.release import Release
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
+from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.files.saving import check_destination_free
 from utmost.tables.frames.any_table import is_engine_table, published_names
 
@@ -143,7 +144,7 @@ class Ledger(Responding, Accounts, Display):
         self,
         name: str,
         table: Any,
-        promise: Promise,
+        promise: Promise | Strategy,
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
@@ -152,7 +153,7 @@ class Ledger(Responding, Accounts, Display):
         request: str | None = None,
         independent: bool = False,
         progress: Progress | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """Publish columns of a table at a first level.
 
         Published again with the same values and promise, at a level that is stored, it gives the same answer.
@@ -160,8 +161,9 @@ class Ledger(Responding, Accounts, Display):
         Args:
             name: of the release.
             table: as for `release`; of an engine's frame, noise="items" and no responses that the ledger keeps.
-            promise: what is promised of it; of a counted table by `Promise.of_counted`. Identifiers are committed to,
-                with the order of the rows. Without them the ledger goes by the order of the rows alone.
+            promise: what is promised of it, by `Promise.of_counted` for a counted table, or the plan of what to measure
+                of one. Identifiers are committed to, with the order of the rows. Without them the ledger goes by the
+                order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
             independent: confirms that these data are no other dataset's, where a column holds the very values of
@@ -183,7 +185,7 @@ class Ledger(Responding, Accounts, Display):
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        own = name if dataset is None else dataset
+        own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon, alpha), own, version, request, independent)
         rows = fitting(promise, table).rows_of(table)
         if is_engine_table(rows):
@@ -207,7 +209,7 @@ class Ledger(Responding, Accounts, Display):
         version: int | None = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
 
         Args:
@@ -288,7 +290,7 @@ class Ledger(Responding, Accounts, Display):
         table: Any = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
         They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
@@ -312,7 +314,7 @@ class Ledger(Responding, Accounts, Display):
         answer = answer_alone(release, at, response, labels, remembered)
         return replace(answer, _release=Release(self, release.name, release.version))
 
-    def _engine_answer(self, release: Release, at: Level, frame: Any) -> Answer[AnswerTable]:
+    def _engine_answer(self, release: Release, at: Level, frame: Any) -> Answer[Any]:
         """A frame with the released columns as an answer; its values are drawn when the engine evaluates it."""
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
@@ -320,9 +322,7 @@ class Ledger(Responding, Accounts, Display):
         promise = known.promise.as_read(known.columns, public)
         return Answer(frame, promise, known.noise.plan(at), known.rows, remembered, release)
 
-    def publish_measures(
-        self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]
-    ) -> dict[str, Answer[AnswerTable]]:
+    def publish_measures(self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> dict[str, Answer[Any]]:
         """Publish several tables in one transaction, each by a promise and at a level of its own: all of them, or none.
 
         Nobody sees some of them without the others, whatever is cut off and whenever. Made again, the requests get the
@@ -348,7 +348,7 @@ class Ledger(Responding, Accounts, Display):
             warn_of_rows(request.promise.rows)
         loosest = max(requests, key=lambda request: request.level)
         loosest.promise.lasting_noise.warn(loosest.level)
-        published = dict[str, Answer[AnswerTable]]()
+        published = dict[str, Answer[Any]]()
         answers = publish_together(self._log, wanted, self._randomness, None)
         for (request, source), (response, remembered) in zip(wanted, answers, strict=True):
             release = Release(self, request.name, remembered.data_version, tables[request.name])
@@ -363,7 +363,7 @@ class Ledger(Responding, Accounts, Display):
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
-    ) -> dict[str, Answer[AnswerTable]]:
+    ) -> dict[str, Answer[Any]]:
         """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
 
         Args:
@@ -387,9 +387,7 @@ class Ledger(Responding, Accounts, Display):
             requests.append(AnswerRequest(name, at, release.version))
         return self.relax_measures(requests, tables)
 
-    def relax_measures(
-        self, requests: Sequence[AnswerRequest], tables: Mapping[str, Any]
-    ) -> dict[str, Answer[AnswerTable]]:
+    def relax_measures(self, requests: Sequence[AnswerRequest], tables: Mapping[str, Any]) -> dict[str, Answer[Any]]:
         """Relax several releases, each to a level of its own, in one transaction.
 
         Args:
@@ -406,7 +404,7 @@ class Ledger(Responding, Accounts, Display):
         loosest = max(wanted, key=lambda relaxation: relaxation.request.level)
         loosest.release.noise.warn(loosest.request.level)
         answers = relax_together(self._log, wanted, self._randomness, None)
-        relaxed = dict[str, Answer[AnswerTable]]()
+        relaxed = dict[str, Answer[Any]]()
         for relaxation, (response, remembered) in zip(wanted, answers, strict=True):
             request = relaxation.request
             answer = relaxation.source.answer(request.level, response, remembered)

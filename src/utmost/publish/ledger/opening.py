@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from utmost.core.exact import arguments
 from utmost.core.exact.disk import force
@@ -24,7 +25,7 @@ from utmost.publish.ledger.store import Part, Rows, Store
 from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
 from utmost.publish.promises.drawing import BLOCK
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.answer import Answer
 
 _LONGEST_WAIT = 10**6
 Place = str | Path
@@ -268,7 +269,7 @@ def _parts(source: Rows) -> Iterator[Part]:
         yield event, part, content
 
 
-def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Answer[AnswerTable]:
+def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Answer[Any]:
     """The released columns at the level whose key this is, from a copy of a sealed ledger.
 
     The key opens its level and no other, and opens it only where every public fact about the release is as it was
@@ -297,7 +298,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
 
 
-def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[AnswerTable]:
+def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]:
     events = [(read_event(number, body), mac) for number, body, mac in rows.events()]
     state = folded(State(0, START), events)
     release = state.release(name, version)
@@ -315,7 +316,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Answ
     )
 
 
-def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> Answer[AnswerTable]:
+def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> Answer[Any]:
     response = release.responses[level]
     seal = recipient_seal(key, state.identity, release, level)
     blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)

@@ -35,7 +35,7 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.tables.frames.any_table import adapter_of, table_of
 
@@ -240,7 +240,7 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
 
 def answer_alone(
     release: Published, level: Level, response: Response, labels: Named, remembered: LedgerFacts
-) -> Answer[AnswerTable]:
+) -> Answer[Any]:
     """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 
     Args:

@@ -32,7 +32,7 @@ from utmost.publish.promises.declared_columns import check_no_copy, chosen_colum
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Response
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_tables import answer_table
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
@@ -103,7 +103,7 @@ class Source:
                     remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
 
-    def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> Answer[AnswerTable]:
+    def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> Answer[Any]:
         """A response as it is returned to whoever brought the table: that table, with released values in it."""
         noise = self.promise.lasting_noise
         plan, columns, written = noise.plan(level), tuple(response), noise.written(level, response)

@@ -10,7 +10,7 @@ from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange
-from utmost.tables.frames.adapters import Column, check_there, named
+from utmost.tables.frames.adapters import Column, check_columns_exist, named
 
 
 def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: Any) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_colu
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
     if id_column is not None and not isinstance(id_column, str):
         raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
-    check_there((*chosen, *(() if id_column is None else (id_column,))), names)
+    check_columns_exist((*chosen, *(() if id_column is None else (id_column,))), names)
     for name in chosen:
         if chosen.count(name) > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
@@ -47,7 +47,7 @@ def declared_columns(
     (('ward',), ('name',))
     """
     kept, dropped = listed_names(public, "public"), listed_names(drop, "drop")
-    check_there((*kept, *dropped), names)
+    check_columns_exist((*kept, *dropped), names)
     for name in names:
         lists = [said for said, of in (("columns", chosen), ("public", kept), ("drop", dropped)) if name in of]
         if len(lists) > 1:

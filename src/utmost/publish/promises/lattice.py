@@ -15,7 +15,7 @@ from utmost.core.sampling.integers import Integers, minus, narrowed, uniform_int
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NotANumber, OutOfRange
 from utmost.publish.promises.declared_columns import read_numbers
-from utmost.tables.cells.cell_values import Cells, integer_cells, real_cells
+from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cells
 
 _LARGEST = 10**100  # each digit costs doublings, and the laws take no more
 
@@ -56,12 +56,12 @@ class Lattice:
         """The level of one step of the geometric part."""
         return level.scaled(self.share * self.block / (self.cells * self.sensitivity))
 
-    def read(self, values: Any) -> Cells:
+    def read(self, values: Any) -> CellValues:
         """The values in steps."""
         return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent)
 
     @staticmethod
-    def steps(cells: Cells) -> Integers:
+    def steps(cells: CellValues) -> Integers:
         """The values read, in a row of int64 or of Python ints; the row is a copy."""
         row = cells.integers(0, cells.size)
         return row.copy() if row.dtype == object else row.astype(np.int64)

@@ -17,7 +17,7 @@ from utmost.core.sampling.level_draws import bridge_noise, tightening_noise
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange
 from utmost.publish.promises.lattice import Lattice, lattice_of
-from utmost.tables.cells.cell_values import Cells, where_is
+from utmost.tables.cells.cell_values import CellValues, where_is
 
 Law = Geometric | Relaxing | Tightening | Bridge
 
@@ -267,7 +267,7 @@ def bridged(
     return bridge_noise(Bridge(start, at, to), apart, randomness=randomness, method=method)
 
 
-def _on_grid(lattice: Lattice, read: Cells, values: Any) -> Integers:
+def _on_grid(lattice: Lattice, read: CellValues, values: Any) -> Integers:
     """The values in steps, all of which must lie on the grid."""
     integers = lattice.steps(read)
     if lattice.exponent is not None:

@@ -32,7 +32,7 @@ from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import Lattice, whole_sensitivity
 from utmost.publish.promises.table_statements import law_parameters, promise
 from utmost.publish.promises.values import noised_by
-from utmost.tables.cells.columns import Place, integer_column, real_column
+from utmost.tables.cells.columns import RowName, integer_column, real_column
 
 
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
@@ -89,7 +89,7 @@ class NoisePlan(Protocol):
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
 
-    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+    def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The values of a column as `noised` takes them.
 
         Raises:
@@ -131,7 +131,7 @@ class CellPlan(Display):
     margin: int | float
     grid: Fraction | None
 
-    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+    def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The values of a column: reals where there is a grid, whatever the law of its steps; else integers."""
         return (integer_column if self.grid is None else real_column)(column, name, place)
 

@@ -28,7 +28,7 @@ from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_p
 from utmost.publish.promises.promised_noise import GeneralPlan, Noise, Response
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
 from utmost.tables.cells.cell_values import read_reals
-from utmost.tables.cells.columns import Place, exact_column, real_column
+from utmost.tables.cells.columns import RowName, exact_column, real_column
 
 # P(|V| > t/e) < 2^n exp(-t/2), which is below 2^-512 at t = 712 + 2n: far below the chance of guessing a key.
 _TAIL = 712
@@ -194,7 +194,7 @@ class PointPlan(GeneralPlan):
             "confidence": float(self.confidence),
         }
 
-    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+    def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The coordinates of a column."""
         return real_column(column, name, place)
 

@@ -335,6 +335,16 @@ class Promise(Display):
         return replace(self, part=part)
 
 
+def promise_for(promise: "Promise | Strategy", table: Any) -> Promise:
+    """The promise of a table; a plan stands for that of its sums, for the part that a counted table is."""
+    from utmost.publish.workloads.planning.strategy import Strategy
+
+    if not isinstance(promise, Strategy):
+        return instance(promise, Promise, "promise")
+    counted: Any = table if isinstance(table, ProvedTable) else None
+    return Promise(noise=promise, part=None if counted is None else counted.part)
+
+
 def fitting(promise: Promise, table: Any) -> Promise:
     """The promise, found to be one and to fit a table.
 

@@ -27,7 +27,7 @@ from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import NoisePlan
 from utmost.publish.promises.table_statements import assumed_line
-from utmost.tables.cells.columns import Place
+from utmost.tables.cells.columns import RowName
 from utmost.tables.files.opened_tables import opened_table
 
 CONFIDENCE = Fraction(19, 20)
@@ -325,7 +325,7 @@ class GeneralPlan(Display):
         """Warn of a level at which practically nobody is protected."""
         self.noise.warn(self.level)
 
-    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+    def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The values of a column, as a memory reads them."""
         return self.noise.cells(column, name, place)
 

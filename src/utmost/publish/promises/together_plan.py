@@ -41,7 +41,7 @@ from utmost.publish.workloads.measuring.cells_together import (
     ways_together,
 )
 from utmost.publish.workloads.planning.signed_search import LARGEST_GROUP
-from utmost.tables.cells.columns import Place, integer_column
+from utmost.tables.cells.columns import RowName, integer_column
 
 _MOST_KINDS = 16
 
@@ -95,7 +95,7 @@ class TogetherPlan(Display):
         """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
         plan_release(self.level, unit=self.unit).warn()
 
-    def read(self, column: Any, name: str, place: Place) -> Integers:
+    def read(self, column: Any, name: str, place: RowName) -> Integers:
         """The values of a column of integers."""
         return integer_column(column, name, place)
 

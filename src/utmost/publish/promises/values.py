@@ -18,7 +18,7 @@ from utmost.core.sampling.draw import CHUNK, Method, draws, on_grid, sample
 from utmost.core.sampling.grid import unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, add, joined
 from utmost.core.sampling.random_bits import Randomness, secure
-from utmost.tables.cells.cell_values import Cells, integer_cells, real_cells
+from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cells
 
 
 def add_noise(
@@ -88,7 +88,7 @@ def noised_by(
     return released.reshape(cells.shape)
 
 
-def _sums(cells: Cells, law: IntegerLaw, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
+def _sums(cells: CellValues, law: IntegerLaw, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
     noise = draws(law, cells.size, randomness=randomness, method=method)
     for start, part in zip(range(0, cells.size, CHUNK), noise, strict=True):
         yield add(cells.integers(start, start + part.size), part)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:  # a release of one table loads none of them before it is aske
     from utmost.tables.axes.domain import Where
 
 Table = TypeVar("Table", covariant=True)
-
-AnswerTable: TypeAlias = "LabelledTable | NoisySums"
-"""The values of an answer: the released table; the measured sums, where the promise is by a plan."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

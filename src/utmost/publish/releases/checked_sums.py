@@ -14,7 +14,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import NoisePlan
-from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promise import Promise, fitting, promise_for
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.values import noised_by
@@ -83,12 +83,9 @@ def counted_for(table: CountedTable | NDArray[Any], strategy: Strategy) -> tuple
         OutOfRange, WrongKind: for a unit that cannot be one of sums.
         BadTable: for cells that are no integers, or of another shape.
     """
-    promise = Promise(noise=strategy)
     own = strategy.unit, "columns:", None, strategy.together
     counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *own)
-    promise = promise.of_part(counted.part)
-    promise.check(counted)
-    return counted, promise
+    return counted, fitting(promise_for(strategy, counted), counted)
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:

@@ -32,7 +32,7 @@ from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.once import statement_before
 from utmost.tables.engines.engine_frames import EngineFrame
 from utmost.tables.engines.engines import engine_frame
-from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.adapters import check_columns_exist
 from utmost.tables.frames.arrow_identifiers import check_identifier, is_text
 from utmost.tables.optional_imports import extra
 
@@ -144,7 +144,7 @@ class ReleasableFrame:
             remedy += "evaluating twice gives the same values."
             required = "a frame that an engine evaluates must name the column that says which item a row is"
             raise OutOfRange(required, came="none", where="id_column", remedy=remedy)
-        check_there(identifiers, names)
+        check_columns_exist(identifiers, names)
         for name in identifiers:
             check_identifier(schema.field(name).type, name)
         chosen = chosen_columns(promise.columns, names, None)

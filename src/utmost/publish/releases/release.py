@@ -7,7 +7,7 @@ from utmost.core.exact.display import Display, brief, one_line
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.errors import NeedsTable, UtmostError
-from utmost.publish.releases.answer import Answer, AnswerTable
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.tables.engines.engines import is_engine_frame
 
@@ -25,10 +25,10 @@ class Memory(Protocol):
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels at which a release was answered, strictest first."""
 
-    def relax(self, name: str, table: Any, *, epsilon: Level, version: int | None = None) -> Answer[AnswerTable]:
+    def relax(self, name: str, table: Any, *, epsilon: Level, version: int | None = None) -> Answer[Any]:
         """The answer at any level, with the table at hand."""
 
-    def view(self, name: str, *, epsilon: Level, version: int | None = None) -> Answer[AnswerTable]:
+    def view(self, name: str, *, epsilon: Level, version: int | None = None) -> Answer[Any]:
         """The answer at a level up to the largest that was answered."""
 
 
@@ -75,7 +75,7 @@ class Release(Display):
 
     def at(
         self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, table: Any = None
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """The answer at a level. Asked again, it is the same answer.
 
         A level up to the largest one answered costs nothing more, and needs no table.
@@ -98,7 +98,7 @@ class Release(Display):
 
     def relax(
         self, table: Any = None, *, epsilon: Number | Level | None = None, alpha: Number | None = None
-    ) -> Answer[AnswerTable]:
+    ) -> Answer[Any]:
         """The answer at another level, with the table; see `Ledger.relax`.
 
         Args:
@@ -111,7 +111,7 @@ class Release(Display):
         """
         return self.at(level(epsilon, alpha), table=table)
 
-    def view(self, *, epsilon: Number | Level | None = None, alpha: Number | None = None) -> Answer[AnswerTable]:
+    def view(self, *, epsilon: Number | Level | None = None, alpha: Number | None = None) -> Answer[Any]:
         """The answer at a level up to the largest that was answered; nothing is spent, see `Ledger.view`.
 
         Args:
@@ -140,6 +140,6 @@ class Release(Display):
             raise NeedsTable("a release must have an answer", came="none that may be seen", where=repr(self.name))
         return max(levels)
 
-    def _kept(self, answer: Answer[AnswerTable]) -> Answer[AnswerTable]:
+    def _kept(self, answer: Answer[Any]) -> Answer[Any]:
         """The answer, with this release as its history: it holds the table where this one does."""
         return replace(answer, _release=self)

@@ -32,9 +32,9 @@ from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.once import statement_before
 from utmost.tables.cells.columns import not_distinct
-from utmost.tables.files.file_pieces import Columns, FilePiece, FilePieces
-from utmost.tables.files.spill_file import SetAside
-from utmost.tables.frames.adapters import check_there
+from utmost.tables.files.file_pieces import FilePiece, FilePieces, ReleasedColumns
+from utmost.tables.files.spill_file import SpillFile
+from utmost.tables.frames.adapters import check_columns_exist
 
 State = tuple[tuple[int, int, int], ...]
 """For each file, its size, when it was written last, and which one it is."""
@@ -89,7 +89,7 @@ class StreamedTable:
         kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}
         return self.source.write(file, self._released(), self.after, self.left_out, kinds)
 
-    def _released(self) -> Iterator[tuple[FilePiece, Columns]]:
+    def _released(self) -> Iterator[tuple[FilePiece, ReleasedColumns]]:
         before = 0
         for piece in self.source.pieces():
             found: dict[str, NDArray[Any]] = {}
@@ -105,7 +105,7 @@ class StreamedTable:
             came = f"{before} rows" if before != self.rows else "another file"
             raise BadTable("the file must not change while it is released", came=came, where=str(self.source.path))
 
-    def _show(self, piece: FilePiece, found: Columns) -> None:
+    def _show(self, piece: FilePiece, found: ReleasedColumns) -> None:
         few = range(min(piece.rows, _SHOWN - len(self.shown)))
         if few:
             columns = [found[name] if name in found else piece.column(name) for name in self.names]
@@ -167,10 +167,10 @@ def _checked_rows(
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
     rows = 0
     copies = {(name, released) for name in public for released in chosen}
-    with SetAside(_BUCKETS) as aside:
-        seen = _SeenOnce(aside, id_column)
+    with SpillFile(_BUCKETS) as spill:
+        seen = _SeenOnce(spill, id_column)
         for piece in source.pieces():
-            check_there(chosen, source.names)
+            check_columns_exist(chosen, source.names)
             true = {name: plan.read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
             copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
             seen.add(piece)
@@ -184,8 +184,8 @@ def _checked_rows(
 class _SeenOnce:
     """Whether identifiers come once: their tags wait on the disk in parts, each of which fits into memory."""
 
-    def __init__(self, aside: SetAside, name: str | None) -> None:
-        self._aside, self._name, self._secret = aside, name, entropy(SECRET_BYTES)
+    def __init__(self, spill: SpillFile, name: str | None) -> None:
+        self._spill, self._name, self._secret = spill, name, entropy(SECRET_BYTES)
 
     def add(self, piece: FilePiece) -> None:
         if self._name is None:
@@ -196,7 +196,7 @@ class _SeenOnce:
         ends = np.cumsum(np.bincount(buckets, minlength=_BUCKETS))
         for bucket, part in enumerate(np.split(tags[order], ends[:-1])):
             if len(part):
-                self._aside.add(bucket, part.tobytes())
+                self._spill.add(bucket, part.tobytes())
 
     def check(self, path: Path) -> None:
         """Check that no two are equal.
@@ -205,7 +205,7 @@ class _SeenOnce:
             BadTable: where two are; they are on the disk by their tags alone, so nobody can say in which rows.
         """
         for bucket in range(_BUCKETS):
-            tags: Tags = np.frombuffer(b"".join(self._aside.of(bucket)), np.uint64).reshape(-1, 2)
+            tags: Tags = np.frombuffer(b"".join(self._spill.read(bucket)), np.uint64).reshape(-1, 2)
             try:
                 check_unique(tags)
             except BadTable:

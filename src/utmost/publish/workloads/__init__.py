@@ -1,1 +1,1 @@
-"""What sums are wanted, and which strategy measures them."""
+"""Wanted sums, and the strategy that measures them."""

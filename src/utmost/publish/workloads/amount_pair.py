@@ -43,7 +43,7 @@ class AmountColumn:
     Attributes:
         name: its column; that of its margins ends in "_margin".
         weights: the factor of each part.
-        amount: in whose unit the answer is; None for numbers of events.
+        amount: Amount in whose unit the answer is; None for numbers of events.
     """
 
     name: str
@@ -62,7 +62,7 @@ class AmountPair:
 
     Attributes:
         domain: the domain that has the axis.
-        amount: what is summed, between which ends.
+        amount: Summed column, with its two ends.
         place: the place of the axis.
     """
 
@@ -206,7 +206,7 @@ class AmountPair:
         return replace(part, sums=sums, answers=self.size * part.answers)
 
     def one_part(self, workload: Workload) -> Workload:
-        """What is wanted of each part, over the domain without their axis.
+        """The wanted sums of each part, over the domain without their axis.
 
         All have noise of one distribution, and none in common, so that a plan for one is a plan for all.
         """
@@ -219,7 +219,7 @@ class AmountPair:
         return Workload.of_parts(Domain(axes), parts)
 
     def one_part_unit(self, unit: Unit) -> Unit:
-        """What one individual changes in each part, of which nothing else is promised."""
+        """The change by one individual in each part, of which nothing else is promised."""
         amount = Amount(self.amount.name, self.amount.step)
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_all=unit.in_all)
 

@@ -18,7 +18,7 @@ class WholeRows:
 
     Attributes:
         domain: that has it.
-        place: of the axis.
+        place: Place of the axis.
     """
 
     domain: Domain

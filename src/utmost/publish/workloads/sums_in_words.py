@@ -32,7 +32,7 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
     """Which cells a sum takes, as `Domain.selection` reads it, from texts of the form ``LEVEL=LABEL,LABEL``.
 
     Args:
-        texts: for each level, its labels with commas between, or of bins a range ``LOW..HIGH``; levels that are not
+        texts: Labels with commas between for each level, or of bins a range ``LOW..HIGH``; levels that are not
             named are summed over.
 
     Raises:
@@ -79,7 +79,7 @@ def read_wanted(
 
     Args:
         domain, texts: the domain, and what is wanted of it.
-        per_answer: as for `Workload`.
+        per_answer: See `Workload`.
         without: an axis that "tables of 2 columns" do not mean: that of the two parts of an amount.
 
     >>> from utmost.workloads import bins
@@ -247,7 +247,7 @@ def _longest(text: str, at: int, names: Sequence[str], stops: str = _STOPS) -> s
 
 
 def _piece(text: str, at: int) -> str:
-    """What stands there, up to a space, a comma or an equals sign."""
+    """The text up to a space, a comma or an equals sign."""
     return text[at : next((place for place in range(at, len(text)) if text[place] in _STOPS), len(text))]
 
 

@@ -42,9 +42,9 @@ class Part(Display):
     """Sums of one kind that are wanted together.
 
     Attributes:
-        name: of which groups, labels, ranges they are; the empty text for the total.
-        weight: of their mean variance, > 0.
-        sums: for each axis, the sums along it; an answer takes one of each.
+        name: Name by groups, labels and ranges; the empty text for the total.
+        weight: Weight of their mean variance, > 0.
+        sums: Sums along each axis; an answer takes one of each.
         answers: how many answers there are.
     """
 
@@ -94,7 +94,7 @@ class Workload(Display):
 
     Args:
         domain: the declared domain.
-        wanted: for each wanted family, its weight, > 0. A family is named by its levels, and may be narrowed to a label
+        wanted: Weight of each wanted family, > 0. A family is named by its levels, and may be narrowed to a label
             of a level: ``"department sex outcome=admitted"``, or ``("department", ("outcome", "not admitted"))`` where
             names or labels have spaces. The empty text is the total.
         per_answer: whether a weight is that of each answer's variance; else it is the weight of the family's mean
@@ -164,7 +164,7 @@ class Workload(Display):
         """The sums of so many neighbouring values of an axis, wherever they begin; of several axes the boxes of a size.
 
         Args:
-            lengths: for each axis, how many values, from 1 to its size.
+            lengths: Number of values along each axis, from 1 to its size.
 
         >>> from utmost.workloads import bins
         >>> Workload.windows(Domain(day=bins(28)), {"day": 7})
@@ -193,9 +193,9 @@ class Workload(Display):
         """The sums that integer matrices weigh: for each row of an axis' matrix, the values times its entries.
 
         Args:
-            rows: for each axis, a matrix, (rows, values), of integers below 2^31 in size, no row zero throughout; of
+            rows: Matrix for each axis, (rows, values), of integers below 2^31 in size, no row zero throughout; of
                 several axes an answer takes one row of each.
-            name: what the rows are called.
+            name: Name of the rows.
 
         >>> Workload.weighed(Domain(grade=range(3)), {"grade": [[-1, 0, 1], [0, 1, 2]]})
         Workload(rows of grade: 2 answers, weight 1)
@@ -299,7 +299,7 @@ class Workload(Display):
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """For each part, the coarsest family that determines it, each family once."""
+        """The coarsest family that determines each part, each family once."""
         return tuple(dict.fromkeys(part.family(self.domain) for part in self.parts))
 
     @property

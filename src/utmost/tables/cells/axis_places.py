@@ -1,4 +1,4 @@
-"""From a column to the place of each cell among the values of an axis: labels, bins, periods."""
+"""Readers of columns: the place of each cell among the values of an axis (labels, bins, periods)."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.tables.axes.axes import Axis, label_text, plain
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import is_missing, missing_floats
-from utmost.tables.cells.event_codes import DECLARE, MISSING, OUTSIDE, Places, by_cell, missing_place, refused_cell
+from utmost.tables.cells.event_codes import DECLARE, MISSING, OUTSIDE, PlaceReader, by_cell, missing_place, refused_cell
 from utmost.tables.cells.odd_cells import TEXT_KIND, odd_number
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.cells.time_cells import period_reader
@@ -23,19 +23,19 @@ _INT64 = np.iinfo(np.int64)
 _MOST = 1 << 16
 
 
-def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> Places:
-    """The reader of one axis's column: the place of each cell of a type that is read, from a table made once.
+def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> PlaceReader:
+    """The reader of one axis's column: it returns the place of each cell.
 
     Args:
-        axis: with the marks that are declared for its column.
-        name: of the column.
-        general: the marks that are declared for the whole table.
+        axis: Axis with one column.
+        name: Name of the column, for messages.
+        general: Marks that are declared for the whole table; those of the axis are added.
 
     Raises:
-        OutOfRange: for a blank label, since a blank cell is a missing one.
-        BadTable: from the reader, for cells of a listed axis that are neither text nor integers (nor truth values,
-            where those are listed); for cells of bins that are no numbers, and cells of periods that say no time, or
-            more than a period; where text that spells none is put to an ``other`` and refused without one.
+        OutOfRange: For a blank label, since a blank cell is a missing one.
+        BadTable: From the reader: for cells of a listed axis that are neither text nor integers (nor truth values,
+            where those are listed), cells of bins that are no numbers (text is counted as ``other`` where there is
+            one), and cells of periods that are no time or are longer than a period.
 
     >>> from utmost.workloads import bins, plain
     >>> places_on(plain(["A", "B"]), "department")(["B", "C", None, "nan"]).tolist()
@@ -54,7 +54,13 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> Places:
         return _age_reader(axis, name, spelling)
     if axis.edges is not None:
         return _bin_reader(axis, outside, name, spelling)
-    padded, floats, missing = _without_zeros(labels), _as_floats(labels), missing_place(axis)
+    # The integers among the labels as text of floats, which is what is left of them beside a missing
+    # cell: "1.0".
+    padded, floats, missing = (
+        _without_zeros(labels),
+        frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label)),
+        missing_place(axis),
+    )
 
     def place(cell: Any) -> int:
         text = axis.text(cell)
@@ -87,11 +93,6 @@ _PADDED = re.compile(r"0[0-9]{1,99}")
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,15})")
 
 
-def _as_floats(labels: Iterable[str | None]) -> frozenset[str]:
-    """The integers among the labels as text of floats, which is what is left of them beside a missing cell: "1.0"."""
-    return frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label))
-
-
 def _lost_zeros(name: str) -> BadTable:
     remedy = (
         "Read the column as text, as pandas.read_csv(..., dtype=str) does, or list the values as the data have them."
@@ -104,7 +105,7 @@ def _lost_zeros(name: str) -> BadTable:
     )
 
 
-def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> Places:
+def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> PlaceReader:
     """The reader by a place for each distinct cell, which is remembered from batch to batch where it is text or int."""
     known: dict[str | int, int] = {}
 
@@ -120,7 +121,7 @@ def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> Places
     return lambda column: by_cell(column, axis, name, remembered)
 
 
-def _age_reader(axis: Axis, name: str, spelling: Spelling) -> Places:
+def _age_reader(axis: Axis, name: str, spelling: Spelling) -> PlaceReader:
     """Birth dates among the days on which an age was reached, from the last of these back; later ones are outside."""
     births = period_reader(axis.births, name, spelling)
 
@@ -132,7 +133,7 @@ def _age_reader(axis: Axis, name: str, spelling: Spelling) -> Places:
     return read
 
 
-def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling) -> Places:
+def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling) -> PlaceReader:
     assert axis.edges is not None, "only bins have edges"
     bins, missing = len(axis.edges) - 1, missing_place(axis)
     finite, is_open = [edge for edge in axis.edges if isinstance(edge, Fraction)], axis.edges[0] == -np.inf

@@ -1,7 +1,7 @@
 """Reading the numbers that are to be released: every one of them, before anything is drawn.
 
-What is read is the number, in whatever type it came: 3, 3.0 and Decimal(3) are one and the same value to a release. A
-refusal names the place and the kind of what stood there, never the value.
+The type does not matter: 3, 3.0 and Decimal(3) are the same value to a release. A refusal names the place and the kind
+of a bad value, never the value.
 """
 
 import sys
@@ -30,13 +30,13 @@ _REPLACE = "Drop or replace it before the release."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CellValues:
     """Values that have been read.
 
     Attributes:
-        size: how many there are.
-        integers: from start and stop to the values in between, as integers: themselves, or on the grid.
-        shape: of what came; None for a bare number.
+        size: Number of values.
+        integers: Function from start and stop to these values as integers: themselves, or on the grid.
+        shape: Shape of the input; None for a bare number.
     """
 
     size: int
@@ -44,7 +44,7 @@ class Cells:
     shape: tuple[int, ...] | None
 
 
-def integer_cells(values: Any) -> Cells:
+def integer_cells(values: Any) -> CellValues:
     """The values for a release on the integers; floats, Decimals and Fractions that are integers among them.
 
     Raises:
@@ -56,15 +56,15 @@ def integer_cells(values: Any) -> Cells:
         flat = narrowed(_each(flat, shape, _integer))
     elif kind == "u":
         wide = object if flat.max(initial=0) >= 1 << 63 else np.int64
-        return Cells(flat.size, lambda start, stop: flat[start:stop].astype(wide), shape)
+        return CellValues(flat.size, lambda start, stop: flat[start:stop].astype(wide), shape)
     elif kind == "f":
         flat = _integral(flat, shape)
     elif kind != "i" and flat.size:
         raise _refusal(flat, 0, shape, _NO_INTEGER, None)
-    return Cells(flat.size, lambda start, stop: flat[start:stop], shape)
+    return CellValues(flat.size, lambda start, stop: flat[start:stop], shape)
 
 
-def real_cells(values: Any, exponent: int) -> Cells:
+def real_cells(values: Any, exponent: int) -> CellValues:
     """The values for a release on the reals, as integers on the grid of width 2^-exponent.
 
     Floats, integers, Fractions and Decimals are each taken for exactly the number that they are.
@@ -73,7 +73,7 @@ def real_cells(values: Any, exponent: int) -> Cells:
         NotANumber: naming the place of the first value that is no finite number.
     """
     flat, shape = read_reals(values)
-    return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent), shape)
+    return CellValues(flat.size, lambda start, stop: snapped(flat[start:stop], exponent), shape)
 
 
 def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
@@ -186,7 +186,7 @@ def _refusal(
 
 
 def kind_of(value: Any) -> str:
-    """What stood where a number was wanted, for the message: its kind alone, since the value is confidential.
+    """The kind of a value that is no number, for messages, which must not show the confidential value.
 
     >>> [kind_of(value) for value in (None, "9876543x", 2.5, float("inf"), True, [1])]
     ['nothing (a missing value)', 'text', 'a number that is not whole', 'no finite number', 'a truth value', 'a list']

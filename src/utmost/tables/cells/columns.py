@@ -19,7 +19,7 @@ from utmost.tables.cells.cell_values import exactly, is_masked_array, kind_of
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.frames.adapters import Column, check_column
 
-Place = Callable[[int], str]
+RowName = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""
 
 _INT64 = np.iinfo(np.int64)
@@ -28,7 +28,7 @@ _REALS = 'Add numbers="reals" for real values.'
 SMALLER_UNIT = "Give whole numbers, in a smaller unit where there is one, such as cents."
 
 
-def integer_column(column: Column, name: str, place: Place, *, not_whole: str = _REALS) -> NDArray[Any]:
+def integer_column(column: Column, name: str, place: RowName, *, not_whole: str = _REALS) -> NDArray[Any]:
     """The cells of an integer column: int64 where they fit, else an object array of Python ints.
 
     A float or Decimal that is an integer is read as that number (a dataframe keeps counts so after a join).
@@ -37,7 +37,7 @@ def integer_column(column: Column, name: str, place: Place, *, not_whole: str = 
         column: array or sequence, shape (rows,).
         name: the column's name, for the message.
         place: names a row, for the message.
-        not_whole: what mends a number that is not whole, for the message.
+        not_whole: Remedy for a number that is not whole, for the message.
 
     Raises:
         BadTable: at the first cell that is missing, NaN, infinite, fractional, text, boolean or anything else.
@@ -58,7 +58,7 @@ def integer_column(column: Column, name: str, place: Place, *, not_whole: str = 
     return whole
 
 
-def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
+def real_column(column: Column, name: str, place: RowName) -> NDArray[Any]:
     """The cells of a real column: float64 where all are floats, else an object array of Fractions.
 
     Numbers that are not floats (ints, Decimals, Fractions: among them every number read from text) are kept exactly,
@@ -78,7 +78,7 @@ def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     return objects(_real(cell, row, name, place) for row, cell in enumerate(cells))
 
 
-def check_distinct(column: Column, name: str, place: Place) -> None:
+def check_distinct(column: Column, name: str, place: RowName) -> None:
     """Check that no identifier is missing or stands in two rows.
 
     Raises:
@@ -123,7 +123,7 @@ def not_distinct(came: str, where: str) -> BadTable:
     return BadTable("identifiers must be distinct", came=came, where=where, remedy=remedy)
 
 
-def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:
+def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
     """The column where it is a plain one-dimensional NumPy array, None where it is another sequence."""
     check_column(column, name)
     if not isinstance(column, np.ndarray):
@@ -141,7 +141,7 @@ def _integers(cells: list[int]) -> NDArray[Any]:
     return np.array(cells, dtype=object)
 
 
-def _integer(cell: Any, row: int, name: str, place: Place, not_whole: str) -> int:
+def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str) -> int:
     if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
         return int(cell)
     if isinstance(cell, float | np.floating | Decimal | Fraction):
@@ -151,7 +151,7 @@ def _integer(cell: Any, row: int, name: str, place: Place, not_whole: str) -> in
     raise _refusal(cell, row, name, place, "an integer", not_whole)
 
 
-def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
+def _real(cell: Any, row: int, name: str, place: RowName) -> Fraction:
     if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool):
         number = Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
         if number is not None:
@@ -159,7 +159,7 @@ def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
     raise _refusal(cell, row, name, place, "a finite number")
 
 
-def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str, not_whole: str = _REALS) -> BadTable:
+def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str = _REALS) -> BadTable:
     from utmost.tables.cells.odd_cells import MISSING_KIND, odd_number  # read where something is refused
 
     came, remedy = kind_of(cell), _remedy(cell, not_whole)
@@ -173,7 +173,7 @@ _CAST = "Make the column one of numbers."
 _FILL = "Fill it or drop the row: whether a value is missing is itself information about individuals."
 
 
-def _where(row: int, name: str, place: Place) -> str:
+def _where(row: int, name: str, place: RowName) -> str:
     return f"{place(row)}, column {name!r}"
 
 
@@ -234,7 +234,10 @@ def number_cells(column: Any, spelling: Spelling) -> Any:
 
         kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
         is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
-        if is_number and not (spelling.missing_numbers and _has_marked(column, spelling)):
+        # Whether some number of an Arrow column is a missing mark.
+        if is_number and not (
+            spelling.missing_numbers and any(is_marked(cell, spelling) for cell in column.unique().to_pylist())
+        ):
             return column
         column = column.to_pylist()
     elif isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
@@ -271,11 +274,6 @@ def is_marked(cell: Any, spelling: Spelling) -> bool:
         number = exactly(cell)
         return number is not None and spelling.marks_number(number)
     return False
-
-
-def _has_marked(column: Any, spelling: Spelling) -> bool:
-    """Whether some number of an Arrow column is a missing mark."""
-    return any(is_marked(cell, spelling) for cell in column.unique().to_pylist())
 
 
 def exact_column(column: NDArray[Any]) -> NDArray[Any]:

@@ -31,10 +31,10 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spellin
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
-        name: of the column, for the message.
-        before: how many rows came before these.
-        amount: says the step.
-        spelling: the marks that are declared for text.
+        name: Name of the column, for messages.
+        before: Number of earlier rows, for messages.
+        amount: Amount whose step is rounded to.
+        spelling: Marks that are declared for text.
 
     >>> rounded_amounts([0.125, 0.375, 2], "spent", 0, Amount("spent", "0.25")).tolist()
     [0, 2, 8]
@@ -42,7 +42,10 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spellin
     cells, step = _plain(number_cells(column, spelling), amount.step)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
         return _whole(cells, step)
-    few = _distinct(cells)
+    # The distinct cells of a list of integers and decimals, of which amounts of money have few; else
+    # None.
+    is_listed = isinstance(cells, list) and set(map(type, cells)) <= {int, Decimal}
+    few = list(dict.fromkeys(cells)) if is_listed and not any(map(_is_signal, cells)) else None
     try:
         read = real_column(cells if few is None else few, name, lambda row: f"row {before + row + 1}")
     except BadTable:
@@ -55,7 +58,7 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spellin
 
 
 def without_missing(column: Any, spelling: Spelling = PLAIN) -> tuple[Any, NDArray[np.bool_]]:
-    """The column with 0 in place of missing amounts, and which these are.
+    """The column with 0 in place of missing amounts, and a mask of these.
 
     >>> column, missing = without_missing(["7", "NA", None], Spelling(missing_marks=["NA"]))
     >>> column, missing.tolist()
@@ -80,12 +83,6 @@ def without_missing(column: Any, spelling: Spelling = PLAIN) -> tuple[Any, NDArr
     if not gone.any():
         return cells, gone
     return [0 if missing else cell for cell, missing in zip(cells, gone.tolist(), strict=True)], gone
-
-
-def _distinct(cells: Any) -> list[Any] | None:
-    """The distinct cells of a list of integers and decimals, of which amounts of money have few; else None."""
-    is_listed = isinstance(cells, list) and set(map(type, cells)) <= {int, Decimal}
-    return list(dict.fromkeys(cells)) if is_listed and not any(map(_is_signal, cells)) else None
 
 
 def _is_signal(cell: Any) -> bool:

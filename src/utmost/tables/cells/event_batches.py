@@ -20,7 +20,7 @@ from utmost.tables.files.csv_table import CsvPieces, CsvTable, spelling_of
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces
 from utmost.tables.frames import dataframes
-from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.adapters import check_columns_exist
 from utmost.tables.frames.any_table import adapter_of
 from utmost.tables.frames.pandas_frames import cells_of_categories, is_categorical
 from utmost.tables.optional_imports import extra
@@ -76,17 +76,50 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     """
     if isinstance(events, Path):
         if events.is_dir() or events.suffix.lower() in files.PARQUET:
-            return _from_parquet(events, wanted)
+            whole = ParquetPieces.of(events)
+            check_columns_exist(wanted, whole.names)
+            wanted = wanted or any_column(whole.names)
+            return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), False, whole.folders)
         events = files.read(events, as_events=True)
     if isinstance(events, CsvTable):
-        return _from_csv(events, wanted, values)
+        check_columns_exist(wanted, events.header)
+        wanted = wanted or any_column(events.header)
+        in_arrow = events.rows >= _MANY and find_spec("pyarrow") is not None
+        return Events("columns:", events.rows, lambda: _csv_batches(events, wanted, values, in_arrow), in_memory=False)
     if isinstance(events, list):
         events = _columns_of_rows(events)
     if isinstance(events, np.ndarray) and events.dtype.names is not None:
         events = {name: events[name] for name in events.dtype.names}
     if isinstance(events, Mapping):
-        return _from_columns(events, wanted)
-    return _from_frame(events, wanted)
+        names = adapter_of(events).names(events)
+        check_columns_exist(wanted, names)
+        wanted = wanted or any_column(names)
+        chosen = {name: _sliceable(events[name]) for name in wanted}
+        rows = len(chosen[wanted[0]])
+        for name, column in chosen.items():
+            if isinstance(column, np.ndarray) and column.ndim != 1:
+                raise BadTable(
+                    "a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}"
+                )
+        if rows >= _MANY and find_spec("pyarrow") is not None:  # for fewer rows it is not worth loading
+            chosen = {name: _packed(column) for name, column in chosen.items()}
+        return Events("columns:", rows, lambda: _slices(chosen, rows))
+    nw = extra("narwhals", "tables")
+    frame = dataframes.through_narwhals(events, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        engine_frame(events)  # refuses it: frames of the engines that are known are counted where they are
+    if not isinstance(frame, nw.DataFrame):
+        remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
+        raise BadTable(
+            "events must be a dict of columns, a list of dicts or a dataframe",
+            came=type(events).__name__,
+            remedy=remedy,
+        )
+    check_columns_exist(wanted, frame.columns)
+    frame = frame.select(*(wanted or any_column(frame.columns)))
+    columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}
+    rows = len(frame)
+    return Events(f"dataframe:{frame.implementation.value}", rows, lambda: _slices(columns, rows))
 
 
 def declared_spelling(events: Any) -> Spelling:
@@ -100,20 +133,6 @@ def any_column(names: Sequence[str]) -> list[str]:
     if not names:
         raise BadTable("a table must have a column", came="none", remedy="Its rows are counted by any of them.")
     return [names[0]]
-
-
-def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
-    names = adapter_of(events).names(events)
-    check_there(wanted, names)
-    wanted = wanted or any_column(names)
-    chosen = {name: _sliceable(events[name]) for name in wanted}
-    rows = len(chosen[wanted[0]])
-    for name, column in chosen.items():
-        if isinstance(column, np.ndarray) and column.ndim != 1:
-            raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
-    if rows >= _MANY and find_spec("pyarrow") is not None:  # for fewer rows it is not worth loading
-        chosen = {name: _packed(column) for name, column in chosen.items()}
-    return Events("columns:", rows, lambda: _slices(chosen, rows))
 
 
 def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
@@ -157,43 +176,10 @@ def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
         yield {name: column[start : start + _ROWS] for name, column in columns.items()}
 
 
-def _from_csv(events: CsvTable, wanted: Sequence[str], values: Sequence[str]) -> Events:
-    check_there(wanted, events.header)
-    wanted = wanted or any_column(events.header)
-    in_arrow = events.rows >= _MANY and find_spec("pyarrow") is not None
-    return Events("columns:", events.rows, lambda: _csv_batches(events, wanted, values, in_arrow), in_memory=False)
-
-
 def _csv_batches(events: CsvTable, wanted: Sequence[str], values: Sequence[str], in_arrow: bool) -> Iterator[Batch]:
     for piece in CsvPieces(events).pieces():
         texts = piece.in_arrow if in_arrow else piece.texts
         yield {name: piece.amounts(name) if name in values else texts(name) for name in wanted}
-
-
-def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
-    whole = ParquetPieces.of(path)
-    check_there(wanted, whole.names)
-    wanted = wanted or any_column(whole.names)
-    return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), False, whole.folders)
-
-
-def _from_frame(events: Any, wanted: Sequence[str]) -> Events:
-    nw = extra("narwhals", "tables")
-    frame = dataframes.through_narwhals(events, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        engine_frame(events)  # refuses it: frames of the engines that are known are counted where they are
-    if not isinstance(frame, nw.DataFrame):
-        remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
-        raise BadTable(
-            "events must be a dict of columns, a list of dicts or a dataframe",
-            came=type(events).__name__,
-            remedy=remedy,
-        )
-    check_there(wanted, frame.columns)
-    frame = frame.select(*(wanted or any_column(frame.columns)))
-    columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}
-    rows = len(frame)
-    return Events(f"dataframe:{frame.implementation.value}", rows, lambda: _slices(columns, rows))
 
 
 def _arrow_or_list(series: Any, nw: Any) -> Any:
@@ -202,7 +188,10 @@ def _arrow_or_list(series: Any, nw: Any) -> Any:
     if series.dtype != nw.Object:
         try:
             column = series.to_arrow()
-            if not _is_of_pandas(column.type):
+            # Whether an Arrow type is that of the groups of pandas.cut, or of its periods: Arrow knows their
+            # ends alone.
+            values = getattr(column.type, "value_type", column.type)
+            if getattr(values, "extension_name", "") not in ("pandas.interval", "pandas.period"):
                 return column if isinstance(column, arrow.ChunkedArray) else arrow.chunked_array([column])
         except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
             pass
@@ -210,9 +199,3 @@ def _arrow_or_list(series: Any, nw: Any) -> Any:
         return cells_of_categories(series.to_native())
     gone = series.is_null().to_list()
     return [None if missing else cell for missing, cell in zip(gone, series.to_list(), strict=True)]
-
-
-def _is_of_pandas(kind: Any) -> bool:
-    """Whether an Arrow type is that of the groups of pandas.cut, or of its periods: Arrow knows their ends alone."""
-    values = getattr(kind, "value_type", kind)
-    return getattr(values, "extension_name", "") in ("pandas.interval", "pandas.period")

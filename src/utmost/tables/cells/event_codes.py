@@ -39,15 +39,25 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
-        name: of the column, for the message.
-        axis: whose values they are, see `check_type`.
+        name: Name of the column, for messages.
+        axis: Axis of the column, see `check_type`.
 
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
     """
     check_type(column, name, axis)
     if hasattr(column, "dictionary_encode"):
-        return _arrow_cells(column)
+        import pyarrow
+
+        if isinstance(column, pyarrow.ChunkedArray):
+            column = column.unify_dictionaries().combine_chunks()
+        if isinstance(column, pyarrow.ChunkedArray):  # more text than one Arrow array can hold
+            return distinct_cells(column.to_pylist(), "")
+        encoded = column if isinstance(column, pyarrow.DictionaryArray) else column.dictionary_encode()
+        codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+        values = encoded.dictionary.to_pylist()
+        gone = np.array([is_missing(value) for value in values] + [True], dtype=bool)
+        return (np.where(gone[codes], -1, codes) if gone[:-1].any() else codes), values
     if isinstance(column, np.ndarray) and not is_masked_array(column) and column.dtype.kind in "iuU":
         values, codes = np.unique(column, return_inverse=True)
         return codes.astype(np.int64), values.tolist()
@@ -67,12 +77,12 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
 
 
 def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
-    """Check that a column whose type is known holds no dates, times or truth values, be there cells in it or none.
+    """Check that a column whose type is known holds no dates, times or truth values, also if it is empty.
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
-        name: of the column, for the message.
-        axis: whose values they are; one of periods takes dates and times, one that lists truth values takes those.
+        name: Name of the column, for messages.
+        axis: Axis of the column: one of periods takes dates and times, one that lists truth values takes those.
     """
     takes_time = axis is not None and (axis.clock is not None or axis.on is not None)
     takes_truth = axis is not None and axis.truth
@@ -108,20 +118,6 @@ def nested_cells(name: str) -> BadTable:
     )
 
 
-def _arrow_cells(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
-    import pyarrow
-
-    if isinstance(column, pyarrow.ChunkedArray):
-        column = column.unify_dictionaries().combine_chunks()
-    if isinstance(column, pyarrow.ChunkedArray):  # more text than one Arrow array can hold
-        return distinct_cells(column.to_pylist(), "")
-    encoded = column if isinstance(column, pyarrow.DictionaryArray) else column.dictionary_encode()
-    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-    values = encoded.dictionary.to_pylist()
-    gone = np.array([is_missing(value) for value in values] + [True], dtype=bool)
-    return (np.where(gone[codes], -1, codes) if gone[:-1].any() else codes), values
-
-
 def refused_cell(cell: Any, name: str) -> BadTable:
     """The refusal of a cell that is neither text nor an integer, by its kind alone."""
     if isinstance(cell, int) and not isinstance(cell, bool):
@@ -134,12 +130,12 @@ def refused_cell(cell: Any, name: str) -> BadTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Persons:
-    """The persons met so far, by text; their codes say nothing but who is who, and no result depends on their order.
+    """The persons of the events so far, numbered in the order of their first event; no result depends on that order.
 
     Attributes:
-        name: of the column.
-        spelling: says which texts name nobody.
-        texts: each person's text, by code.
+        name: Name of the column.
+        spelling: Marks of missing cells: such texts name nobody.
+        texts: Each person's text, by code.
     """
 
     name: str
@@ -180,7 +176,7 @@ class Persons:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextsInArrow(Sequence[str]):
-    """The texts of persons in Arrow, by code: as `Persons.texts`, and as identifiers without a Python object for each.
+    """The texts of persons in Arrow, by code: like `Persons.texts`, without a Python object for each.
 
     Attributes:
         column: an Arrow array of text or integers, none missing.
@@ -203,9 +199,9 @@ class TextsInArrow(Sequence[str]):
 
 _STEP = 'Amounts with decimals are rounded to a step: add step="0.01".'
 
-Places = Callable[[Any], NDArray[np.int64]]
-"""From a column to the place of each cell among the values of an axis; below 0 `OUTSIDE`, where it is none of them, and
-`MISSING`, where nothing stands."""
+PlaceReader = Callable[[Any], NDArray[np.int64]]
+"""Function from a column to the place of each cell among the values of an axis: `OUTSIDE` for another value, `MISSING`
+for a missing cell (both are negative)."""
 
 
 def by_cell(column: Any, axis: Axis, name: str, place: Callable[[Any], int]) -> NDArray[np.int64]:
@@ -217,7 +213,7 @@ def by_cell(column: Any, axis: Axis, name: str, place: Callable[[Any], int]) -> 
 
 
 def missing_place(axis: Axis) -> int:
-    """Where a missing cell goes: to the label for such, to ``other``, or nowhere, which is `MISSING`."""
+    """The place of missing cells: that of their label or of ``other``; `MISSING` if the axis has neither."""
     return MISSING if not axis.extras else axis.size - 1
 
 
@@ -226,9 +222,9 @@ def amounts_in(column: Any, name: str, before: int, spelling: Spelling = PLAIN) 
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
-        name: of the column, for the message.
-        before: how many rows came before these.
-        spelling: the marks that are declared for text.
+        name: Name of the column, for messages.
+        before: Number of earlier rows, for messages.
+        spelling: Marks that are declared for text.
     """
     column = number_cells(column, spelling)
     if hasattr(column, "dictionary_encode"):

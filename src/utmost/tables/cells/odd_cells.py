@@ -38,14 +38,14 @@ def looks_missing(text: str) -> bool:
 
 
 def declare_mark(spelling: Spelling) -> str:
-    """How a missing mark is declared; beside those that are."""
+    """The remedy for an undeclared missing mark: how to declare it."""
     also = ", beside those that are declared" if spelling.missing_marks else ""
     by_axis = 'or on the axis, in a domain file "missing_marks": ["NA"]'
     return f'Declare it{also}: Spelling(missing_marks=["NA"]) for NA; {by_axis}.'
 
 
 def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
-    """What stands where a number was wanted, by its kind, and what mends it.
+    """The kind of a text that is no plain number, and a remedy, both for messages.
 
     >>> odd_number("1,234.50", Spelling())[0]
     'a number with commas between thousands'
@@ -66,24 +66,20 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
     unsigned = plain.lstrip("+-")
     for mark, (marks, form) in _GROUPS.items():
         if form.fullmatch(unsigned):
-            return _grouped(mark, marks, unsigned, spelling)
+            # Marks of thousands; one comma or point before three digits may stand before decimals, too.
+            named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
+            remedy = f'Where these stand between thousands, declare them: Spelling(thousands="{named}").'
+            if mark == "." and spelling.decimal is None:
+                remedy = POINTS_OF_THOUSANDS
+            if mark == "," and unsigned.count(",") == 1 and "." not in unsigned and spelling.decimal is None:
+                remedy += ' Where the comma stands before decimals: Spelling(decimal=",").'
+                return "a number with a comma before three digits", remedy
+            return f"a number with {marks} between thousands", remedy
     if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
         return "a number with a comma before its decimals", 'Declare it: Spelling(decimal=",").'
     if _CURRENCY.fullmatch(plain):
         return "a number with a currency or a unit", "Write the number alone."
     return TEXT
-
-
-def _grouped(mark: str, marks: str, unsigned: str, spelling: Spelling) -> tuple[str, str]:
-    """Marks of thousands; one comma or point before three digits may stand before decimals, too."""
-    named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
-    remedy = f'Where these stand between thousands, declare them: Spelling(thousands="{named}").'
-    if mark == "." and spelling.decimal is None:
-        remedy = POINTS_OF_THOUSANDS
-    if mark == "," and unsigned.count(",") == 1 and "." not in unsigned and spelling.decimal is None:
-        remedy += ' Where the comma stands before decimals: Spelling(decimal=",").'
-        return "a number with a comma before three digits", remedy
-    return f"a number with {marks} between thousands", remedy
 
 
 POINTS_OF_THOUSANDS = (

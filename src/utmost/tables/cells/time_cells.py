@@ -17,7 +17,7 @@ from utmost.tables.axes.axes import Axis, label_text
 from utmost.tables.axes.clock import DAY
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import is_marked, is_missing
-from utmost.tables.cells.event_codes import OUTSIDE, Places, by_cell, check_type, missing_place
+from utmost.tables.cells.event_codes import OUTSIDE, PlaceReader, by_cell, check_type, missing_place
 from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark, looks_missing
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
@@ -30,7 +30,7 @@ _DATES = "Make them dates: the zone of an instant decides on which day it lies."
 _ZONED = 'Declare the zone whose dates are meant: periods(..., zone="Europe/Paris"), or "UTC".'
 
 
-def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> Places:
+def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:
     """The reader of a column on an axis of periods, see `places_on`.
 
     >>> from utmost.workloads import periods
@@ -64,7 +64,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> Places:
         return outside if at is None else at
 
     def before(seconds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many edges lie at each second or before it."""
+        """The number of edges at each second or before it."""
         if is_even:
             count: NDArray[np.int64] = np.clip((seconds - finite[0]) // steps[0] + 1, 0, len(finite))
             return count
@@ -87,7 +87,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> Places:
 
 
 def _one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
-    """Of lists: texts are remembered, and times are not, since two that are equal may stand for different instants."""
+    """The places of the cells of a list: one place per text, while equal times may be different instants."""
     texts: dict[str, int] = {}
     places = np.empty(len(column), dtype=np.int64)
     for row, cell in enumerate(column):
@@ -101,7 +101,7 @@ def _one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
 
 
 def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]] | None:
-    """Where each cell's time begins on the clock, how many seconds it says, and which are missing; None of others."""
+    """Each cell's first second on the clock, the number of seconds of all, and missing cells; None for other types."""
     check_type(column, name, axis)
     clock, edges = axis.clock, axis.edges
     assert edges is not None, "periods have edges"

@@ -1,7 +1,7 @@
-"""DuckDB's relations: batches are read on a connection of their own, and go back into a relation as a stream.
+"""DuckDB's relations: batches are read on a second cursor, mapped, and returned as a relation over a stream.
 
-A relation that is made here is scanned like a view: each evaluation reads the relation below it anew and maps its
-batches, on a cursor of the same connection, so that it can be joined and written as any other of that connection.
+A mapped relation is like a view: each evaluation reads the relation below it again and maps its batches, on a cursor of
+the same connection, so that it can be joined and written like any other relation of that connection.
 """
 
 from collections.abc import Generator, Sequence
@@ -19,7 +19,7 @@ from utmost.tables.engines.engine_frames import (
     WithConstants,
     check_no_pattern,
 )
-from utmost.tables.engines.local_frames import FrameHere
+from utmost.tables.engines.local_frames import LocalFrame
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.optional_imports import extra
 
@@ -30,7 +30,7 @@ _HUGE = ("HUGEINT", "UHUGEINT")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DuckRelation(FrameHere):
+class DuckRelation(LocalFrame):
     """A relation of DuckDB."""
 
     native: Any
@@ -44,9 +44,9 @@ class DuckRelation(FrameHere):
             raise Unsupported(f"relations are read by DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows; integers that DuckDB chose to make wide are marked so.
+        """The Arrow schema of the rows; integers of 128 bits are marked as undeclared.
 
-        A sum is of 128 bits, and so are integers of a file that holds a large one: that is no declaration.
+        DuckDB chooses that width itself: for sums, and for the integers of a file with a large one.
         """
         schema = _reader(self.native.limit(0)).read_all().schema
         for at, kind in enumerate(map(str, self.native.types)):
@@ -55,13 +55,13 @@ class DuckRelation(FrameHere):
         return schema
 
     def select(self, names: Sequence[str]) -> "DuckRelation":
-        """The relation with these columns alone; text compares by its bytes, whatever collation it has."""
+        """The relation with these columns alone, without collations: text compares by its bytes."""
         check_no_pattern(names)
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The relation of the batches that are made; refused as by `check_mapped`."""
+        """The relation of the mapped rows; refused as by `check_mapped`."""
         self.check_mapped()
         stream = _Stream(self.native, WithConstants(work, schema, constants), schema)
         return stream.home.from_arrow(stream)
@@ -70,11 +70,11 @@ class DuckRelation(FrameHere):
         """Check that the relation can be read while another query runs.
 
         Raises:
-            Unsupported: for a relation over a temporary table, which no other cursor can see.
+            Unsupported: For a relation over a temporary table, which no other cursor can read.
         """
         duckdb = extra("duckdb", "duckdb")
         try:
-            _reader(_apart(self.native).limit(0)).read_all()
+            _reader(_on_new_cursor(self.native).limit(0)).read_all()
         except duckdb.CatalogException:
             raise Unsupported(
                 "a relation that is mapped must not read temporary tables, which one connection alone can see",
@@ -107,12 +107,12 @@ class _Stream:
         return reader.__arrow_c_stream__(requested_schema)
 
     def _made(self) -> Batches:
-        for batch in _batches(_apart(self._relation)):
+        for batch in _batches(_on_new_cursor(self._relation)):
             yield self._work(batch)
 
 
-def _apart(relation: Any) -> Any:
-    """The relation on a cursor of its own: DuckDB refuses a query inside a query of one connection."""
+def _on_new_cursor(relation: Any) -> Any:
+    """The relation on a new cursor: DuckDB refuses a query inside a query of one cursor."""
     below = relation  # noqa: F841  (DuckDB finds it by its name)
     return relation._con.cursor().sql("SELECT * FROM below")
 
@@ -123,7 +123,7 @@ def _reader(relation: Any) -> Any:
 
 
 def _batches(relation: Any) -> Generator[Any, None, None]:
-    """The rows of a relation; a connection is free again once they are read, or nobody reads on."""
+    """The rows of a relation; closing the generator frees the connection."""
     reader = _reader(relation)
     try:
         yield from reader

@@ -13,10 +13,10 @@ Batches = Iterator[Any]
 """Arrow record batches."""
 
 BatchMap = Callable[[Any], Any]
-"""From one Arrow record batch to another: a pure function that can be pickled, since workers get a copy of it."""
+"""Pure function from one Arrow record batch to another. It must pickle: workers get a copy."""
 
 RowsMap = Callable[[Batches], Batches]
-"""From the batches of some of the rows to the batches that are made of them; it can be pickled, too."""
+"""Function from the batches of some rows to batches of results. It must pickle, too."""
 
 Constants = Mapping[str, int | float]
 """Columns that hold one number, by name."""
@@ -36,7 +36,7 @@ class EngineFrame(Protocol):
 
     @property
     def kind(self) -> str:
-        """Kind of the tables that are made of it, as an adapter names it."""
+        """Kind of the tables that are made from it, see `TableAdapter.kind`."""
 
     @property
     def native(self) -> Any:
@@ -53,41 +53,44 @@ class EngineFrame(Protocol):
         """The frame with these columns alone."""
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The engine's own frame of this Arrow schema; not evaluated yet.
+        """The engine's own frame of the mapped rows; not evaluated yet.
 
         Args:
-            work: makes the batches of all columns but the constants.
-            schema: of all columns.
-            constants: columns that are the same in each row.
+            work: Function that makes the batches of all columns but the constants.
+            schema: Arrow schema of all columns.
+            constants: Columns that are the same in each row.
         """
 
     def check_mapped(self) -> None:
-        """Check that rows can be mapped, before a level is spent for the frame that is made."""
+        """Check that rows can be mapped; called before a level is spent."""
 
     def batches(self) -> Batches:
         """All rows, in their order where they have one, a batch at a time."""
 
     def written(self, folder: Path) -> None:
-        """Write the rows as Parquet files into a folder that is there, and empty."""
+        """Write the rows as Parquet files into an empty folder."""
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """What ``work`` makes of the rows, in any parts and any order, added up: batches of few rows.
+        """Batches of the sums that ``work`` returns for the rows, which it gets in any parts and any order.
 
         Args:
-            schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.
-                Sums of one key that come in two batches are still to be added up.
+            work: Function from rows to batches of keys and sums.
+            schema: Schema of these batches: the keys in the first column, each once per batch, and sums in the others.
+                The caller adds up the sums of a key that is in several batches.
         """
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
-        """As `added_up`, of rows on many machines, with a second work: what the first made of all rows meets in it.
+        """Add up as `added_up` does, in two steps with a shuffle by key in between.
 
         Args:
-            work: what is made of the rows, of the schema ``between``.
-            then: what is made of that, where all batches' rows with one key are in one of so many parts; of the
-                schema, and whatever columns more there are as they came.
+            work: First step, from rows to batches of the schema ``between``.
+            between: Schema of the first step's batches.
+            then: Second step, from these to batches of ``schema``; each call has all rows of some keys.
+            schema: Schema of the sums.
+            parts: Number of parts of the second step.
 
         Returns:
-            None where all rows pass by in one place: there nothing needs to meet.
+            None where all rows are read in one place, which needs no shuffle.
         """
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
@@ -127,12 +130,12 @@ def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WithConstants:
-    """A map of batches to which columns are added that are the same in each row.
+    """A map of batches that adds columns which are the same in each row.
 
     Attributes:
-        work: makes the other columns.
-        schema: of all columns.
-        constants: the added ones.
+        work: Function that makes the other columns.
+        schema: Schema of all columns.
+        constants: The added columns.
     """
 
     work: BatchMap
@@ -140,7 +143,7 @@ class WithConstants:
     constants: Constants
 
     def __call__(self, batch: Any) -> Any:
-        """The batch that the work makes, with the constants in their places."""
+        """The batch of all columns."""
         worked = self.work(batch)
         columns = [
             _repeated(self.constants[field.name], field.type, worked.num_rows)
@@ -153,6 +156,6 @@ class WithConstants:
 
 @lru_cache(maxsize=8)
 def _repeated(number: int | float, kind: Any, rows: int) -> Any:
-    """A constant column; most batches are of one length, and share it."""
+    """A constant column; cached, since most batches have the same length."""
     arrow = extra("pyarrow", "tables")
     return arrow.repeat(arrow.scalar(number, kind), rows)

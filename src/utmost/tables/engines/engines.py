@@ -1,8 +1,8 @@
 """Frames that an engine evaluates when it is asked to: Polars' lazy frames, DuckDB's relations, Spark's dataframes.
 
-A release of such a frame is two things. A *map* takes each batch of rows to a batch of rows, in Arrow, by a pure
+A release of such a frame uses two operations. A *map* takes each batch of rows to a batch of rows, in Arrow, by a pure
 function: the engine may evaluate it twice, on any batches, in any order, on any machine. An *aggregate* is computed by
-the engine, and a few numbers come here. Nothing else does: the rows of a frame are never gathered.
+the engine, which returns a few numbers. The rows of a frame are never gathered.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def is_engine_frame(table: Any) -> bool:
 
 
 def engine_frame(table: Any) -> EngineFrame:
-    """A frame as its engine sees it."""
+    """The engine's frame as an `EngineFrame`."""
     native = _bare(table)
     engine = _engine_of(native)
     if engine is None:

@@ -1,4 +1,4 @@
-"""Frames of engines on this machine: all their rows pass by in one place, as often as something is made of them."""
+"""Frames of engines on this machine: their rows are read here, once for each result."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -8,29 +8,29 @@ from typing import Any, Protocol
 from utmost.tables.engines.engine_frames import Batches, EngineFrame, RowsMap, write_parquet
 
 
-class FrameHere(EngineFrame, Protocol):
-    """A frame whose rows can be read here: whichever engine it is of, this is made of them in one way."""
+class LocalFrame(EngineFrame, Protocol):
+    """A frame whose rows can be read here, and the operations that all such engines share."""
 
     def passing(self) -> Generator[Any, None, None]:
-        """The rows in any order; what reads them is freed once the generator is closed."""
+        """The rows in any order; closing the generator frees the reader."""
 
     def check_mapped(self) -> None:
-        """Any such frame can be mapped."""
+        """Do nothing: any local frame can be mapped."""
         return None
 
     def written(self, folder: Path) -> None:
-        """Files of the rows, in their order."""
+        """Write the rows in their order."""
         write_parquet(self.batches(), self.schema(), folder)
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """The rows pass by; the sums are made on the way."""
+        """The sums of one pass over the rows."""
         return work(self.passing())
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
-        """None: all rows pass by in one place."""
+        """None: all rows are read in one place."""
         return None
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """The rows pass by once, all in one place."""
-        with closing(self.passing()) as batches:  # freed where an event is refused, too
+        """The sums of one pass over the rows."""
+        with closing(self.passing()) as batches:  # also if an event is refused
             yield from work(batches)

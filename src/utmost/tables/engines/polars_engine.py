@@ -6,15 +6,15 @@ from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.tables.engines.engine_frames import Batches, BatchMap, Constants, WithConstants, check_no_pattern
-from utmost.tables.engines.local_frames import FrameHere
+from utmost.tables.engines.local_frames import LocalFrame
 from utmost.tables.optional_imports import extra
 
 _CHUNK = 1 << 18
-_LEAST = 2  # Polars 1 pushes projections through maps that are stacked, whatever they are told
+_LEAST = 2  # Polars 1 wrongly pushes projections through stacked maps
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LazyPolars(FrameHere):
+class LazyPolars(LocalFrame):
     """A lazy frame of Polars."""
 
     native: Any
@@ -54,7 +54,7 @@ class LazyPolars(FrameHere):
         return LazyPolars(self.native.select(*wanted))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The lazy frame of the batches that are made."""
+        """The lazy frame of the mapped rows."""
         polars = extra("polars", "tables")
         wanted = polars.from_arrow(schema.empty_table()).schema
         whole = WithConstants(work, schema, constants)

@@ -44,43 +44,51 @@ class SparkRows:
         return SparkRows(self.native.select(*map(_ticked, names)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The dataframe of the batches that are made; the constants are Spark's, and no worker writes them."""
+        """The dataframe of the mapped rows; constant columns are literals of Spark, which no worker writes."""
         in_rows = extra("pyarrow", "tables").schema([field for field in schema if field.name not in constants])
         frame = self._in_arrow(_OneByOne(work), in_rows)
         return frame.select(*(_constant_or_column(field, constants) for field in schema)) if constants else frame
 
     def check_mapped(self) -> None:
-        """Any such frame can be mapped."""
+        """Do nothing: any dataframe can be mapped."""
 
     def batches(self) -> Batches:
-        """Refused.
+        """Refuse to read the rows here.
 
         Raises:
-            Unsupported: since the rows are on other machines.
+            Unsupported: Always, since the rows are on other machines.
         """
         raise Unsupported("rows of Spark are written by Spark", came="a dataframe", remedy="Call its write.parquet().")
 
     def written(self, folder: Path) -> None:
-        """Files that the workers write; the folder must be one that they share."""
+        """Let the workers write files; the folder must be one that they share."""
         self.native.write.mode("append").parquet(folder.resolve().as_uri())
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """The work is done on the workers, and Spark adds up its sums."""
+        """The sums, made on the workers and added up by Spark."""
         return _added_up(self._in_arrow(_Refusing(work, schema), schema.append(refusal_field())), schema)
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches:
-        """Between the two works is one shuffle, of what the first has made, by its keys."""
+        """The sums, with one shuffle of the first step's results by their keys."""
         worked = self._in_arrow(_Refusing(work, between), between.append(refusal_field()))
         met = SparkRows(worked.repartition(parts, schema.names[0]))
         return _added_up(met._in_arrow(then, schema.append(refusal_field())), schema)
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """The rows of one value of the column go to one partition.
+        """The sums, with all rows of one value of the column in one partition.
 
         Raises:
-            Unsupported: for text in a collation under which different texts are equal.
+            Unsupported: For text in a collation under which different texts are equal.
         """
-        self._check_binary(self.native.columns)
+        kinds = dict(self.native.dtypes)
+        for name in self.native.columns:
+            if "collate" in kinds[name].lower():
+                raise Unsupported(
+                    "texts that are grouped must be equal only where they are the same",
+                    came=kinds[name],
+                    where=f"column {name!r}",
+                    remedy="Cast it to a string of the collation UTF8_BINARY.",
+                )
         parted = SparkRows(self.native.repartition(_ticked(column)))
         return parted.added_up(work, schema)
 
@@ -89,20 +97,9 @@ class SparkRows:
         _choose_python(self.native)
         return self.native.mapInArrow(work, types.from_arrow_schema(schema))
 
-    def _check_binary(self, names: Sequence[str]) -> None:
-        kinds = dict(self.native.dtypes)
-        for name in names:
-            if "collate" in kinds[name].lower():
-                raise Unsupported(
-                    "texts that are grouped must be equal only where they are the same",
-                    came=kinds[name],
-                    where=f"column {name!r}",
-                    remedy="Cast it to a string of the collation UTF8_BINARY.",
-                )
-
 
 class _OneByOne:
-    """A map of batches as Spark wants it, over the batches of a partition."""
+    """A map of batches as a function of all batches of a partition, for Spark."""
 
     def __init__(self, work: BatchMap) -> None:
         self._work = work
@@ -113,7 +110,7 @@ class _OneByOne:
 
 
 class _Refusing:
-    """Work of which a refusal comes to the driver as a row, and so as the error that it is."""
+    """Work whose refusals become a row, from which the driver raises the same error."""
 
     def __init__(self, work: RowsMap, schema: Any) -> None:
         self._work, self._schema = work, schema
@@ -131,7 +128,7 @@ class _Refusing:
 
 
 def refusal_field() -> Any:
-    """The column that holds what an error says; null in every row that is none."""
+    """The column of refusals as JSON; null in every other row."""
     arrow = extra("pyarrow", "tables")
     return arrow.field(REFUSAL, arrow.string())
 
@@ -140,30 +137,10 @@ def _added_up(worked: Any, schema: Any) -> Batches:
     functions = extra("pyspark.sql.functions", "spark")
     keys, *sums = schema.names
     totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
-    return iter([_gathered(totals, schema)])
-
-
-def _choose_python(frame: Any) -> None:
-    """Let workers on this machine run the Python that runs here where nobody chose one; Spark takes any `python3`.
-
-    Other machines have paths of their own, and so has a server of Spark Connect.
-    """
-    if "PYSPARK_PYTHON" in os.environ or type(frame).__module__.startswith("pyspark.sql.connect."):
-        return
-    context = frame.sparkSession.sparkContext
-    if context.master.startswith("local") and context.pythonExec == "python3" and sys.executable:
-        context.pythonExec = sys.executable
-
-
-def _gathered(frame: Any, schema: Any) -> Any:
-    """A small dataframe as one Arrow table.
-
-    Raises:
-        Unsupported: where the workers run a Python that cannot do the work.
-    """
+    # A small dataframe as one Arrow table.
     arrow = extra("pyarrow", "tables")
     try:
-        rows = frame.collect()
+        rows = totals.collect()
     except Exception as error:
         found = _WRONG_PYTHON.search(str(error))
         if found is None or not type(error).__module__.startswith(("pyspark.", "py4j.")):
@@ -178,7 +155,19 @@ def _gathered(frame: Any, schema: Any) -> Any:
         kind, required, came, where, remedy = json.loads(refusal)
         raise getattr(errors, kind)(required, came=came, where=where, remedy=remedy)
     columns = {field.name: arrow.array([row[field.name] for row in rows], field.type) for field in schema}
-    return arrow.table(columns)
+    return iter([arrow.table(columns)])
+
+
+def _choose_python(frame: Any) -> None:
+    """Let workers on this machine run this Python unless the user chose one; Spark would run any `python3`.
+
+    Workers on other machines and servers of Spark Connect have other paths, so nothing is set for them.
+    """
+    if "PYSPARK_PYTHON" in os.environ or type(frame).__module__.startswith("pyspark.sql.connect."):
+        return
+    context = frame.sparkSession.sparkContext
+    if context.master.startswith("local") and context.pythonExec == "python3" and sys.executable:
+        context.pythonExec = sys.executable
 
 
 def _constant_or_column(field: Any, constants: Constants) -> Any:

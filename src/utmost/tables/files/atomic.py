@@ -1,4 +1,4 @@
-"""Writing several files so that all of them appear, or none."""
+"""Write several files so that all of them appear, or none."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from utmost.core.exact.disk import force
 from utmost.errors import Unsupported
 
 Writer = Callable[[BinaryIO], object]
-"""Writes one file's content to an open file, from which it may read what it has written."""
+"""A function that writes the content of one file to an open file, from which it may read."""
 
 
 def check_absent(path: Path) -> None:
@@ -29,15 +29,15 @@ def check_absent(path: Path) -> None:
 
 
 def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, overwrite: bool = False) -> None:
-    """Write every file aside in this order, force it to the disk, and only then name all of them, the last one first.
+    """Write every file under a temporary name, force it to the disk, and only then rename all of them, the last first.
 
-    A failure at any point leaves none of the names behind. A power cut between two of them leaves the last ones, so
-    the file that explains the others comes last; it may name what was written before it. With ``owner_only`` nobody but
-    their owner may read them. With ``overwrite`` files of these names give way, and come back where something fails.
+    A failure at any point leaves none of the names. A power cut between two renamings leaves the last files, so the one
+    that explains the others comes last.
 
-    Raises:
-        Unsupported: where one of the names is taken, and is not to be written over or is no file.
-        OSError: where the disk refuses.
+    Args:
+        writers: Writer of each file, in the order of writing.
+        owner_only: Whether only their owner may read the files.
+        overwrite: Whether existing files are replaced; they come back if something fails.
     """
     aside: dict[Path, Path] = {}
     named: list[Path] = []
@@ -47,11 +47,11 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
             check_free_name(path, overwrite=overwrite)
             aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask())
         for path, temporary in reversed(aside.items()):
-            # Once more: writing may have taken hours, in which somebody else took the name.
+            # Again: writing may have taken hours, in which another program may have taken the name.
             check_free_name(path, overwrite=overwrite)
             if path.exists():
                 before[path] = _kept_aside(path)
-            os.replace(temporary, path)  # at once: nobody sees half a file under this name
+            os.replace(temporary, path)  # atomic: nobody sees half a file under this name
             named.append(path)
     except BaseException:
         for path in (*named, *aside.values()):
@@ -67,7 +67,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
 
 
 def check_free_name(path: Path, *, overwrite: bool) -> None:
-    """Check that a file may be written here: nothing is there, or a file that may be written over."""
+    """Check that a file may be written here: there is none, or it may be overwritten."""
     if not overwrite:
         return check_absent(path)
     _check_folder(path.parent)
@@ -76,10 +76,10 @@ def check_free_name(path: Path, *, overwrite: bool) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Check that there is a folder that may be written into: not found out when everything has been drawn."""
+    """Check, before anything is drawn, that the folder exists and may be written into."""
     if not folder.is_dir():
         remedy = "Make it first."
-        raise Unsupported("a file is written into a folder that is there", where=str(folder), remedy=remedy)
+        raise Unsupported("a file is written into an existing folder", where=str(folder), remedy=remedy)
     if not os.access(folder, os.W_OK | os.X_OK):
         where = str(folder.absolute() if folder == Path() else folder)
         remedy = "Name a folder where you may write."
@@ -89,7 +89,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _kept_aside(path: Path) -> Path:
-    """The same file under another name, from which it comes back."""
+    """A copy of the file under another name, from which it can be restored."""
     descriptor, name = _opened_aside(path, ".before")
     os.close(descriptor)
     try:
@@ -107,7 +107,7 @@ def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
             writer(file)
             file.flush()
             os.fsync(file.fileno())
-        # `mkstemp` makes files that nobody but their owner reads; who else may is decided once the content is whole.
+        # `mkstemp` makes files that only their owner may read; others may once the content is complete.
         os.chmod(name, mode)
     except BaseException as error:
         os.unlink(name)
@@ -118,7 +118,7 @@ def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
 
 
 def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:
-    """A new file beside this one; where there can be none, the error names the file that was asked for."""
+    """A new temporary file in the same folder; its error names the file of the caller."""
     try:
         return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
     except OSError as error:

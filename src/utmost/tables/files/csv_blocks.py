@@ -1,8 +1,8 @@
-"""CSV in blocks of rows: where each cell starts and ends, found by NumPy for a megabyte at a time.
+"""CSV in blocks of rows: NumPy finds the starts and ends of all cells of a megabyte at a time.
 
-This is a second reader beside `csv_table.records`, which is Python's own and the definition of what a file says. A file
-in which every quote stands where a writer of CSV puts it, and every line ends in the same way, is read here, to the
-same cells; any other is `Unlike`, and is left to the first reader, which reads it or says what is wrong with it.
+The first reader, `csv_table.records`, is Python's own, and defines the cells of a file. This second one reads the same
+cells from files whose quotes are where writers of CSV put them, and whose lines all end in the same way. Any other file
+raises `NotInBlocks`, and the first reader reads it or refuses it.
 """
 
 from collections.abc import Iterator
@@ -12,18 +12,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.tables.files.digits import Bytes, Places, joined
+from utmost.tables.files.digits import Bytes, Offsets, joined
 
 _BLOCK = 1 << 20
-_LONGEST = 1 << 20  # of one record; a longer one is left to the other reader
+_LONGEST = 1 << 20  # bytes of a record; the other reader takes longer ones
 _MARK = b"\xef\xbb\xbf"
 _QUOTE, _LINE, _RETURN, _ZERO = b'"\n\r0'
 _FEW = 512
-_DIGITS = 18  # so many always fit int64
+_DIGITS = 18  # digits that always fit int64
 
 
-class Unlike(Exception):
-    """A file that is not read in blocks: nobody's mistake, and never seen outside of this room."""
+class NotInBlocks(Exception):
+    """The file cannot be read in blocks; the caller uses the other reader."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,22 +31,22 @@ class CsvBlock:
     """Whole records of a CSV file.
 
     Attributes:
-        text: their bytes, UTF-8; the last one is a line feed.
-        content: the same as an array.
-        starts: where each cell's text starts, shape (rows, columns); behind the quote of a quoted cell.
-        lengths: how many bytes it is long, without its quotes.
-        quoted: which cells are quoted; None where none is.
+        text: Bytes in UTF-8; the last one is a line feed.
+        content: The same bytes as an array.
+        starts: Start of each cell's text, after the quote of a quoted cell, shape (rows, columns).
+        lengths: Length of each cell's text in bytes, without quotes.
+        quoted: Whether each cell is quoted; None if none is.
     """
 
     text: bytes
     content: Bytes
-    starts: Places
-    lengths: Places
+    starts: Offsets
+    lengths: Offsets
     quoted: NDArray[np.bool_] | None
 
     @property
     def rows(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return int(self.starts.shape[0])
 
     def texts(self, at: int) -> list[str]:
@@ -58,10 +58,10 @@ class CsvBlock:
                 cells[row] = cells[row].replace('""', '"')
         return cells
 
-    def buffers(self, at: int) -> tuple[Places, Bytes | None]:
-        """The cells of one column one behind the other: where each starts and the last ends, and their bytes.
+    def buffers(self, at: int) -> tuple[Offsets, Bytes | None]:
+        """The joined cells of one column: their starts and the last end, and their bytes.
 
-        Of a column in which a quote stands for itself no bytes, since it stands there twice.
+        The bytes are None if a cell contains a quote, which the file has twice.
         """
         lengths = self.lengths[:, at]
         content = joined(self.content, self.starts[:, at], lengths)
@@ -70,7 +70,7 @@ class CsvBlock:
         return offsets, None if self.quoted is not None and (content == _QUOTE).any() else content
 
     def records(self) -> Iterator[list[str]]:
-        """Each record as the texts of its cells; few at a time, since often only the first are wanted."""
+        """Each record as the texts of its cells; few at a time, since callers often need only the first ones."""
         for start in range(0, self.rows, _FEW):
             few = slice(start, start + _FEW)
             quoted = None if self.quoted is None else self.quoted[few]
@@ -78,7 +78,7 @@ class CsvBlock:
             yield from map(list, zip(*map(some.texts, range(self.starts.shape[1])), strict=True))
 
     def integers(self, at: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """One column as integers, and the rows whose cell is more than a sign and up to 18 digits."""
+        """One column as integers, and the rows whose cell is anything but a sign and up to 18 digits."""
         starts, lengths = self.starts[:, at], self.lengths[:, at]
         first = self.content[starts]
         signed = (first == ord("+")) | (first == ord("-"))
@@ -94,7 +94,7 @@ class CsvBlock:
         return np.where(first == ord("-"), -values, values), np.flatnonzero(odd)
 
     def marked(self, delimiter: bytes) -> NDArray[np.bool_]:
-        """Which cells cannot be written without quotes, shape (rows, columns); quoted ones, so none where none is."""
+        """Whether each cell needs quotes, shape (rows, columns)."""
         special = self.content == delimiter[0]
         for mark in (_QUOTE, _LINE, _RETURN):
             special |= self.content == mark
@@ -104,12 +104,12 @@ class CsvBlock:
 
 
 def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
-    """The records behind the header, a block at a time.
+    """The records after the header, a block at a time.
 
     Args:
-        path: the file.
-        width: how many cells its header has.
-        delimiter: what separates them.
+        path: File.
+        width: Number of cells of its header.
+        delimiter: Separator of the cells.
     """
     heads = 1
     with path.open("rb") as file:
@@ -123,18 +123,18 @@ def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
                 yield _block(text[:end], width, delimiter.encode(), heads)
                 heads = 0
             elif len(rest) > _LONGEST:
-                raise Unlike
+                raise NotInBlocks
         if rest:
             yield _block(rest if rest.endswith(b"\n") else rest + b"\n", width, delimiter.encode(), heads)
 
 
 def _last_end(text: bytes) -> int:
-    """Behind the last line feed that is in no quoted cell; 0 where there is none."""
+    """The place after the last line feed outside of quoted cells; 0 if there is none."""
     end = len(text)
     if text.count(b'"') % 2:
         end = text.rfind(b'"')
     while end > 0:
-        before = text.rfind(b'"', 0, end)  # the quote that closes the last quoted cell in front of ``end``
+        before = text.rfind(b'"', 0, end)  # the quote that closes the last quoted cell before ``end``
         line = text.rfind(b"\n", before + 1, end)
         if line >= 0:
             return line + 1
@@ -144,7 +144,14 @@ def _last_end(text: bytes) -> int:
 
 def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
     """The block, without its first ``heads`` records."""
-    _check_text(text, heads)
+    # The other reader skips blank lines before the header, and reports bytes that are not UTF-8.
+    if heads and text[:1] in (b"\n", b"\r"):
+        raise NotInBlocks
+    if not text.isascii():
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            raise NotInBlocks from None
     content = np.frombuffer(text, np.uint8)
     breaks = (content == delimiter[0]) | (content == _LINE)
     inside = None
@@ -159,9 +166,9 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
         returns = content == _RETURN
         if inside is not None:
             returns &= ~inside
-        # A lone return ends a record for the csv module, which then reads the file.
+        # A lone carriage return ends a record for the other reader, which then reads the file.
         if (content[np.flatnonzero(returns) + 1] != _LINE).any():
-            raise Unlike
+            raise NotInBlocks
         lengths -= ends & returns[stops - 1] & (stops > 0)
     starts, lengths = _grid(starts, lengths, ends, width)
     starts, lengths = starts[heads:], lengths[heads:]
@@ -172,49 +179,38 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
     return CsvBlock(text, content, starts, lengths, quoted)
 
 
-def _check_text(text: bytes, heads: int) -> None:
-    """Check that the text is UTF-8, and does not begin with lines that the other reader would pass over."""
-    if heads and text[:1] in (b"\n", b"\r"):
-        raise Unlike
-    if not text.isascii():
-        try:
-            text.decode()
-        except UnicodeDecodeError:
-            raise Unlike from None
-
-
 def _inside_quotes(content: Bytes, delimiter: bytes) -> NDArray[np.bool_]:
-    """Which bytes stand in quoted cells, the opening quote among them.
+    """Whether each byte is in a quoted cell; the opening quote counts.
 
-    Quotes open and close in turn. One that opens stands at the start of a cell or right behind one that closes, one
-    that closes at the end of a cell or right before one that opens: then two in the midst of a cell stand for one.
+    Quotes open and close in turn. An opening one is at the start of a cell or right after a closing one, a closing one
+    at the end of a cell or right before an opening one: two quotes within a cell stand for one.
     """
     quotes = content == _QUOTE
     places = np.flatnonzero(quotes)
     if places.size % 2:
-        raise Unlike
+        raise NotInBlocks
     opening, closing = places[0::2], places[1::2]
-    before, behind = content[opening - 1], content[closing + 1]  # the last byte of a block is a line feed, as [-1]
+    before, behind = content[opening - 1], content[closing + 1]  # index -1 is the last byte of the block, a line feed
     doubled = np.zeros(opening.size + 1, np.bool_)
     doubled[1:-1] = opening[1:] == closing[:-1] + 1
     starts_cell = (before == delimiter[0]) | (before == _LINE) | doubled[:-1]
     ends_cell = (behind == delimiter[0]) | (behind == _LINE) | (behind == _RETURN) | doubled[1:]
     if not (starts_cell.all() and ends_cell.all()):
-        raise Unlike
+        raise NotInBlocks
     return np.asarray(np.add.accumulate(quotes.view(np.uint8), dtype=np.uint8) & 1, np.bool_)  # parity, modulo 256
 
 
-def _grid(starts: Places, lengths: Places, ends: NDArray[np.bool_], width: int) -> tuple[Places, Places]:
-    """Starts and lengths as rows and columns; blank lines are passed over where a row has more than one cell."""
+def _grid(starts: Offsets, lengths: Offsets, ends: NDArray[np.bool_], width: int) -> tuple[Offsets, Offsets]:
+    """Starts and lengths as rows and columns; blank lines are skipped if a row has more than one cell."""
     if not _is_grid(ends, width) and width > 1:
         blank = ends & (lengths == 0) & np.concatenate([[True], ends[:-1]])
         starts, lengths, ends = starts[~blank], lengths[~blank], ends[~blank]
     if not _is_grid(ends, width):
-        raise Unlike
+        raise NotInBlocks
     return starts.reshape(-1, width), lengths.reshape(-1, width)
 
 
 def _is_grid(ends: NDArray[np.bool_], width: int) -> bool:
-    """Whether just every ``width``-th cell ends its line."""
+    """Whether exactly every ``width``-th cell ends its line."""
     rows, rest = divmod(ends.size, width)
     return rest == 0 and int(np.count_nonzero(ends)) == rows and bool(ends[width - 1 :: width].all())

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable
 from utmost.tables.cells.spelling import PLAIN, Spelling
-from utmost.tables.files.csv_blocks import CsvBlock, Unlike, read_blocks
-from utmost.tables.files.digits import Bytes, Places, digits, joined
+from utmost.tables.files.csv_blocks import CsvBlock, NotInBlocks, read_blocks
+from utmost.tables.files.digits import Bytes, Offsets, digits, joined
 from utmost.tables.files.formulas import without_formulas
 from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames import adapters
@@ -27,61 +27,56 @@ _LONGEST_CELL = 1 << 24  # characters: a country's outline has some millions
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvTable:
-    """A CSV file, and the columns that a release has laid over it.
+    """A CSV file, and the released columns that replace or extend its own.
 
     Attributes:
-        path: the file; UTF-8, its first record the header, separated by tabs where its name ends in ``.tsv``.
-        header: the names of the file's columns; one without a name is called by its place, "column 1".
-        rows: how many records follow the header.
-        laid: released columns by name, each of length ``rows``.
-        after: for each laid column that the file lacks, the column behind which it stands.
-        left_out: columns of the file that are not written.
-        in_blocks: whether the file is written so plainly that `csv_blocks` reads it; what is read is the same.
+        path: File in UTF-8; its first record is the header. Tabs separate the cells if its name ends in ``.tsv``.
+        header: Names of the file's columns; a column without a name has its place as one, "column 1".
+        rows: Number of records after the header.
+        released: Released columns by name, each of length ``rows``.
+        after: Column after which each new released column stands, by name.
+        dropped: Columns of the file that are not written.
+        in_blocks: Whether `csv_blocks` can read the file, with the same result.
     """
 
     path: Path
     header: tuple[str, ...]
     rows: int
-    laid: Mapping[str, Column] = field(default_factory=dict)
+    released: Mapping[str, Column] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     in_blocks: bool = False
 
     @property
     def names(self) -> list[str]:
-        """All columns, in the order in which they are written."""
-        return [name for name in adapters.in_order(self.header, self.after) if name not in self.left_out]
+        """All columns, in the order of the written file."""
+        return [name for name in adapters.column_order(self.header, self.after) if name not in self.dropped]
 
 
 def read(path: Path | str) -> CsvTable:
-    """Check the whole file and return it as a table; no cell stays in memory.
-
-    Raises:
-        BadTable: for a file that is empty or no UTF-8 text, a column with another's name, and a row with more or fewer
-            cells than the header.
-    """
+    """Check the whole file and return it as a table; no cell stays in memory."""
     path = TextFile.of(path if isinstance(path, Path) else Path(path))
     lines = records(path)
     header = _named_header(next(lines, (1, []))[1], path)
     try:
         rows = sum(block.rows for block in read_blocks(path, len(header), delimiter_of(path)))
         return CsvTable(path, tuple(header), rows, in_blocks=True)
-    except Unlike:
+    except NotInBlocks:
         return CsvTable(path, tuple(header), _rows_counted(lines, len(header), path))
 
 
 def write(table: CsvTable, file: BinaryIO, *, delimiter: str = ",") -> None:
-    """Write the table: the laid columns in their places, every other cell with the text it had."""
+    """Write the table: released columns in their places, every other cell with its own text."""
     for _, text in pieces(table, delimiter):
         file.write(text)
 
 
 Piece = tuple[int, bytes]
-"""Some rows of a file that is written: how many, and their text."""
+"""Some rows of a written file: their number and their text."""
 
 
 def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
-    """The table as it is written, its header first."""
+    """The written table, with its header first."""
     return without_formulas(_pieces(table, delimiter))
 
 
@@ -92,8 +87,8 @@ def _pieces(table: CsvTable, delimiter: str) -> Iterator[Piece]:
     yield 0, _header(table.names, delimiter)
     start = 0
     for block in _blocks(table):
-        laid = {name: column[start : start + block.rows] for name, column in table.laid.items()}
-        yield block.rows, _block_written(table, block, laid, delimiter.encode())
+        released = {name: column[start : start + block.rows] for name, column in table.released.items()}
+        yield block.rows, _block_written(table, block, released, delimiter.encode())
         start += block.rows
 
 
@@ -101,7 +96,7 @@ _TOGETHER = 1 << 12
 
 
 def pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
-    """A header and rows of cells as they are written, quoted where that is needed."""
+    """A written header and rows, with quotes where needed."""
     return without_formulas(_pieces_of(header, body, delimiter))
 
 
@@ -113,18 +108,14 @@ def _pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> 
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Check that every column has a name by which a CSV file has it.
-
-    Raises:
-        BadTable: for a blank one, which is none to whoever reads the file.
-    """
+    """Check that every column has a name that is not blank, as readers of CSV require."""
     if not all(map(str.strip, names)):
         remedy = "Rename it, or write .parquet or .jsonl."
         raise BadTable("every column of a text file must have a name", came="a blank one", remedy=remedy)
 
 
 def _header(names: list[str], delimiter: str) -> bytes:
-    """The names as the first line; one that begins as a mark of bytes does is quoted, so that it is not read as one."""
+    """The names as the first line; quotes keep a name from being read as a byte order mark."""
     check_names(names)
     line = _line(names, delimiter)
     if line.startswith("\ufeff"):
@@ -133,25 +124,21 @@ def _header(names: list[str], delimiter: str) -> bytes:
 
 
 def rows(table: CsvTable) -> Iterator[list[str]]:
-    """Each row as it is written.
-
-    Raises:
-        BadTable: where the file is no longer as long as it was.
-    """
-    return _chosen(table, _body(table), table.laid)
+    """The written rows; a file that has changed its length raises `BadTable`."""
+    return _chosen(table, _body(table), table.released)
 
 
-def _chosen(table: CsvTable, body: Iterable[list[str]], laid: Mapping[str, Column]) -> Iterator[list[str]]:
-    """What is written of each record, with the cells of the laid columns in their places."""
-    texts = {name: map(str, column) for name, column in laid.items()}
-    # Cells that are not released keep the very text they had.
+def _chosen(table: CsvTable, body: Iterable[list[str]], released: Mapping[str, Column]) -> Iterator[list[str]]:
+    """The written cells of each record, with those of released columns in their places."""
+    texts = {name: map(str, column) for name, column in released.items()}
+    # Cells that are not released keep their own text.
     sources = [texts.get(name) or table.header.index(name) for name in table.names]
     for record in body:
         yield [record[at] if isinstance(at, int) else next(at) for at in sources]
 
 
 def register() -> None:
-    """Let CSV tables into releases."""
+    """Make the adapter of CSV tables known."""
     adapters.register(_CsvAdapter())
 
 
@@ -164,8 +151,8 @@ class _CsvAdapter:
         return table.names
 
     def column(self, table: CsvTable, name: str, most: int | None = None) -> Column:
-        if name in table.laid:
-            return table.laid[name][:most]
+        if name in table.released:
+            return table.released[name][:most]
         at = table.header.index(name)
         if table.in_blocks and most is None:
             return _one_column([_integers_or_cells(block, at, table.path) for block in _blocks(table)])
@@ -173,8 +160,8 @@ class _CsvAdapter:
 
     def label(self, table: CsvTable, name: str) -> Column:
         """The cells as the file spells them."""
-        if name in table.laid:
-            return table.laid[name]
+        if name in table.released:
+            return table.released[name]
         at = table.header.index(name)
         return [record[at] for record in _body(table)]
 
@@ -185,21 +172,21 @@ class _CsvAdapter:
         return f"{table.path.name}, {_place(row, line)}"
 
     def with_columns(self, table: CsvTable, columns: Mapping[str, Column], after: Mapping[str, str]) -> CsvTable:
-        laid, behind = {**table.laid, **columns}, {**table.after, **after}
-        return replace(table, laid=laid, after=behind)
+        released, behind = {**table.released, **columns}, {**table.after, **after}
+        return replace(table, released=released, after=behind)
 
     def without(self, table: CsvTable, names: Sequence[str]) -> CsvTable:
-        return replace(table, left_out=(*table.left_out, *names))
+        return replace(table, dropped=(*table.dropped, *names))
 
     def kind(self, table: CsvTable, names: Sequence[str]) -> str:
         return "csv"
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> None:
-        """A CSV table is a file; columns without one are given as a dict."""
+        """A CSV table is a file: columns alone become a dict."""
 
 
 def _line(row: list[str], delimiter: str) -> str:
-    """The row as it stands in a file; csv.writer would leave a lone carriage return bare, which splits the row."""
+    """The row as a line; csv.writer would leave a lone carriage return unquoted, which splits the row."""
     line = delimiter.join(row)
     if line.count(delimiter) >= len(row) or any(mark in line for mark in '"\n\r'):
         line = delimiter.join(_quoted(cell, delimiter) for cell in row)
@@ -217,7 +204,7 @@ def _changed(table: CsvTable, rows: int) -> BadTable:
 
 
 def _body(table: CsvTable) -> Iterator[list[str]]:
-    """The records behind the header, of which there must still be as many as there were."""
+    """The records after the header, whose number must not have changed."""
     if table.in_blocks:
         for block in _blocks(table):
             yield from block.records()
@@ -234,22 +221,22 @@ def _body(table: CsvTable) -> Iterator[list[str]]:
 
 
 def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
-    """The blocks of rows, of which there must still be as many as there were."""
+    """The blocks of rows, whose number must not have changed."""
     count = 0
     try:
         for block in read_blocks(table.path, len(table.header), delimiter_of(table.path)):
             count += block.rows
-            # Of a file that grew nothing more is given: it is refused at its end.
+            # The rows of a file that grew are not passed on; the file is refused at its end.
             if count <= table.rows:
                 yield block
-    except Unlike:
+    except NotInBlocks:
         raise _changed(table, count) from None
     if count != table.rows:
         raise _changed(table, count)
 
 
 def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64] | list[Any]:
-    """One column of a block: integers where every cell is a short one, else the cells one for one."""
+    """One column of a block: integers if every cell is a short one, else the cells one by one."""
     spelling = spelling_of(path)
     values, odd = block.integers(at)
     if not odd.size and not spelling.missing_numbers:
@@ -258,10 +245,10 @@ def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64
 
 
 def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
-    """The parts of a column as one: an array where every cell is an integer that int64 holds, else a list."""
+    """The whole column: an array if every cell is an integer that int64 holds, else a list."""
     packed = [part if isinstance(part, np.ndarray) else _packed(part) for part in parts]
     arrays = [part for part in packed if isinstance(part, np.ndarray)]
-    # Of no rows there is no telling what they would hold: a list.
+    # A column without rows is a list, since its type is unknown.
     if len(arrays) == len(packed) and any(part.size for part in arrays):
         return np.concatenate(arrays)
     return list(chain.from_iterable(part.tolist() if isinstance(part, np.ndarray) else part for part in packed))
@@ -273,12 +260,12 @@ def _packed(cells: list[Any]) -> NDArray[np.int64] | list[Any]:
     return cells
 
 
-def _block_written(table: CsvTable, block: CsvBlock, laid: Mapping[str, Column], delimiter: bytes) -> bytes:
-    """A block as it is written: the pieces of every row, each with the byte behind it, which is then set right."""
+def _block_written(table: CsvTable, block: CsvBlock, released: Mapping[str, Column], delimiter: bytes) -> bytes:
+    """The written block: the cells of every row, each with the byte after it, which is then set."""
     own = delimiter.decode() == delimiter_of(table.path)
-    # Under another separator cells that hold it need quotes: such a block is written cell by cell.
+    # Cells that contain another separator need quotes: such a block is written cell by cell.
     if not own and delimiter in block.text:
-        rows = _chosen(table, block.records(), laid)
+        rows = _chosen(table, block.records(), released)
         return "".join(_line(row, delimiter.decode()) for row in rows).encode()
     # A quoted cell is copied with its quotes: two bytes more, from one byte before.
     quoted = None if block.quoted is None else block.marked(delimiter)
@@ -286,8 +273,8 @@ def _block_written(table: CsvTable, block: CsvBlock, laid: Mapping[str, Column],
     starts = np.empty((block.rows, len(table.names)), np.int64)
     lengths = np.empty_like(starts)
     for k, name in enumerate(table.names):
-        if name in laid:
-            buffer, begin, long = _written(laid[name], delimiter)
+        if name in released:
+            buffer, begin, long = _written(released[name], delimiter)
             starts[:, k], lengths[:, k] = begin + size, long
             buffers.append(buffer)
             size += buffer.size
@@ -298,16 +285,16 @@ def _block_written(table: CsvTable, block: CsvBlock, laid: Mapping[str, Column],
     text = joined(np.concatenate(buffers), starts.reshape(-1), lengths.reshape(-1))
     behind = np.full(len(table.names), delimiter[0], np.uint8)
     behind[-1] = ord("\n")
-    # Each cell came with a byte behind it: now the separator, or the end of the row.
+    # The byte after each cell becomes the separator, or the end of the row.
     text[np.cumsum(lengths) - 1] = np.tile(behind, block.rows)
     return text.tobytes()
 
 
-def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Places, Places]:
-    """Cells as they are written, each with one byte behind it: a buffer, and where they start and how long they are."""
+def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Offsets, Offsets]:
+    """The written cells, each with one byte after it: a buffer, and their starts and lengths in it."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "i":
         return digits(column.astype(np.int64), b"\n")
-    # Python writes a float as NumPy does, and sooner.
+    # Python writes a float as NumPy does, and faster.
     cells = column.tolist() if isinstance(column, np.ndarray) and column.dtype == np.float64 else column
     texts = [_quoted(str(cell), delimiter.decode()).encode() + b"\n" for cell in cells]
     lengths = np.array(list(map(len, texts)), np.int64)
@@ -315,9 +302,9 @@ def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Places, Places]:
 
 
 def records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the number of the line on which it starts; blank lines count only where a row has one cell."""
+    """Each record with the number of its first line; blank lines count only in a file of one column."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        # The limit is Python's own, of all readers: it is raised and never lowered.
+        # The limit is one setting of Python for all readers: it is raised and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         reader = csv.reader(file, delimiter=delimiter_of(path), strict=True)
         start, width = 1, 0
@@ -328,7 +315,7 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield start, record or [""]
                 start = reader.line_num + 1
         except UnicodeDecodeError as error:
-            # The codec's own words quote a byte, and where it stands in some buffer.
+            # The codec's message quotes a byte of the file.
             came = f"bytes of another encoding ({error.reason})"
             remedy = "Add --encoding cp1252, say."
             where = f"{path}, after line {start}"
@@ -342,7 +329,7 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path) -> int:
-    """How many records there are behind the header, each as wide as it."""
+    """The number of records after the header, each as wide as it."""
     rows = 0
     for line, record in lines:
         rows += 1
@@ -357,7 +344,7 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
 
 
 def _named_header(header: list[str], path: Path) -> list[str]:
-    """The names of the columns; one without a name, as R and pandas write of the rows' numbers, is called by its place.
+    """The names of the columns; one without a name, such as R's and pandas' row numbers, has its place as a name.
 
     >>> _named_header(["", "sex"], Path("t.csv"))
     ['column 1', 'sex']
@@ -373,7 +360,7 @@ def _place(row: int, line: int) -> str:
 
 
 def numbers_of(texts: Iterable[str], spelling: Spelling = PLAIN) -> list[Any]:
-    """The number that each text spells, exactly; None for a missing one, and the text itself where it is no number.
+    """The exact number of each text; None for a missing one, and the text itself if it is no number.
 
     >>> numbers_of(["7", "2.5", "2,5", ""]), numbers_of(["7", "2.5", "2,5"], Spelling(","))
     ([7, Decimal('2.5'), '2,5', None], [7, '2.5', Decimal('2.5')])
@@ -387,9 +374,9 @@ def spelling_of(path: Path) -> Spelling:
 
 
 def delimiter_of(path: Path) -> str:
-    """What separates the cells of a file with this name."""
-    stated = path.separator if isinstance(path, TextFile) else None
-    return stated or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    """The separator of the cells of a file with this name."""
+    declared = path.separator if isinstance(path, TextFile) else None
+    return declared or ("\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -402,18 +389,18 @@ class CsvPiece:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.body) if self.block is None else self.block.rows
 
     def column(self, name: str) -> Column:
-        """The numbers of one column, and whatever is no number as text."""
+        """The numbers of one column, and all other cells as text."""
         at = self.table.header.index(name)
         if self.block is not None:
             return _integers_or_cells(self.block, at, self.table.path)
         return numbers_of((row[at] for row in self.body), spelling_of(self.table.path))
 
     def amounts(self, name: str) -> Column:
-        """The integers of one column where every cell is a short one, else its cells as they stand in the file."""
+        """The integers of one column if every cell is a short one, else its cells as text."""
         if self.block is not None:
             values, odd = self.block.integers(self.table.header.index(name))
             if not odd.size:
@@ -421,12 +408,12 @@ class CsvPiece:
         return self.texts(name)
 
     def texts(self, name: str) -> list[str]:
-        """The cells of one column as they stand in the file."""
+        """The text of the cells of one column."""
         at = self.table.header.index(name)
         return [row[at] for row in self.body] if self.block is None else self.block.texts(at)
 
     def in_arrow(self, name: str) -> Any:
-        """The same as an Arrow array of text, without a Python object for each."""
+        """The same as an Arrow array, without a Python object for each cell."""
         arrow = extra("pyarrow", "tables")
         offsets, content = (None, None) if self.block is None else self.block.buffers(self.table.header.index(name))
         if content is None:
@@ -460,7 +447,7 @@ class CsvPieces:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The one file that it is."""
+        """The one file."""
         return (self.table.path,)
 
     def pieces(self) -> Iterator[CsvPiece]:
@@ -477,25 +464,25 @@ class CsvPieces:
         file: BinaryIO,
         released: Iterator[tuple[CsvPiece, Mapping[str, Any]]],
         after: Mapping[str, str],
-        left_out: Sequence[str],
+        dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """The pieces as they are written: whoever asks writes them."""
-        return without_formulas(self._written(released, after, left_out))
+        """The written pieces; the caller writes them to the file."""
+        return without_formulas(self._written(released, after, dropped))
 
     def _written(
         self,
         released: Iterator[tuple[CsvPiece, Mapping[str, Any]]],
         after: Mapping[str, str],
-        left_out: Sequence[str],
+        dropped: Sequence[str],
     ) -> Iterator[Piece]:
         delimiter, whole = delimiter_of(self.path), None
         for piece, columns in released:
-            table = replace(self.table, laid=columns, after=after, left_out=tuple(left_out))
+            table = replace(self.table, released=columns, after=after, dropped=tuple(dropped))
             if whole is None:
                 whole = table.names
                 yield 0, _header(whole, delimiter)
-            # A single cell that is empty has quotes, which a block does not write.
+            # An empty row of one column needs quotes, which blocks do not write.
             if piece.block is not None and len(whole) > 1:
                 yield piece.rows, _block_written(table, piece.block, columns, delimiter.encode())
             else:

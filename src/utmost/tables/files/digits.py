@@ -1,26 +1,26 @@
-"""Decimal digits of many integers at once, and pieces of bytes put one behind the other: text written by NumPy."""
+"""Text written by NumPy: decimal digits of many integers at once, and joined pieces of bytes."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
-Places = NDArray[np.int64]
+Offsets = NDArray[np.int64]
 
 _SHORT = 1 << 32
 
 
-def digits(column: NDArray[np.int64], end: bytes = b"") -> tuple[Bytes, Places, Places]:
-    """The decimal digits of each integer, with ``end`` behind them.
+def digits(column: NDArray[np.int64], end: bytes = b"") -> tuple[Bytes, Offsets, Offsets]:
+    """The decimal digits of each integer, followed by ``end``.
 
     Returns:
-        A buffer, and for each integer where in it its text starts and how many bytes that is, ``end`` counted.
+        A buffer, and for each integer the start and the length of its text in it, with ``end``.
         Cost: a division for each integer and each digit of the longest.
 
     >>> buffer, starts, lengths = digits(np.array([7, -120]), b";")
     >>> joined(buffer, starts, lengths).tobytes()
     b'7;-120;'
     """
-    size = np.abs(column).view(np.uint64)  # of -2^63 too: as an int64 it stays, and as a uint64 it is 2^63
+    size = np.abs(column).view(np.uint64)  # np.abs(-2^63) is -2^63, which as a uint64 is 2^63
     largest = int(size.max(initial=0))
     width = len(str(largest)) + 1
     text = np.empty((column.size, width + len(end)), np.uint8)
@@ -40,8 +40,8 @@ def digits(column: NDArray[np.int64], end: bytes = b"") -> tuple[Bytes, Places, 
     return flat, starts, lengths + len(end)
 
 
-def joined(buffer: Bytes, starts: Places, lengths: Places) -> Bytes:
-    """Pieces of a buffer, one behind the other.
+def joined(buffer: Bytes, starts: Offsets, lengths: Offsets) -> Bytes:
+    """Pieces of a buffer, joined.
 
     >>> joined(np.frombuffer(b"abcdef", np.uint8), np.array([4, 0]), np.array([2, 1])).tobytes()
     b'efa'

@@ -1,4 +1,4 @@
-"""A file that is read a piece at a time, and what is written of it in the same way: the protocols that both keep."""
+"""Protocols of files that are read, and of tables that are written, a piece at a time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,27 +9,27 @@ from numpy.typing import NDArray
 from utmost.core.sampling.item_words import Identifiers
 from utmost.tables.frames.adapters import Column
 
-Columns = Mapping[str, NDArray[Any]]
+ReleasedColumns = Mapping[str, NDArray[Any]]
 
 
 @runtime_checkable
 class WrittenByPieces(Protocol):
-    """A table that is yet to be written, piece by piece."""
+    """A table that is written piece by piece."""
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
 
     @property
     def names(self) -> list[str]:
-        """The columns as they are written."""
+        """The names of the written columns."""
 
     @property
     def shown(self) -> list[list[str]]:
-        """The first rows as text, once they are written."""
+        """The first rows as text, after they are written."""
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-        """Write it; of each piece how many rows it had, and its bytes."""
+        """The pieces: their number of rows, and their bytes, which the caller writes to the file."""
 
 
 class FilePiece(Protocol):
@@ -37,7 +37,7 @@ class FilePiece(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
 
     def column(self, name: str) -> Column:
         """The cells of one column: an array, or a list whose missing cells are None."""
@@ -47,7 +47,7 @@ class FilePiece(Protocol):
 
 
 class FilePieces(Protocol):
-    """A file that is read a piece at a time, as often as is asked."""
+    """A file that is read a piece at a time, any number of times."""
 
     @property
     def names(self) -> list[str]:
@@ -55,11 +55,11 @@ class FilePieces(Protocol):
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the file or folder."""
 
     @property
     def files(self) -> Sequence[Path]:
-        """The files that it is."""
+        """The files of a folder, or the one file."""
 
     def pieces(self) -> Iterator[FilePiece]:
         """The pieces, in the order of the file."""
@@ -67,15 +67,17 @@ class FilePieces(Protocol):
     def write(
         self,
         file: BinaryIO,
-        released: Iterator[tuple[Any, Columns]],
+        released: Iterator[tuple[Any, ReleasedColumns]],
         after: Mapping[str, str],
-        left_out: Sequence[str],
+        dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """Write every piece with its released columns in it; says after each how many rows it has.
+        """Write every piece with its released columns; return the number of rows of each.
 
         Args:
-            after: for each column that is new, the one behind which it stands.
-            left_out: the columns that are not written.
+            file: Open file.
+            released: Pieces with their released columns.
+            after: Column after which each new column stands, by name.
+            dropped: Columns that are not written.
             kinds: "int" or "float", by the name of each released column.
         """

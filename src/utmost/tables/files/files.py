@@ -1,4 +1,4 @@
-"""Table files by their ending: which reader a path goes to."""
+"""Table files: the reader and the writer for each ending."""
 
 import gzip
 import re
@@ -33,31 +33,27 @@ FORMATS = {
     "parquet": ".parquet",
     "xlsx": ".xlsx",
 }
-"""Formats by name, each with the ending that stands for it."""
+"""The ending of each format, by the name of the format."""
 
 LARGE = 1 << 27
-"""Files of so many bytes are read a piece at a time, and not into memory."""
+"""Files of so many bytes are read a piece at a time, instead of into memory."""
 
 _CELL = 8
 
-Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
-"""Passes the pieces of a file through, which has so many rows, and shows how far they are."""
+RowProgress = Callable[[Iterable[Piece], int], Iterator[Piece]]
+"""A function that returns the pieces of a file with so many rows unchanged, and shows progress."""
 
 
 def read(path: Path, *, as_events: bool = False) -> Any:
     """The table in the file, or in the Parquet files of a directory, checked; text may be compressed, as .gz or .zip.
 
     Args:
-        path: of the file or the directory.
-        as_events: whether its columns are counted by, and none is published: then dates of Excel come as dates, and
-            nested cells of JSON lines are refused where a column of them is read.
-
-    Raises:
-        Unsupported: for an ending that no reader knows, and where a package is missing.
-        BadTable: for a file that is no such table.
+        path: Path of the file or the directory.
+        as_events: Whether the rows are events that are counted, and no column is published: dates of Excel are then
+            dates, and nested cells of JSON lines are refused only if their column is read.
     """
     ending = ending_of(path)
-    if path.is_dir() or ending in PARQUET:  # who reads text waits for no other reader
+    if path.is_dir() or ending in PARQUET:  # readers of text do not load this one
         from utmost.tables.files import parquet
 
         parquet.register()
@@ -79,7 +75,7 @@ def read(path: Path, *, as_events: bool = False) -> Any:
 
 
 def ending_of(path: Path) -> str:
-    """The ending that says how a table is written: that before ".gz" or ".zip", where it is compressed.
+    """Lower-case ending of a file that says its format, without ".gz" or ".zip" of a compressed file.
 
     >>> ending_of(Path("counts.csv.gz")), ending_of(Path("counts.parquet"))
     ('.csv', '.parquet')
@@ -89,10 +85,12 @@ def ending_of(path: Path) -> str:
 
 
 def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
-    """The file or directory as what is read a piece at a time, where it is large; None where it is read whole.
+    """A large file or a directory, to be read a piece at a time; None if it is read whole.
 
     Args:
-        by_cells: whether a Parquet file is also large by its cells, at 8 bytes each: it packs them a hundredfold.
+        path: Path of the file or directory.
+        by_cells: Whether the size of a Parquet file is also that of its cells, at 8 bytes each: it may pack them to a
+            hundredth.
     """
     if path.is_dir():
         return _pieces_of(path)
@@ -116,12 +114,13 @@ def _are_many_cells(path: Path) -> bool:
     return _CELL * parquet.cells(path) >= LARGE
 
 
-def brought(path: Path, *, by_item: bool = False) -> Any:
-    """The table at a path as a ledger takes it: read, or for large Parquet files and folders a relation of DuckDB.
+def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
+    """The table at a path for a ledger: in memory, or for large Parquet files and folders a relation of DuckDB.
 
     Args:
-        by_item: whether noise goes by item, which a relation can have: a packed file is then large by its cells, too,
-            where DuckDB is installed. Noise by rows is the ledger's own, and needs them in memory.
+        path: Path of the file or folder.
+        by_item: Whether noise is keyed by identifier, which a relation can have; a packed Parquet file then counts as
+            large by its cells if DuckDB is installed. Noise by rows needs the rows in memory.
     """
     large: Any = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
     if large is None or isinstance(large, CsvPieces):
@@ -132,19 +131,16 @@ def brought(path: Path, *, by_item: bool = False) -> Any:
 
 
 def write(
-    table: Any, file: BinaryIO, path: Path, watch: Watch | None = None, statement: Mapping[str, Any] | None = None
+    table: Any, file: BinaryIO, path: Path, watch: RowProgress | None = None, statement: Mapping[str, Any] | None = None
 ) -> None:
-    """Write the table into an open file that will have this name, in the format that its ending says.
+    """Write a table of any kind into an open file, in the format of the ending of its later name.
 
     Args:
-        table: of any kind.
-        file: that is open for bytes.
-        path: its name.
-        watch: is shown the rows as they are written.
-        statement: what is said of the table, for a format that has a place for it.
-
-    Raises:
-        BadTable: for text that a file of this kind cannot hold.
+        table: Table.
+        file: Open file.
+        path: Later name of the file.
+        watch: Function that shows progress.
+        statement: Statement of the table, for workbooks, which contain it.
     """
     try:
         _write(table, file, path, watch, statement or {})
@@ -152,22 +148,18 @@ def write(
         raise _half_of_a_character(path) from None
 
 
-def check_says(path: Path, statement: Mapping[str, Any]) -> None:
-    """Check that a file which has words beside its table, a workbook, has those of its statement.
-
-    Raises:
-        BadTable: where it says anything else.
-    """
+def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
+    """Check that the sheet of the statement in a workbook is that of this statement; other files have none."""
     if ending_of(path) in EXCEL:
         from utmost.tables.files import spreadsheets
 
-        spreadsheets.check_says(path, statement)
+        spreadsheets.check_statement(path, statement)
 
 
-def _write(table: Any, file: BinaryIO, path: Path, watch: Watch | None, statement: Mapping[str, Any]) -> None:
+def _write(table: Any, file: BinaryIO, path: Path, watch: RowProgress | None, statement: Mapping[str, Any]) -> None:
     if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER, *EXCEL):
         with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
-            return _write(table, packed, path.with_suffix(""), watch, statement)  # type: ignore[arg-type]  # a file, too
+            return _write(table, packed, path.with_suffix(""), watch, statement)  # type: ignore[arg-type]  # it has the methods of a file
     ending = ending_of(path)
     if ending in EXCEL:
         from utmost.tables.files import spreadsheets
@@ -195,13 +187,13 @@ def _write(table: Any, file: BinaryIO, path: Path, watch: Watch | None, statemen
 
 
 def separator_for(table: Any, path: Path) -> str:
-    """What separates cells in a file of this name: what separated them in the file that was read, but tabs in .tsv."""
+    """The separator for a file of this name: tabs in .tsv, else that of the file that was read."""
     if isinstance(table, CsvTable) and path.suffix.lower() != ".tsv" and isinstance(table.path, TextFile):
         return csv_table.delimiter_of(table.path)
     return csv_table.delimiter_of(path)
 
 
-def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: Watch | None = None) -> None:
+def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: RowProgress | None = None) -> None:
     """Write any table as text."""
     if isinstance(table, CsvTable):
         pieces, count = csv_table.pieces(table, delimiter), table.rows
@@ -217,7 +209,7 @@ def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path
 
 
 def columns(table: Any) -> dict[str, list[Any]]:
-    """The table as columns of plain Python values; of a CSV, released cells are numbers and all others text."""
+    """The table as columns of plain Python values; the cells of a CSV file that are not released are text."""
     return dict(table.to_pydict()) if hasattr(table, "to_pydict") else table_formats.as_columns(table)
 
 
@@ -228,15 +220,10 @@ def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
 
 
 def check_same_kind(source: Path, out: Path) -> None:
-    """Check that what is read from ``source`` can be written to ``out``: any format as any, large files as their own.
-
-    Raises:
-        Unsupported: for an ending that no writer knows or whose package is missing, and for one of another kind than a
-            large file's.
-    """
+    """Check that the table of ``source`` can be written to ``out``: a large file only in its own format."""
     if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() == ZIP:
         wanted = ", ".join(FORMATS.values())
-        raise Unsupported("a table is written in a format that is known", came=out.name, remedy=f"End it in {wanted}.")
+        raise Unsupported("a table is written in a known format", came=out.name, remedy=f"End it in {wanted}.")
     if ending_of(out) in (*PARQUET, *FEATHER):
         extra("pyarrow", "tables")
     if ending_of(out) in EXCEL:
@@ -254,22 +241,18 @@ def check_same_kind(source: Path, out: Path) -> None:
 
 
 def check_names(path: Path, names: Iterable[str]) -> None:
-    """Check, before anything is drawn, that a file of this name can hold columns of these names.
-
-    Raises:
-        BadTable: for a blank name in a text file.
-    """
+    """Check, before anything is drawn, that a file of this name can have columns of these names."""
     if ending_of(path) in TEXT:
         csv_table.check_names(names)
 
 
 def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
-    """Check, before anything is drawn, that a file of this name can hold what is released.
+    """Check, before anything is drawn, that a file of this name can hold the released table.
 
     Args:
-        path: of the file.
-        columns: with text, as they will stand there.
-        numbers: how many columns of released values and margins come to them.
+        path: Name of the file.
+        columns: Columns with text, as they will be written.
+        numbers: Number of further columns of released values and margins.
     """
     if ending_of(path) in EXCEL:
         from utmost.tables.files import spreadsheets
@@ -296,7 +279,7 @@ def _half_of_a_character(path: Path) -> BadTable:
 
 
 def _cells(table: Any) -> Mapping[str, list[Any]]:
-    """Any table as columns; of an engine's frame or of pieces as they come."""
+    """Any table as columns, also an engine's frame and a table that is written by pieces."""
     if is_engine_frame(table):
         table = engine_frame(table)
         batches = [batch.to_pydict() for batch in table.batches()]
@@ -312,7 +295,7 @@ def _write_pieces(pieces: Iterable[Piece], file: BinaryIO) -> None:
 
 
 def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
-    """The names of the columns, the rows as text, and how many there are."""
+    """The names of the columns, the rows as text, and their number."""
     if isinstance(table, CsvTable):
         return table.names, csv_table.rows(table), table.rows
     if isinstance(table, WrittenByPieces):

@@ -1,7 +1,7 @@
-"""Text that a spreadsheet would compute: one rule for every text file that is written, whoever writes it.
+"""Text that a spreadsheet would compute: one rule for every text file that is written.
 
-A CSV file has no kinds of cells: a spreadsheet takes text behind "=" for a formula and computes it, with calls to other
-programs and addresses (`=HYPERLINK(...)`). Labels of public columns come from people's files, so no file may hold one.
+A CSV file has no types of cells: a spreadsheet computes text after "=" as a formula, with calls to other programs and
+addresses (`=HYPERLINK(...)`). Labels of public columns come from people's files, so no written file may have one.
 """
 
 import re
@@ -9,30 +9,30 @@ from collections.abc import Iterable, Iterator
 
 from utmost.errors import BadTable
 
-# Spreadsheets drop blanks, control characters, marks of bytes and quotes before they look, and take full-width signs.
+# Spreadsheets skip blanks, control characters, byte order marks and quotes, and accept full-width signs.
 _SKIPPED = rb"(?:[\x00-\x20\x7f\x27]|\xc2\xa0|\xe2\x80[\x80-\x8f]|\xe3\x80\x80|\xef\xbb\xbf)*"
 _SIGN = rb"(?:[+\-@]|\xef\xbc[\x8b\x8d\xa0])"
 _EQUALS = rb"(?:=|\xef\xbc\x9d)"
 _NUMBER = rb"[0-9.]+(?:[eE][+\-]?[0-9]+)?(?:[,;|\t\r\n]|\Z)"
 _NO_NUMBER = rb"(?!" + _NUMBER + rb")"
-# A label such as "-5 to 0", "+65" or "-" is no formula: it calls nothing, and refers to nothing outside. One with a
-# comma in it stands in quotes. Where a spreadsheet separates cells by another sign, the text behind it is a cell.
+# A label such as "-5 to 0", "+65" or "-" is no formula: it calls nothing, and refers to nothing outside. A label with a
+# comma is in quotes. A spreadsheet with another separator takes the text after that sign for a cell.
 _FORMULA = re.compile(
     rb"(?:\A|[,;|\t\r\n])" + _SKIPPED
     + rb"(?:(?:\"" + _SKIPPED + rb")*" + _EQUALS
     + rb"|\"" + _SKIPPED + _SIGN + rb"(?:[^\"]|\"\")*?[(!\[|]"
     + rb"|" + _SIGN + _NO_NUMBER + rb"[^,;|\t\r\n\"]*(?:[(!\[]|\|[^|\t\r\n\"]*!))"
 )  # fmt: skip
-# Without one of these there is none, and a table of numbers is not searched.
+# Every formula has one of these, so that a table of numbers is not searched.
 _MARKS = (b"=", b"(", b"!", b"[", b"|", b"\xef\xbc\x9d")
-# Where one might begin: five times as fast to look for as the whole, in a long table whose labels have brackets.
+# The possible begin of a formula: five times as fast to find as the whole, in a long table whose labels have brackets.
 _MAYBE = re.compile(
     rb"[=+\-@\xef](?<![^\x00-\x20,;|'\"\x7f\xa0\x80-\x8f\xbf].)(?!(?<=[,;|\t\r\n][+\-])" + _NUMBER + rb")", re.DOTALL
 )
 
 
 def is_computed(text: bytes) -> bool:
-    """Whether a spreadsheet would compute a cell of a CSV file, or a part of a cell that it takes for one.
+    """Whether a spreadsheet would compute a cell of a CSV file, or a part of one.
 
     >>> [is_computed(cell) for cell in (b"=1+1", b'+HYPERLINK("a")', b"a;=A1", b'"\\n=A1"')]
     [True, True, True, True]
@@ -44,21 +44,13 @@ def is_computed(text: bytes) -> bool:
 
 
 def check_not_computed(text: str) -> None:
-    """Check, before anything is drawn, that a name or a label is no formula in a text file.
-
-    Raises:
-        BadTable: where a spreadsheet would compute it.
-    """
+    """Check, before anything is drawn, that a name or a label is no formula in a text file."""
     if is_computed(text.encode("utf-8", "surrogatepass")):
         raise _computed()
 
 
 def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Pass the pieces of a text file on, each of whole rows, as long as none holds a formula.
-
-    Raises:
-        BadTable: at the first that does.
-    """
+    """The pieces of a text file unchanged, each of whole rows; a formula raises `BadTable`."""
     for rows, text in pieces:
         if is_computed(text):
             raise _computed()

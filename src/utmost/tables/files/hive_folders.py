@@ -1,9 +1,9 @@
-"""Columns in the names of folders, as lakes lay out tables (Hive style): `events/year=2020/month=01/part-0.parquet`.
+"""Columns in the names of folders, as in data lakes (Hive style): `events/year=2020/month=01/part-0.parquet`.
 
-A folder is named by a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` is a missing cell. Cells of a
-key are integers where every folder spells one as Python does, and text else. `month=01` stays "01", where DuckDB,
-Polars, Spark and Arrow make a 1 of it: a domain lists the cells as the folders spell them, and `check_labels` refuses
-one that spells them otherwise, of which all events would be left out.
+The name of a folder is a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` is a missing cell. The
+cells of a key are integers if every folder spells one as Python does, else text. `month=01` stays "01", while DuckDB,
+Polars, Spark and Arrow turn it into 1: a domain lists the cells as the folders spell them, and `check_labels` refuses
+another spelling, which would leave out all events.
 """
 
 import re
@@ -27,11 +27,11 @@ _INT64 = np.iinfo(np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FolderColumns:
-    """What the folders say of the files in them.
+    """The columns in the names of the folders of some files.
 
     Attributes:
-        schema: the Arrow schema of the columns, integers or text, in the order of the folders.
-        cells: for each column, an Arrow array with a cell for each file.
+        schema: Arrow schema of the columns, integers or text, in the order of the folders.
+        cells: Arrow array with a cell for each file, for each column.
     """
 
     schema: Any
@@ -39,16 +39,12 @@ class FolderColumns:
 
     @classmethod
     def of(cls, root: Path, files: Sequence[Path], names: Sequence[str]) -> "FolderColumns":
-        """The columns in the names of folders under a root; those above it say nothing.
+        """The columns in the names of folders under a root; folders above it do not count.
 
         Args:
-            root: the directory, or the file itself.
-            files: in it.
-            names: the columns of the files. A key among them is left to the files: a cell is what its row says.
-
-        Raises:
-            BadTable: for files whose folders have other keys, or the same in another order, for a key that comes twice
-                on one way or is a column's name but for its case, and for names that are no text.
+            root: Directory, or the file itself.
+            files: Files in it.
+            names: Columns of the files, which take precedence over keys of the same name.
         """
         folders = [_said_by(root, file) for file in files]
         keys = list(folders[0])
@@ -72,24 +68,21 @@ class FolderColumns:
         return list(self.schema.names)
 
     def column(self, name: str, file: int, rows: int) -> Any:
-        """One column of some rows of a file, as a dictionary of a single cell, of whatever length."""
+        """One column of some rows of a file: an Arrow dictionary array with a single value."""
         arrow, cells = extra("pyarrow", "tables"), self.cells[self.names.index(name)]
         if not cells[file].is_valid:
             return arrow.nulls(rows, cells.type)
         return arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(rows, np.int32)), cells.slice(file, 1))
 
     def beside(self, batch: Any, file: int) -> Any:
-        """A batch of a file's rows with these columns behind its own."""
+        """A batch of a file's rows with these columns after its own."""
         for name in self.names:
             batch = batch.append_column(name, self.column(name, file, batch.num_rows))
         return batch
 
     def check_labels(self, axes: Iterable[Axis]) -> None:
-        """Check that no axis lists a number that folders spell with other zeros before it, as 1 for `month=01`.
-
-        Raises:
-            BadTable: where one does, since events in such a folder would be left out unseen.
-        """
+        """Check that no axis lists a number that folders spell with other leading zeros, such as 1 for `month=01`: the
+        events of such a folder would be left out silently."""
         listing = [
             (name, values)
             for axis in axes
@@ -111,7 +104,7 @@ class FolderColumns:
 
 
 def shown(root: Path, file: Path) -> str:
-    """The way to a file, for a message: of folders with a key nothing but the key, since cells are not quoted.
+    """The path of a file, for a message, with the keys of folders but not their cells.
 
     >>> shown(Path("lake"), Path("lake/person=ann/2020/part-0.parquet"))
     'lake/person=.../2020/part-0.parquet'
@@ -148,7 +141,7 @@ def _listed(keys: Iterable[str]) -> str:
 
 
 def _cells(texts: Sequence[str | None]) -> Any:
-    """The cells of a key as an Arrow array: integers of 64 bits where all are spelled as such, text else."""
+    """The cells of a key as an Arrow array: integers of 64 bits if all are spelled as such, else text."""
     arrow, there = extra("pyarrow", "tables"), [text for text in texts if text is not None]
     if there and all(map(_is_integer, there)):
         return arrow.array([None if text is None else int(text) for text in texts], arrow.int64())
@@ -160,6 +153,6 @@ def _is_integer(text: str) -> bool:
 
 
 def _unpadded(text: str) -> str | None:
-    """A number without zeros before it; None for other text."""
+    """A number without leading zeros; None for other text."""
     digits = _PADDED.fullmatch(text)
     return None if digits is None else "".join(digits.groups())

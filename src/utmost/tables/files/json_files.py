@@ -1,4 +1,4 @@
-"""JSON files: written in one way, and read so that every reader agrees on what they say: no name twice, no NaN."""
+"""JSON files, read strictly so that all readers agree: no name twice, no NaN."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -9,16 +9,12 @@ from utmost.errors import BadTable
 
 
 def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = None) -> Any:
-    """What a JSON file holds.
+    """The content of a JSON file.
 
     Args:
-        path: the file, in UTF-8, or UTF-16 or UTF-32 as its mark of byte order says.
-        what: what it should hold, for the message: "a design must".
-        parse_float: makes a number of the text of one with a point or an exponent.
-
-    Raises:
-        BadTable: for a file that cannot be read, for what is no JSON or holds a name twice, for NaN and infinities, for
-            a nest too deep to read, and for a number of more than 4300 digits.
+        path: File in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
+        what: Kind of the content, for the message: "a design must".
+        parse_float: Function from the text of a number with a point or an exponent to the number.
     """
     try:
         with path.open("rb") as file:
@@ -50,7 +46,7 @@ def write_json(document: Mapping[str, Any], file: BinaryIO) -> None:
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """A document as the bytes of its file; half of a character, which UTF-8 has not, is escaped, and all else with it.
+    """A document as the bytes of its file; with a lone surrogate, which UTF-8 has not, everything is escaped.
 
     >>> encoded({"a": "é"}).decode(), encoded({"a": "é\\ud800"}).decode()
     ('{\\n  "a": "é"\\n}\\n', '{\\n  "a": "\\\\u00e9\\\\ud800"\\n}\\n')
@@ -86,7 +82,7 @@ def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: T
 
 
 def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object in which no name stands twice: readers would not agree on which of them counts."""
+    """A JSON object without repeated names, on which readers would not agree."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a name that stands twice")

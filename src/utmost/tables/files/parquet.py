@@ -21,28 +21,25 @@ _BATCH = 1 << 17
 
 
 def read(path: Path | str, shown_as: str | None = None) -> Any:
-    """The file as an Arrow table.
-
-    Args:
-        path: of the file.
-        shown_as: what messages call it; its path when None.
-
-    Raises:
-        BadTable: for a file that is no Parquet, and for two columns of one name.
-        Unsupported: where pyarrow is not installed.
-    """
+    """The file as an Arrow table; messages name it ``shown_as``, or by its path."""
     arrow = extra("pyarrow", "tables")
     file, where = opened(path, shown_as), str(path) if shown_as is None else shown_as
     with well_formed(where):
-        return _read(arrow, file, path, where)
+        # Batch by batch, so that a file that inflates too much is refused before the memory is full.
+        source = _readable(path)
+        size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
+        most = max(_INFLATED, _INFLATION * size)
+        batches, size = [], 0
+        for batch in file.iter_batches(batch_size=_BATCH):
+            batches.append(batch)
+            size += batch.nbytes
+            if size > most:
+                raise BadTable(f"a Parquet file of this size may hold {most} bytes of cells", came="more", where=where)
+        return arrow.Table.from_batches(batches, file.schema_arrow)
 
 
 def opened(path: Path | str, shown_as: str | None = None) -> Any:
-    """The file, open to be read batch by batch; of its columns no two have one name.
-
-    Args:
-        path, shown_as: as for `read`.
-    """
+    """The open file, to be read batch by batch; its columns have distinct names."""
     reader, where = extra("pyarrow.parquet", "tables"), str(path) if shown_as is None else shown_as
     with well_formed(where):
         file = reader.ParquetFile(_readable(path))
@@ -51,17 +48,13 @@ def opened(path: Path | str, shown_as: str | None = None) -> Any:
 
 
 def cells(path: Path | str) -> int:
-    """How many cells a file has, as it says of itself: rows by columns.
-
-    Raises:
-        BadTable, Unsupported: as `read`.
-    """
+    """The number of cells of a file, rows times columns, from its metadata."""
     metadata = opened(path).metadata
     return int(metadata.num_rows * metadata.num_columns)
 
 
 def _readable(path: Path | str) -> Any:
-    """The name of a file on the disk; of a pipe its content, since a pipe is a path that opens in a way of its own."""
+    """The path of a file on the disk; the content of a pipe."""
     if not isinstance(path, Path) or type(path) is type(Path()):
         return path
     with path.open("rb") as file:
@@ -70,7 +63,7 @@ def _readable(path: Path | str) -> Any:
 
 @contextmanager
 def well_formed(path: Path | str) -> Iterator[None]:
-    """Say of a file that Arrow cannot read that it is no Parquet, and nothing of what is in it."""
+    """Turn errors of Arrow into one that says nothing of the content of the file."""
     arrow = extra("pyarrow", "tables")
     try:
         yield
@@ -80,20 +73,6 @@ def well_formed(path: Path | str) -> Iterator[None]:
         if isinstance(error, BadTable):
             raise
         raise BadTable("a Parquet file must be well formed", came="what Arrow cannot read", where=str(path)) from None
-
-
-def _read(arrow: Any, file: Any, path: Path | str, where: str) -> Any:
-    """The table, batch by batch: a file that inflates beyond all measure is noticed before the memory is full."""
-    source = _readable(path)
-    size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
-    most = max(_INFLATED, _INFLATION * size)
-    batches, size = [], 0
-    for batch in file.iter_batches(batch_size=_BATCH):
-        batches.append(batch)
-        size += batch.nbytes
-        if size > most:
-            raise BadTable(f"a Parquet file of this size may hold {most} bytes of cells", came="more", where=where)
-    return arrow.Table.from_batches(batches, file.schema_arrow)
 
 
 def write(table: Any, file: BinaryIO) -> None:
@@ -110,5 +89,5 @@ def write_batches(schema: Any, batches: Iterator[Any], file: BinaryIO) -> None:
 
 
 def register() -> None:
-    """Let Arrow tables into releases."""
+    """Make the adapter of Arrow tables known."""
     dataframes.register()

@@ -12,7 +12,7 @@ from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable
 from utmost.tables.files import parquet
 from utmost.tables.files.hive_folders import FolderColumns, shown
-from utmost.tables.frames.adapters import Column, in_order
+from utmost.tables.frames.adapters import Column, column_order
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.optional_imports import extra
 
@@ -27,7 +27,7 @@ class ParquetPiece:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return int(self.batch.num_rows)
 
     def column(self, name: str) -> Column:
@@ -49,10 +49,10 @@ class ParquetPieces:
     """A Parquet file, or all those in a directory, in the order of their names.
 
     Attributes:
-        path: of the file or the directory.
-        files: the files.
-        schema: of the rows: the columns that all files have, and behind them those in the names of folders.
-        folders: the columns in the names of folders.
+        path: Path of the file or the directory.
+        files: Files.
+        schema: Schema of the rows: the columns of the files, then those in the names of folders.
+        folders: Columns in the names of folders.
     """
 
     path: Path
@@ -62,16 +62,11 @@ class ParquetPieces:
 
     @classmethod
     def of(cls, path: Path) -> "ParquetPieces":
-        """The files at a path, found to have one schema; what engines write beside tables begins with "_" or ".".
-
-        Raises:
-            BadTable: for a directory without any, and where two of them differ in their columns or in the keys of their
-                folders.
-        """
+        """The files at a path, which must have one schema; names that begin with "_" or "." are not of the table."""
         files = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not files:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))
-        arrow, places = extra("pyarrow", "tables"), [_said(path, files, at) for at in range(len(files))]
+        arrow, places = extra("pyarrow", "tables"), [_shown_name(path, files, at) for at in range(len(files))]
         schema = _plain_schema(parquet.opened(files[0], places[0]).schema_arrow)
         for other, where in zip(files[1:], places[1:], strict=True):
             if _plain_schema(parquet.opened(other, where).schema_arrow) != schema:
@@ -86,14 +81,14 @@ class ParquetPieces:
 
     @property
     def rows(self) -> int:
-        """How many rows the files say they have."""
+        """The number of rows, from the metadata of the files."""
         return sum(int(self._opened(at).metadata.num_rows) for at in range(len(self.files)))
 
     def whole(self) -> Any:
         """All rows as an Arrow table."""
         batches: list[Any] = []
         for at, path in enumerate(self.files):
-            read = parquet.read(path, self._said(at)).to_batches()
+            read = parquet.read(path, self._shown_name(at)).to_batches()
             batches.extend(self.folders.beside(batch, at).cast(self.schema) for batch in read)
         return extra("pyarrow", "tables").Table.from_batches(batches, self.schema)
 
@@ -101,38 +96,40 @@ class ParquetPieces:
         """The batches of all files."""
         for at in range(len(self.files)):
             file = self._opened(at)
-            with parquet.well_formed(self._said(at)):
-                for group in range(file.num_row_groups):  # all at once, Arrow holds on to what was read
+            with parquet.well_formed(self._shown_name(at)):
+                for group in range(
+                    file.num_row_groups
+                ):  # one by one, since Arrow keeps all groups of a reader in memory
                     for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group]):
                         yield ParquetPiece(self.folders.beside(batch, at).cast(self.schema))
 
     def batches(self, wanted: Sequence[str], rows: int) -> Iterator[dict[str, Any]]:
-        """Some columns of all files, at most so many rows at a time."""
+        """Some columns of all files, at most ``rows`` rows at a time."""
         own, folders = [name for name in wanted if name not in self.folders.names], self.folders
         for at in range(len(self.files)):
             file = self._opened(at)
-            with parquet.well_formed(self._said(at)):
+            with parquet.well_formed(self._shown_name(at)):
                 for batch in file.iter_batches(batch_size=rows, columns=own):
                     constants = {name: folders.column(name, at, batch.num_rows) for name in wanted if name not in own}
                     yield {name: constants[name] if name in constants else batch.column(name) for name in wanted}
 
     def _opened(self, at: int) -> Any:
-        return parquet.opened(self.files[at], self._said(at))
+        return parquet.opened(self.files[at], self._shown_name(at))
 
-    def _said(self, at: int) -> str:
-        return _said(self.path, self.files, at)
+    def _shown_name(self, at: int) -> str:
+        return _shown_name(self.path, self.files, at)
 
     def write(
         self,
         file: BinaryIO,
         released: Iterator[tuple[ParquetPiece, Mapping[str, Any]]],
         after: Mapping[str, str],
-        left_out: Sequence[str],
+        dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """Write a row group for each piece; nothing that the schema kept beside the columns is written."""
+        """Write a row group for each piece, without the metadata of the schema."""
         arrow, writer = extra("pyarrow", "tables"), extra("pyarrow.parquet", "tables")
-        names = [name for name in in_order(self.names, after) if name not in left_out]
+        names = [name for name in column_order(self.names, after) if name not in dropped]
         numbers = {"int": arrow.int64(), "float": arrow.float64()}
         schema = arrow.schema(
             [(name, numbers[kinds[name]] if name in kinds else self.schema.field(name).type) for name in names]
@@ -145,14 +142,14 @@ class ParquetPieces:
 
 
 def _is_part(folder: Path, path: Path) -> bool:
-    """Whether a path in a folder is a file of its table: not of an attempt that an engine has not ended."""
+    """Whether a path in a folder is a file of its table, not of an unfinished write of an engine."""
     parts = path.relative_to(folder).parts
     is_named = not any(name.startswith(".") or (name.startswith("_") and "=" not in name) for name in parts)
     return is_named and path.suffix.lower() in parquet.ENDINGS and path.is_file()
 
 
-def _said(root: Path, files: Sequence[Path], at: int) -> str:
-    """A file as messages name it: by its number where the names of its folders hold cells."""
+def _shown_name(root: Path, files: Sequence[Path], at: int) -> str:
+    """The name of a file in messages: its number if the names of its folders contain cells."""
     where = shown(root, files[at])
     return where if where == str(files[at]) else f"{where}, file {at + 1} of {len(files)}"
 
@@ -170,7 +167,7 @@ def _in_arrow(cells: Sequence[Any], schema: Any) -> list[Any]:
 
 
 def _plain_schema(schema: Any) -> Any:
-    """The schema with the values of dictionaries for them, and without notes: categories may be those of no row."""
+    """The schema without metadata, and with the values of dictionaries: categories may be in no row."""
     arrow = extra("pyarrow", "tables")
     plain = [
         (field.name, field.type.value_type if arrow.types.is_dictionary(field.type) else field.type) for field in schema

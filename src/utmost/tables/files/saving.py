@@ -1,8 +1,7 @@
-"""Saving what was released: one verb, whatever a user holds.
+"""``save`` of every release: the table in a file of any format, its statement, and the statement's signature.
 
-Every release has ``save``: the table into a file of any format, its statement beside it as the file's name and ".json",
-and the statement's signature where a key is given. All files appear, or none; none is written over unless that is
-asked for.
+The statement is in a file of the same name and ".json", the signature in one more with ".sig" if a key is passed. All
+files appear, or none; existing files are replaced only with ``overwrite``.
 """
 
 import io
@@ -36,13 +35,13 @@ Digest = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Publication:
-    """What is written: a table and its statement, or one document that holds both.
+    """The content of the files: a table and its statement, or one document that holds both.
 
     Attributes:
-        table: what goes into a file of a table.
-        said: from the table's digest to the statement that stands beside it.
-        document: the whole as one JSON document, for a file that ends in .json; None where there is none.
-        owner_only: whether nobody but the file's owner may read it.
+        table: Table.
+        said: Function from the digest of the table to its statement.
+        document: Function to the whole as one JSON document, for a file that ends in .json; None if there is none.
+        owner_only: Whether only the owner of the file may read it.
     """
 
     table: Any
@@ -59,28 +58,40 @@ def saved(
     sign: Path | str | None = None,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Write a publication; every ``save`` is this.
+    """Write the files of a publication; every ``save`` calls this.
 
     Args:
-        path: the file: .csv, .tsv, .jsonl (each also with .gz), .feather, .parquet, .xlsx, where the release is one
-            document also .json; "-" for standard output, where the statement is only returned.
-        format: "csv", "tsv", "jsonl", "feather", "parquet" or "xlsx", where the ending does not say it.
-        sign: a file with the Ed25519 key that signs the statement.
-        overwrite: whether files of these names give way; they come back where something fails.
+        publication: Content of the files.
+        path: File name ending in .csv, .tsv, .jsonl (each also with .gz), .feather, .parquet or .xlsx; for a release
+            that is one document also .json; "-" for standard output, without a statement file.
+        format: "csv", "tsv", "jsonl", "feather", "parquet" or "xlsx", if the ending does not tell it.
+        sign: File with the Ed25519 key that signs the statement.
+        overwrite: Whether existing files are replaced; they come back if something fails.
 
     Returns:
-        The statement, with the digest of what was written; or the document.
+        The statement, with the digest of the written file; or the document.
 
     Raises:
-        Unsupported: where one of the files exists, and for another ending.
-        OutOfRange: for a format that nobody knows, and a signature on standard output.
-        KeyRefused: for a file that holds no key, or that others may read.
+        Unsupported: one of the files exists, or the ending is unknown.
+        OutOfRange: the format is unknown, or standard output is to be signed.
+        KeyRefused: the file holds no key, or others may read it.
     """
     named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
     document = publication.document if named_format is None else None
     out, key = _destination(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)
     if str(out) == PIPE:
-        return _through_pipe(publication, named_format)
+        if publication.owner_only:
+            raise OutOfRange("true values are kept in a file of their owner", came="standard output", where="path")
+        content = io.BytesIO()
+        files.write(publication.table, content, Path("table" + files.FORMATS[named_format or "csv"]))
+        stream = getattr(sys.stdout, "buffer", None)
+        if stream is None:
+            sys.stdout.write(content.getvalue().decode("utf-8"))
+        else:
+            sys.stdout.flush()
+            stream.write(content.getvalue())
+            stream.flush()
+        return publication.said({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
     signer = None if key is None else signer_of(key)
     if document is not None and out.suffix.lower() == ".json":
         return _write_document(document(), out, signer, owner_only=publication.owner_only, overwrite=may_overwrite)
@@ -105,11 +116,8 @@ def check_destination_free(
     """Check, before anything is drawn, that `saved` could write here.
 
     Args:
-        path, format, sign, overwrite: as for `saved`.
-        is_document: whether a file that ends in .json is the whole of what is written.
-
-    Raises:
-        Unsupported, OutOfRange, KeyRefused: as `saved`.
+        path, format, sign, overwrite: Arguments of `saved`.
+        is_document: Whether a file that ends in .json is the only one.
     """
     _destination(path, format, sign, overwrite=overwrite, is_document=is_document)
 
@@ -117,7 +125,7 @@ def check_destination_free(
 def _destination(
     path: Path | str, format: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool
 ) -> tuple[Path, Path | None]:
-    """The file that is written and that of the key which signs, both found to be usable."""
+    """The paths of the file and of the signing key, after checks that both can be used."""
     out = Path(os.fsdecode(as_path(path, "path")))
     if not out.name:
         raise OutOfRange("path must name a file", came=repr(os.fsdecode(path)), where="path")
@@ -128,7 +136,7 @@ def _destination(
         if key is not None:
             raise OutOfRange("a statement is signed in a file", came="standard output", where="sign")
         files.check_same_kind(_TABLES, Path("table" + files.FORMATS[format or "csv"]))
-        # The standard output of a notebook takes text alone.
+        # The standard output of a notebook takes text only.
         if format in ("feather", "parquet", "xlsx") and getattr(sys.stdout, "buffer", None) is None:
             raise Unsupported("standard output takes text here", came=format, where="format")
         return out, key
@@ -144,22 +152,6 @@ def _destination(
 
 def _with_format(out: Path, format: str | None) -> Path:
     return FormattedFile.of(out, None if format is None else files.FORMATS[format])
-
-
-def _through_pipe(publication: Publication, format: str | None) -> dict[str, Any]:
-    """The table on standard output; the statement is with the caller."""
-    if publication.owner_only:
-        raise OutOfRange("true values are kept in a file of their owner", came="standard output", where="path")
-    content = io.BytesIO()
-    files.write(publication.table, content, Path("table" + files.FORMATS[format or "csv"]))
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:
-        sys.stdout.write(content.getvalue().decode("utf-8"))
-    else:
-        sys.stdout.flush()
-        stream.write(content.getvalue())
-        stream.flush()
-    return publication.said({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
 
 
 def _write_document(
@@ -178,14 +170,14 @@ def _write_document(
 
 
 class SavedTable(Display):
-    """A release that is a table with a statement; see `saved`."""
+    """A release that is a table with a statement."""
 
     __slots__ = ()
 
     table: Any
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement, with the digest of the table as it is published."""
+        """The statement, with the digest of the published table."""
         raise Unsupported("a release must say what it promises", came=type(self).__name__)
 
     def save(
@@ -196,10 +188,14 @@ class SavedTable(Display):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
+        """Write the table, and its statement into ``path`` and ".json": both files appear, or none.
 
         Args:
-            path, format, sign, overwrite: as for `saved`.
+            path: File name ending in .csv, .tsv, .jsonl (each also with .gz), .feather, .parquet or .xlsx; "-" for
+                standard output.
+            format: "csv", "tsv", "jsonl", "feather", "parquet" or "xlsx", if the ending does not tell it.
+            sign: File with the Ed25519 key that signs the statement.
+            overwrite: Whether existing files are replaced; they come back if something fails.
 
         Returns:
             The statement, with the digest of the file.

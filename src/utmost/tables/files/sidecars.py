@@ -1,4 +1,4 @@
-"""The statement as a JSON file beside the table, with its signature: all of them written, or none.
+"""The statement as a JSON file next to the table, with its signature: all of them are written, or none.
 
 The statement is any JSON document that is made from the digest of the table's file.
 """
@@ -15,12 +15,12 @@ from utmost.tables.files.atomic import Writer, check_free_name, write_together
 from utmost.tables.files.json_files import encoded, read_json
 from utmost.tables.files.signatures import Signer, signature_path
 
-Said = Callable[[dict[str, str]], dict[str, Any]]
-"""From the digest of a table to the statement that stands beside it."""
+StatementOf = Callable[[dict[str, str]], dict[str, Any]]
+"""A function from the digest of a table to its statement."""
 
 
 def sidecar_path(table: Path) -> Path:
-    """Where the statement of a table stands.
+    """The path of the statement of a table.
 
     >>> sidecar_path(Path("released.csv")).name
     'released.csv.json'
@@ -31,12 +31,7 @@ def sidecar_path(table: Path) -> Path:
 
 
 def check_free(source: Path, out: Path | None, sign: Path | None = None, *, overwrite: bool = False) -> None:
-    """Check, before anything is drawn, that the release of ``source`` can be written to ``out``.
-
-    Raises:
-        Unsupported: where the file, its statement or its signature exists, and for an ending of another kind.
-        OutOfRange: for a signature without a file.
-    """
+    """Check, before anything is drawn, that the release of ``source`` can be written to ``out``."""
     if out is None:
         if sign is not None:
             raise OutOfRange("a statement is signed in a file", came="no --out", where="--sign")
@@ -48,9 +43,9 @@ def check_free(source: Path, out: Path | None, sign: Path | None = None, *, over
 
 def publish(
     table: Any,
-    report: Said,
+    report: StatementOf,
     out: Path,
-    watch: files.Watch | None = None,
+    watch: files.RowProgress | None = None,
     signer: Signer | None = None,
     *,
     owner_only: bool = False,
@@ -59,20 +54,16 @@ def publish(
     """Write the table, its statement and the statement's signature: all files appear, or none.
 
     Args:
-        table: what was released.
-        report: gives the statement, once the table is written and its digest known.
-        out: the table's name; the statement's is ``out`` and ``.json``, the signature's that and ``.sig``.
-        watch: is shown the rows as they are written.
-        signer: signs the bytes of the statement's file.
-        owner_only: whether nobody but their owner may read the files.
-        overwrite: whether files of these names give way; a signature of an earlier statement goes with it.
+        table: Released table.
+        report: Function from the digest of the written table to the statement.
+        out: Name of the table; ``.json`` is added for the statement, and ``.json.sig`` for the signature.
+        watch: Function that shows progress.
+        signer: Function that signs the bytes of the statement's file.
+        owner_only: Whether only their owner may read the files.
+        overwrite: Whether existing files are replaced; the signature of an earlier statement is removed.
 
     Returns:
         The statement.
-
-    Raises:
-        Unsupported: where one of them exists.
-        OSError: where the disk refuses.
     """
     writers, statement = table_writers(table, report, out, watch, signer)
     write_together(writers, owner_only=owner_only, overwrite=overwrite)
@@ -82,13 +73,10 @@ def publish(
 
 
 def table_writers(
-    table: Any, report: Said, out: Path, watch: files.Watch | None = None, signer: Signer | None = None
+    table: Any, report: StatementOf, out: Path, watch: files.RowProgress | None = None, signer: Signer | None = None
 ) -> tuple[dict[Path, Writer], dict[str, Any]]:
-    """What writes a table, its statement and its signature, in this order, as `publish` does; and the statement.
-
-    Returns:
-        The writers, and a mapping that holds the statement once the table is written.
-    """
+    """The writers of a table, its statement and its signature, in this order; and a dict that holds the statement once
+    the table is written."""
     statement: dict[str, Any] = {}
     text = bytearray()
 
@@ -99,7 +87,7 @@ def table_writers(
         statement.update(report({"of": "file", "sha256": digest}))
         text.extend(encoded(statement))
 
-    # The statement gets its name first: a table never stands without it, whatever is cut off.
+    # The statement gets its name first: no table is ever without one.
     statement_path = sidecar_path(out)
     writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: file.write(bytes(text))}
     if signer is not None:
@@ -107,19 +95,15 @@ def table_writers(
     return writers, statement
 
 
-def _within(report: Said, out: Path) -> dict[str, Any]:
-    """What stands in the file itself: the statement without the digest of the file, where it has a place for it."""
+def _within(report: StatementOf, out: Path) -> dict[str, Any]:
+    """The statement within a workbook, without the digest of the file; empty for other formats."""
     if files.ending_of(out) not in files.EXCEL:
         return {}
     return {name: fact for name, fact in report({}).items() if name != "table"}
 
 
-def check_repeated(table: Any, report: Said, out: Path) -> dict[str, str]:
-    """Check that a file that is there already is the one that this table would be written as.
-
-    Returns:
-        The digest of the file.
-    """
+def check_repeated(table: Any, report: StatementOf, out: Path) -> dict[str, str]:
+    """Check that an existing file is the one that this table would be written as; return its digest."""
     with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
         files.write(table, again, out, statement=_within(report, out))
         again.seek(0)
@@ -130,7 +114,7 @@ def check_repeated(table: Any, report: Said, out: Path) -> dict[str, str]:
 
 
 def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
-    """Check that a document that is there already is this one, but for the version of utmost that wrote it."""
+    """Check that an existing document is this one, except for the version of utmost that wrote it."""
     there = read_json(out, "a release must")
     version = there.get("utmost") if isinstance(there, dict) else None
     if encoded({**facts, "utmost": version}) != out.read_bytes():
@@ -147,7 +131,7 @@ def _another_file(out: Path) -> Unsupported:
 
 
 def statement_beside(table: Path) -> Path:
-    """The statement beside a released table, which must be there."""
+    """The path of the statement of a released table, which must exist."""
     beside = sidecar_path(table)
     if not beside.is_file():
         remedy = "Get it from where the table was published; or name it: statement=."
@@ -161,7 +145,7 @@ def statement_beside(table: Path) -> Path:
 
 
 def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
-    """Check that the file of a released table is the one that the statement is about."""
+    """Check that the file of a released table has the digest in its statement."""
     digest = statement.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "file":
         raise BadTable("the statement must hold the digest of the file", came="none", where=str(sidecar_path(table)))
@@ -173,7 +157,7 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
                 where=str(table),
                 remedy="Get both files again from where they were published.",
             )
-    files.check_says(table, statement)
+    files.check_statement(table, statement)
 
 
 def _sha256(file: BinaryIO) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from utmost.errors import KeyRefused, PromiseBroken
 
 Signer = Callable[[bytes], bytes]
-"""From a message to its signature."""
+"""A function from a message to its signature."""
 
 
 def signature_path(statement: Path) -> Path:
@@ -28,7 +28,7 @@ _MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"
 
 
 def signer_of(path: Path) -> Signer:
-    """Signs with the private key in a PEM file."""
+    """The function that signs with the private key in a PEM file."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -53,8 +53,10 @@ def check_signature(signature: bytes, message: bytes, public_key: Path, where: s
     """Check that the owner of a public key has signed a message.
 
     Args:
-        public_key: a PEM file.
-        where: the signature's file, for the error.
+        signature: Signature.
+        message: Signed bytes.
+        public_key: PEM file of the key.
+        where: File of the signature, for the message.
     """
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

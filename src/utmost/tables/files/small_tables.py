@@ -1,6 +1,6 @@
-"""Small tables: policies, priors, losses, costs, channels, graphs, places; one reader, however a file is spelled.
+"""Small tables: policies, priors, losses, costs, channels, graphs, places; one reader for all spellings.
 
-A small table need not have a header, so its separator is found in all of its lines, and decimals are read from cells.
+A small table need not have a header, so the separator is found in all of its lines, and the decimal mark in its cells.
 """
 
 import re
@@ -16,12 +16,12 @@ from utmost.tables.cells.cell_values import kind_of
 from utmost.tables.files import csv_table
 from utmost.tables.files.text_files import SEPARATORS, TextFile
 
-Rows = list[tuple[int, list[str]]]
+NumberedRows = list[tuple[int, list[str]]]
 
 _OTHERS = re.compile("[;\t|]")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _POINT, _COMMA = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"[+-]?\d*,\d+")
-# 1,500 is one and a half, or fifteen hundred.
+# 1,500 may be one and a half, or fifteen hundred.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
@@ -30,13 +30,13 @@ class SmallTable:
     """The rows of a small table.
 
     Attributes:
-        path: the file.
-        rows: the number of the line on which each row starts, and its cells, without blanks around them.
-        decimal: what stands before decimals: a point, or a comma; None where 1,500 may be either.
+        path: File.
+        rows: Number of the first line of each row, and its cells, without blanks around them.
+        decimal: Decimal mark, a point or a comma; None if 1,500 may be either.
     """
 
     path: Path
-    rows: Rows
+    rows: NumberedRows
     decimal: str | None
 
     def number(self, cell: str, line: int, column: int) -> Fraction:
@@ -54,11 +54,7 @@ class SmallTable:
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """The columns by the names in the first row, numbers with a point before decimals.
-
-        Raises:
-            BadTable: without a row of names and one more, and for rows of different lengths.
-        """
+        """The columns by the names in the first row, numbers with a decimal point."""
         header = self.rows[0][1] if self.rows else []
         if len(self.rows) < 2 or any(len(row) != len(header) for _, row in self.rows):
             remedy = "Quote cells that hold the separator."
@@ -71,20 +67,16 @@ class SmallTable:
         }
 
     def spelled(self, cell: str) -> str:
-        """A cell with a point before decimals."""
+        """A cell with a decimal point."""
         return cell.replace(",", ".") if self.decimal == "," and _COMMA.fullmatch(cell) else cell
 
 
 def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
-    """Read a small table, with the encoding, separator and decimals that are said of the file or found in it.
+    """Read a small table, with the declared encoding, separator and decimal mark, or those found in the file.
 
     Args:
-        path: the file.
-        has_header: whether its first line holds names, in which the separator is found as in large tables.
-
-    Raises:
-        BadTable: for a file without a header that holds several of the separators outside of quotes, where none is
-            said; and as `csv_table.records`.
+        path: File.
+        has_header: Whether its first line has names, in which the separator is found as in large tables.
     """
     file = TextFile.of(path)
     file = file if has_header else _separated(file)
@@ -99,13 +91,7 @@ def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
 
 
 def number_rows(path: Path) -> list[list[Fraction]]:
-    """The rows of a file of numbers: all of one length, without the header where there is one.
-
-    The first row is a header when no cell of it is a number.
-
-    Raises:
-        BadTable: naming the place of a cell that is no number, and for rows of different lengths or no row at all.
-    """
+    """The rows of a file of numbers, all of one length, without a header: a first row in which no cell is a number."""
     table, rows = small_table(path), list[list[Fraction]]()
     for at, (line, record) in enumerate(table.rows):
         if at == 0 and not any(map(table.is_number, record)):
@@ -137,7 +123,7 @@ def is_number(cell: str) -> bool:
 
 
 def _separated(path: Path) -> Path:
-    """The file with its separator: the one that is said, of a .tsv file tabs, else the only one that it has."""
+    """The file with its separator: the declared one, tabs for a .tsv file, else the only one that it contains."""
     if isinstance(path, TextFile) and path.is_separated:
         return path
     if path.suffix.lower() == ".tsv":
@@ -146,7 +132,7 @@ def _separated(path: Path) -> Path:
         try:
             text = _QUOTED.sub("", file.read())
         except UnicodeDecodeError:
-            return path  # refused where its records are read, with the line
+            return path  # the reader of records refuses it, with the line
     decimal = csv_table.spelling_of(path).decimal or "."
     found = [separator for separator in SEPARATORS if any(map(partial(_separates, separator), text.splitlines()))]
     if decimal == "," and len(found) > 1:
@@ -159,7 +145,7 @@ def _separated(path: Path) -> Path:
 
 
 def _separates(separator: str, line: str) -> bool:
-    """Whether a character may separate the cells of a line: not a comma that stands in numbers between others only."""
+    """Whether a character may separate the cells of a line; a comma that is only in numbers may not."""
     if separator == "," and _OTHERS.search(line) is not None:
         return any("," in cell for cell in _OTHERS.split(line) if _COMMA.fullmatch(cell.strip()) is None)
     return separator in line

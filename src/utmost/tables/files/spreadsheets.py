@@ -1,4 +1,4 @@
-"""Excel files, .xlsx: the table on the sheet "Values", and in words what is promised of it on the sheet "Statement".
+"""Excel files, .xlsx: the table on the sheet "Values", and its statement in words on the sheet "Statement".
 
 The file is a function of what is published: it has no author, its times are those of 1980, and the same table makes the
 same bytes. Excel counts in floats and shows fifteen digits, so a column with a longer integer is written as text.
@@ -29,7 +29,7 @@ EXTRA = "excel"
 VALUES, STATEMENT = "Values", "Statement"
 
 _ROWS, _COLUMNS, _LONGEST, _DIGITS = (1 << 20) - 1, 1 << 14, 32_767, 10**15
-_PIECE = _LONGEST // 2  # Excel counts most signs as one, others as two
+_PIECE = _LONGEST // 2  # Excel counts some characters as two
 _INFLATION, _INFLATED = 200, 1 << 30
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
 _DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError
@@ -37,22 +37,19 @@ _MADE = datetime(1980, 1, 1, tzinfo=UTC)
 
 
 class _Exact(float):
-    """A float that is written with all its digits, where the writer would keep sixteen."""
+    """A float that is written with all its digits; the writer's own format has sixteen."""
 
     def __format__(self, _: str) -> str:
         return repr(float(self))
 
 
 def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mapping[str, Any]) -> None:
-    """Write columns into an open file; beyond a sheet's rows they go on in "Values 2".
+    """Write columns into an open file; rows beyond those of a sheet continue in "Values 2".
 
     Args:
-        columns: cells by name: numbers, text, truth values or None; anything else is written as text.
-        statement: what is said of them, without the digest of this file; empty for nothing.
-
-    Raises:
-        BadTable: for more columns, or longer text, than a sheet has, and text that no sheet holds.
-        Unsupported: where xlsxwriter is not installed.
+        columns: Cells by name: numbers, text, truth values or None; other cells are written as text.
+        file: Open file.
+        statement: Statement without the digest of this file; empty for none.
     """
     cells = {str(name): _plain(column) for name, column in columns.items()}
     _check_width(len(cells))
@@ -76,7 +73,7 @@ def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mappi
 
 
 def check_fits(columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
-    """Check, before anything is drawn, that a sheet can hold columns of text, and so many columns of numbers."""
+    """Check, before anything is drawn, that a sheet can hold these columns of text and ``numbers`` of numbers."""
     _check_width(len(columns) + numbers)
     for name, cells in columns.items():
         _text(name)
@@ -91,15 +88,17 @@ def _check_width(columns: int) -> None:
 
 
 def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
-    """The statement, a fact in each line; one that is too long for a cell goes on in those below it."""
+    """The statement, one fact a line; a fact too long for a cell continues in those below it."""
     for name, fact in statement.items():
-        text = _ESCAPED.sub(lambda odd: odd.group().encode("unicode_escape").decode().replace("_x", "_ x"), _said(fact))
+        text = _ESCAPED.sub(
+            lambda odd: odd.group().encode("unicode_escape").decode().replace("_x", "_ x"), _fact_text(fact)
+        )
         for begin in range(0, max(len(text), 1), _PIECE):
             yield [name if begin == 0 else "", text[begin : begin + _PIECE]]
 
 
 def _plain(column: Iterable[Any]) -> list[Any]:
-    """Cells as Excel has them; all text where one is an integer that it would round."""
+    """Cells for Excel; all are text if one is an integer that it would round."""
     cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in plain_cells(column)]
     if any(isinstance(cell, int) and abs(cell) >= _DIGITS for cell in cells):
         return [None if cell is None else str(cell) for cell in cells]
@@ -107,7 +106,7 @@ def _plain(column: Iterable[Any]) -> list[Any]:
 
 
 def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any]) -> None:
-    """Write rows, the first of them as a header that stays in sight; only a cell with a look may be empty."""
+    """Write rows, with the first one as a frozen header; Excel requires a format for an empty cell."""
     bold, empty = looks
     for at, row in enumerate(rows):
         for place, cell in enumerate(row):
@@ -128,31 +127,26 @@ def _text(cell: Any) -> str:
     if len(text) > _LONGEST:
         required = f"a cell of Excel holds at most {_LONGEST} characters"
         raise BadTable(required, came=f"one of {len(text)}", remedy="Write .csv or .parquet.")
-    if _ESCAPED.search(text):  # a workbook has them as _x000D_, which readers take for text or leave out
+    if _ESCAPED.search(text):  # a workbook has them as _x000D_, which readers take for text or skip
         required = "a cell of Excel holds no control characters, halves of characters or text like _x000D_"
         raise BadTable(required, came="one of them", remedy="Write .csv or .parquet.")
     return text
 
 
-def _said(fact: Any) -> str:
+def _fact_text(fact: Any) -> str:
     if isinstance(fact, Mapping):
-        return "; ".join(f"{name}: {_said(part)}" for name, part in fact.items())
+        return "; ".join(f"{name}: {_fact_text(part)}" for name, part in fact.items())
     if isinstance(fact, list | tuple):
-        return ", ".join(map(_said, fact))
+        return ", ".join(map(_fact_text, fact))
     return str(fact)
 
 
 def read(path: Path, *, has_dates: bool = False) -> dict[str, list[Any]]:
-    """The table of an Excel file: the sheets "Values" that `write` made, or the only sheet of another one.
+    """The table of an Excel file: the sheets "Values", or the only sheet.
 
     Args:
-        path: of the file.
-        has_dates: whether dates and times come as such, and not as the text that other files have of them.
-
-    Raises:
-        BadTable: for a file that is none, for several sheets of which none is called so, for a bad header, for merged
-            cells, and for formulas without a stored value.
-        Unsupported: where openpyxl is not installed.
+        path: Path of the file.
+        has_dates: Whether dates and times are returned as such; otherwise as text.
     """
     where = str(path)
     with _opened(path, data_only=True) as book:
@@ -174,9 +168,9 @@ _CHUNK, _OVERLAP = 1 << 20, 1 << 8
 
 
 def _check_unmerged(book: Any, title: str, where: str) -> None:
-    """Check that no cells of a sheet are merged, of which all but the first would be taken for empty ones."""
+    """Check that no cells of a sheet are merged: all but the first would count as empty."""
     rest = b""
-    # A reader that keeps no row in memory passes over what says so, which stands behind the rows.
+    # openpyxl's reader for large files skips this part of the sheet, which comes after the rows.
     with book._archive.open(book[title]._worksheet_path) as content:
         while read := content.read(_CHUNK):
             merged = _MERGED.search(rest + read)
@@ -192,7 +186,8 @@ def _check_unmerged(book: Any, title: str, where: str) -> None:
 
 
 def _check_worked_out(path: Path) -> None:
-    """Check that every formula has a stored value: one that a program wrote has none until Excel saves the file."""
+    """Check that every formula has a stored value; a formula written by a program has none until Excel saves the
+    file."""
     where = str(path)
     with _opened(path, data_only=True) as book, _opened(path, data_only=False) as written:
         for title in _pages(book, where):
@@ -210,7 +205,7 @@ def _check_worked_out(path: Path) -> None:
 
 @contextmanager
 def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
-    """A workbook, from a file or what came through a pipe; openpyxl reads its parts one by one, while rows are read."""
+    """The open workbook of a file or a pipe; openpyxl reads the parts while rows are read."""
     reader, where = extra("openpyxl", EXTRA), str(path)
     with path.open("rb") as file:
         _check_size(file, where)
@@ -224,15 +219,12 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
             raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
 
 
-def check_says(path: Path, statement: Mapping[str, Any]) -> None:
-    """Check that a workbook says nothing of its values but what their statement says, and that Excel works none out.
+def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
+    """Check that a workbook has no statement but this one, no other sheets, and no formulas.
 
     Args:
-        path: a workbook that `write` made.
-        statement: what is said of its values; the digest of the file is passed over.
-
-    Raises:
-        BadTable: for another sheet of a statement, for further sheets, and for formulas.
+        path: Workbook that `write` made.
+        statement: Statement of its values; the digest of the file is ignored.
     """
     expected = _facts_of(_lines({name: fact for name, fact in statement.items() if name != "table"}))
     with _opened(path, data_only=False) as book:
@@ -249,7 +241,7 @@ def check_says(path: Path, statement: Mapping[str, Any]) -> None:
 
 
 def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
-    """Each fact of a sheet whole, by its name."""
+    """The facts of a sheet by name, each joined from its lines."""
     facts: dict[str, str] = {}
     last = ""
     for name, text in lines:
@@ -259,7 +251,7 @@ def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
 
 
 def _check_size(file: BinaryIO, where: str) -> None:
-    """Check that a file does not hold far more than it is long, before it is unpacked."""
+    """Check, before a file is unpacked, that its content is not far larger than the file."""
     try:
         with ZipFile(file) as packed:
             size = sum(part.file_size for part in packed.infolist())
@@ -281,14 +273,15 @@ def _pages(book: Any, where: str) -> list[str]:
 
 
 def _rows(book: Any, where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table, each as long as the header; in a file of others empty ones at the end are none."""
+    """The rows of the table, each as long as the header; empty rows at the end of another program's file are
+    skipped."""
     pages = _pages(book, where)
     width, blank = 0, 0
     for number, title in enumerate(pages):
         for at, row in enumerate(book[title].iter_rows(values_only=True)):
             if at == 0 and number:
                 continue  # the header again
-            width = width or _width(row)
+            width = width or max((at + 1 for at, cell in enumerate(row) if cell is not None), default=0)
             if VALUES not in pages and not any(cell is not None for cell in row):
                 blank += 1
                 continue
@@ -300,12 +293,8 @@ def _rows(book: Any, where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]
             yield tuple(_cell(cell, has_dates=has_dates) for cell in (*row, *(None,) * width)[:width])
 
 
-def _width(row: tuple[Any, ...]) -> int:
-    return max((at + 1 for at, cell in enumerate(row) if cell is not None), default=0)
-
-
 def _cell(cell: Any, *, has_dates: bool) -> Any:
-    """A cell as text files have it: a day without an hour is a date, and a float that is whole stays one."""
+    """A cell as in text files: a time at midnight is a date, and a whole float stays a float."""
     if isinstance(cell, datetime) and has_dates:
         return cell.date() if cell.time() == datetime.min.time() else cell
     if isinstance(cell, datetime):

@@ -1,4 +1,4 @@
-"""Formats of table files beside CSV and Parquet: JSON lines and Feather; and any table as columns, or as Arrow's."""
+"""JSON lines and Feather files; and any table as columns, rows of text, or an Arrow table."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from utmost.core.exact.arrays import plain_cells
 from utmost.errors import BadTable
 from utmost.tables.files import csv_table
 from utmost.tables.files.csv_table import CsvTable
-from utmost.tables.frames.adapters import distinct_names, in_order
+from utmost.tables.frames.adapters import column_order, distinct_names
 from utmost.tables.frames.any_table import adapter_of
 from utmost.tables.optional_imports import extra
 
@@ -21,55 +21,54 @@ _INFLATION, _INFLATED = 200, 1 << 30
 
 
 def read_json_lines(path: Path, *, has_nested: bool = False) -> dict[str, list[Any]]:
-    """A table of which each line is an object: its columns in the order in which they first come, None where one lacks.
+    """A table with an object in each line: columns in the order of their first cells, None for missing cells.
 
     Numbers with a point are read exactly.
 
     Args:
-        path: of the file.
-        has_nested: whether lists and objects are let in as cells, for a reader that refuses them where it needs them.
+        path: Path of the file.
+        has_nested: Whether cells may be lists and objects, for a caller that refuses them in the columns it reads.
     """
     rows: list[dict[str, Any]] = []
     names: dict[str, None] = {}
     with path.open(encoding="utf-8-sig") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
-                rows.append(_object(line, f"{path}, line {number}", has_nested=has_nested))
+                where = f"{path}, line {number}"
+                try:
+                    pairs = _JSON.decode(line)
+                except (ValueError, RecursionError):
+                    pairs = None
+                if not isinstance(pairs, _Pairs) or (
+                    not has_nested and any(isinstance(cell, list) for _, cell in pairs)
+                ):
+                    raise BadTable("a line must be a JSON object of plain cells", came="something else", where=where)
+                record = dict(pairs)
+                if len(record) < len(pairs):
+                    raise BadTable("column names must be distinct", came="one name twice", where=where)
+                rows.append(record)
                 names |= dict.fromkeys(rows[-1])
     if not rows:
         raise BadTable("JSON lines must hold an object each", came="an empty file", where=str(path))
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _object(line: str, where: str, *, has_nested: bool) -> dict[str, Any]:
-    try:
-        pairs = _JSON.decode(line)
-    except (ValueError, RecursionError):
-        pairs = None
-    if not isinstance(pairs, _Pairs) or (not has_nested and any(isinstance(cell, list) for _, cell in pairs)):
-        raise BadTable("a line must be a JSON object of plain cells", came="something else", where=where)
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        raise BadTable("column names must be distinct", came="one name twice", where=where)
-    return record
-
-
 class _Pairs(list[tuple[str, Any]]):
-    """The names and cells of an object, as they stand in it."""
+    """The names and cells of a JSON object, with repetitions."""
 
 
 _JSON = json.JSONDecoder(parse_float=Decimal, object_pairs_hook=_Pairs)
 
 
 def write_json_lines(names: list[str], rows: Iterable[Iterable[Any]]) -> Iterator[tuple[int, bytes]]:
-    """Rows as JSON objects, a line each: how many, and their text."""
+    """Rows as JSON objects, one a line: their number, and their text."""
     for row in rows:
         cells = (f"{json.dumps(name)}: {_spelled(cell)}" for name, cell in zip(names, row, strict=True))
         yield 1, f"{{{', '.join(cells)}}}\n".encode("ascii")
 
 
 def _spelled(cell: Any) -> str:
-    """A cell as JSON: a Decimal with its digits, no number that is none, and anything else as text."""
+    """A cell as JSON: a Decimal with its digits, NaN as null, any other kind as text."""
     if isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, Decimal) and cell.is_finite():
@@ -81,12 +80,7 @@ def _spelled(cell: Any) -> str:
 
 
 def read_feather(path: Path) -> Any:
-    """A Feather file, which is a file of Arrow, as an Arrow table.
-
-    Raises:
-        BadTable: for a file that is none, and for two columns of one name.
-        Unsupported: where pyarrow is not installed.
-    """
+    """A Feather file, Arrow's own format, as an Arrow table."""
     from utmost.tables.frames import dataframes
 
     dataframes.register()
@@ -112,26 +106,26 @@ def read_feather(path: Path) -> Any:
 
 
 def write_feather(table: Any, file: BinaryIO) -> None:
-    """Write any table as a Feather file, without compression: its length is a function of what is published."""
+    """Write any table as a Feather file, without compression, so that its length depends on published facts alone."""
     whole = as_arrow(table)
     with extra("pyarrow.ipc", "tables").new_file(file, whole.schema) as out:
         out.write_table(whole)
 
 
 def as_columns(table: Any) -> dict[str, list[Any]]:
-    """Any table as columns of plain Python values; of a CSV, released cells are numbers and all others text."""
+    """Any table as columns of plain Python values; the cells of a CSV file that are not released are text."""
     if isinstance(table, CsvTable):
         names, rows = table.names, list(csv_table.rows(table))
         texts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-        laid = {name: np.asarray(column).tolist() for name, column in table.laid.items()}
-        return {name: laid.get(name, texts[name]) for name in names}
+        released = {name: np.asarray(column).tolist() for name, column in table.released.items()}
+        return {name: released.get(name, texts[name]) for name in names}
     adapter = adapter_of(table)
     cells = {name: adapter.label(table, name) for name in adapter.names(table)}
     return {name: plain_cells(column) for name, column in cells.items()}
 
 
 def as_arrow(table: Any) -> Any:
-    """Any table as one of Arrow."""
+    """Any table as an Arrow table."""
     arrow = extra("pyarrow", "tables")
     if hasattr(table, "replace_schema_metadata") and hasattr(table, "to_batches"):
         return table
@@ -140,7 +134,7 @@ def as_arrow(table: Any) -> Any:
 
 
 def _arrow_cells(arrow: Any, column: Any) -> Any:
-    """A column of Arrow; what it has no type for as text."""
+    """An Arrow column; cells without an Arrow type become text."""
     cells = column.tolist() if isinstance(column, np.ndarray) and column.dtype == object else column
     try:
         return arrow.array(cells)
@@ -150,18 +144,20 @@ def _arrow_cells(arrow: Any, column: Any) -> Any:
 
 
 def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str, str]) -> Any:
-    """A table in memory with columns in which a cell may be None: of its kind, or columns where it came from a file.
+    """A table in memory with new or replaced columns that may contain None.
+
+    The table is of the same kind; for a table from a file, a dict of columns.
 
     Args:
-        table: any table but an engine's frame.
-        columns: replaced, or new; integers stay integers beside None.
-        after: behind which column each new one stands.
+        table: Any table but an engine's frame.
+        columns: New and replaced columns; integers stay integers next to None.
+        after: Column after which each new one stands, by name.
 
     >>> with_blanks({"n": [5, 7], "n_margin": [3, 3]}, {"n": [5, None], "mark": ["", "x"]}, {"mark": "n"})
     {'n': [5, None], 'mark': ['', 'x'], 'n_margin': [3, 3]}
     """
     known = as_columns(table)
-    whole = {name: columns.get(name, known.get(name, [])) for name in in_order(list(known), after)}
+    whole = {name: columns.get(name, known.get(name, [])) for name in column_order(list(known), after)}
     module = type(table).__module__.partition(".")[0]
     if module == "pyarrow":
         return as_arrow(whole)
@@ -174,7 +170,7 @@ def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str
 
 
 def as_rows(table: Any) -> tuple[list[str], Iterator[list[str]], int]:
-    """The names of any table's columns, its rows as text, and how many there are."""
+    """The names of any table's columns, its rows as text, and their number."""
     columns = as_columns(table)
     texts = (map(_text, column) for column in columns.values())
     return list(columns), map(list, zip(*texts, strict=True)), max(map(len, columns.values()), default=0)

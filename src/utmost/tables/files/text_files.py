@@ -1,4 +1,4 @@
-"""Text files as they come: compressed, in any encoding, with any separator; read as if they were plain UTF-8."""
+"""Text files that are compressed, in any encoding, with any separator; read as if they were plain UTF-8."""
 
 import codecs
 import csv
@@ -14,21 +14,21 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 
 GZ, ZIP = ".gz", ".zip"
 SEPARATORS = ",;\t|"
-"""What separates cells, if nothing is said: the first of these that the header has, outside of quotes."""
+"""Separators in the order of the search: the first one that the header has outside of quotes is taken."""
 
 _FIRST = 1 << 16
 _GZIPPED = b"\x1f\x8b"
 
 
 class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no subclass of Path itself is a path
-    """A file that is read as UTF-8 text, whatever it is on the disk.
+    """A file that is read as UTF-8 text, whatever its compression and encoding.
 
     Attributes:
-        inner: the file on the disk, or standard input.
-        separator: what separates its cells; None where its ending says it.
-        encoding: of its text; None for UTF-8.
-        spelling: the marks that are declared for its cells.
-        is_separated: whether the separator was said, and not found in the header.
+        inner: File on the disk, or standard input.
+        separator: Separator of its cells; None for that of its ending.
+        encoding: Encoding of its text; None for UTF-8.
+        spelling: Marks that are declared for its cells.
+        is_separated: Whether the separator was declared, not found in the header.
     """
 
     inner: Path
@@ -41,12 +41,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
     def of(
         cls, path: Path, separator: str | None = None, encoding: str | None = None, spelling: Spelling = PLAIN
     ) -> Path:
-        """The file, with what is said of it, or found in its header; the path itself where there is nothing to say.
-
-        Raises:
-            OutOfRange: for a separator that is none, and an encoding that nobody knows.
-            BadTable: for a file that cannot be read so far as its header.
-        """
+        """The file with declared marks, or those found in its header; the path itself if all are the usual ones."""
         is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
         if isinstance(path, cls):
             separator, encoding = separator or path.separator, encoding or path.encoding
@@ -57,13 +52,13 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         guess = _guessed(file.header_line()) if file.suffix.lower() in (".csv", ".txt", "") else None
         file.separator = guess if separator is None else read_separator(separator)
         is_plain = path.suffix.lower() not in (GZ, ZIP) and file.encoding is None and file.spelling == PLAIN
-        # Whoever reads the path alone finds what its header says: so what was said must be that, or go with the file.
+        # A reader of the path alone finds the separator of the header; any other must go with the file.
         usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
         return path if is_plain and usual and not is_separated else file
 
     @property
     def suffix(self) -> str:
-        """The ending that says what is in the file: ".csv" for "counts.csv.gz"."""
+        """The ending of the format: ".csv" for "counts.csv.gz"."""
         suffix = self.inner.suffix
         return Path(self.inner.stem).suffix if suffix.lower() in (GZ, ZIP) else suffix
 
@@ -80,7 +75,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         return content if "b" in mode else io.TextIOWrapper(content, "utf-8-sig", errors, newline)
 
     def header_line(self) -> str:
-        """The first line, without what ends it."""
+        """The first line, without its line feed."""
         with self.open("rb") as file:
             start = file.read(_FIRST).removeprefix(codecs.BOM_UTF8)
         return str(start.decode("utf-8", "replace").lstrip("\r\n").split("\n", 1)[0])
@@ -101,18 +96,18 @@ def _only_file(stored: BinaryIO, where: str) -> Any:
     raise BadTable("a .zip file must hold one table", came=f"{len(names)} files", where=where, remedy="Unpack it.")
 
 
-class HeldFile(type(Path())):  # type: ignore[misc]  # as above
-    """A file that is in memory, and on no disk: what came through a pipe, or was brought to a page.
+class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
+    """A file in memory: from a pipe, or uploaded to a page.
 
     Attributes:
-        content: its bytes.
+        content: Bytes of the file.
     """
 
     content: bytes
 
     @classmethod
-    def of(cls, name: str, content: bytes) -> "HeldFile":
-        """The file that messages call by a name."""
+    def of(cls, name: str, content: bytes) -> "MemoryFile":
+        """The file with this content, and a name for messages."""
         file = cls(name)
         file.content = content
         return file
@@ -120,32 +115,32 @@ class HeldFile(type(Path())):  # type: ignore[misc]  # as above
     def open(
         self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
     ) -> Any:
-        """What the file holds, from its beginning."""
+        """The content, from its beginning."""
         content = io.BytesIO(self.content)
         return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
 
     def with_name(self, name: str) -> Path:
-        """A file of another name, which is on a disk, or nowhere."""
+        """A path of another name, on the disk."""
         return Path(name)
 
     @property
     def suffix(self) -> str:
-        """The ending that a file of this content would have."""
+        """The usual ending for this content."""
         return ending_of_content(self.content)
 
 
 class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
-    """A file that is written in a format that its name does not say.
+    """A file that is written in another format than that of its name.
 
     Attributes:
-        ending: the ending that says it.
+        ending: Ending of the format.
     """
 
     ending: str | None = None
 
     @classmethod
     def of(cls, path: Path, ending: str | None) -> Path:
-        """The file in the format of an ending; as it is called where there is none."""
+        """The file in the format of an ending; for None, the path itself."""
         if ending is None:
             return path
         file = cls(str(path))
@@ -154,12 +149,12 @@ class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
 
     @property
     def suffix(self) -> str:
-        """The ending that says the format."""
+        """The ending of the format."""
         return self.ending or Path(self.name).suffix
 
 
 def unzipped(content: bytes, where: str) -> bytes:
-    """What came through a pipe, decompressed where gzip has compressed it.
+    """The content of a pipe, decompressed if it is compressed by gzip.
 
     >>> unzipped(gzip.compress(b"ward,n"), "pipe")
     b'ward,n'
@@ -174,9 +169,9 @@ def unzipped(content: bytes, where: str) -> bytes:
 
 
 def ending_of_content(content: bytes) -> str:
-    """The ending that a file of this content would have, for one without a name: a pipe, or what a page was brought.
+    """The usual ending for a content without a file name: from a pipe, or uploaded to a page.
 
-    JSON lines are objects, several of them, each on a line of its own; other JSON begins with a bracket, too.
+    JSON lines are several objects, each on a line of its own; other JSON also begins with a bracket.
 
     >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
     ('.csv', '.parquet', '.jsonl')
@@ -191,7 +186,7 @@ def ending_of_content(content: bytes) -> str:
 
 
 class _Utf8(io.RawIOBase):
-    """Bytes of a file in UTF-8, whatever its encoding: what is no such text is refused, and not quoted."""
+    """The bytes of a file, converted from its encoding to UTF-8; the error for invalid bytes does not quote them."""
 
     def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str) -> None:
         self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, b""
@@ -231,7 +226,7 @@ class _Utf8(io.RawIOBase):
 
 
 def read_separator(text: str) -> str:
-    """What separates cells: one character, or a name for it.
+    """Read a separator: one character, or a name for it.
 
     >>> read_separator("tab"), read_separator(";")
     ('\\t', ';')
@@ -245,7 +240,7 @@ def read_separator(text: str) -> str:
 
 
 def read_encoding(name: str | None) -> str | None:
-    """The encoding of this name; None for UTF-8, which is the usual one.
+    """Read the name of an encoding; None for UTF-8, the usual one.
 
     >>> read_encoding("latin1"), read_encoding("UTF8")
     ('iso8859-1', None)
@@ -263,7 +258,7 @@ def read_encoding(name: str | None) -> str | None:
 
 
 def _guessed(header: str) -> str:
-    """The first separator that divides the header; a comma where none does."""
+    """The first separator that divides the header; a comma if none does."""
     for separator in SEPARATORS:
         try:
             if len(next(csv.reader([header], delimiter=separator), [])) > 1:

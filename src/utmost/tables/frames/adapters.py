@@ -1,4 +1,4 @@
-"""Adapters: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
+"""Adapters: they read the columns of a table of any kind, and put released columns into a table of the same kind."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
@@ -23,7 +23,7 @@ class LabelledTable(Protocol):
 
 
 class TableAdapter(Protocol):
-    """One kind of table. What has these functions is an adapter; `register` makes it known."""
+    """The operations on one kind of table; `register` adds an adapter."""
 
     def knows(self, table: Any) -> bool:
         """Whether ``table`` is of this kind."""
@@ -39,24 +39,25 @@ class TableAdapter(Protocol):
         return self.column(table, name)
 
     def place(self, table: Any, row: int) -> str:
-        """How a user finds the row with this position, counted from 0."""
+        """The name of a row in messages, for its position counted from 0."""
         return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
-        """A table of the same kind with ``columns`` in it: known names replaced, a new one behind ``after[name]``."""
+        """A table of the same kind in which ``columns`` replace those of their names; a new one is after
+        ``after[name]``."""
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        """A table of the same kind without these columns, and without notes that such a table keeps beside them."""
+        """A table of the same kind without these columns and without metadata beside the columns."""
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
-        """What `made` needs to know to make a table of this kind with columns of these names."""
+        """The description from which `made` makes a table of this kind with columns of these names."""
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
-        """A table of a kind that `kind` returned, with these columns alone; None for a kind of another adapter."""
+        """A table of a kind that `kind` described, with these columns alone; None for another adapter's kind."""
 
 
 class _Columns(TableAdapter):
-    """The adapter of plain dicts, name to column: a list stays a list, an array an array."""
+    """The adapter of dicts from name to column: a list stays a list, an array an array."""
 
     def knows(self, table: Any) -> bool:
         """Whether the table is a mapping."""
@@ -83,7 +84,7 @@ class _Columns(TableAdapter):
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         own = {named(name): name for name in table}
         columns_as_known = {}
-        for name in in_order(list(own), after):
+        for name in column_order(list(own), after):
             known = own.get(name, name)
             columns_as_known[known] = _like(columns[name], table.get(known)) if name in columns else table[known]
         return columns_as_known
@@ -113,7 +114,7 @@ def named(name: Any) -> str:
 
 
 def _own_name(table: Mapping[Any, Any], name: str) -> Any:
-    """The key of a dict that this is the text of."""
+    """The key of a dict that has this text."""
     return name if name in table else next((own for own in table if named(own) == name), name)
 
 
@@ -121,7 +122,7 @@ _adapters: list[TableAdapter] = [_Columns()]
 
 
 def register(adapter: TableAdapter) -> None:
-    """Let tables of this adapter's kind in; the adapter registered last is asked last."""
+    """Add an adapter; the adapter registered last is asked last."""
     if adapter not in _adapters:
         _adapters.append(adapter)
 
@@ -138,16 +139,18 @@ def check_column(column: Any, name: str) -> None:
 
 
 def no_column(name: str, names: Sequence[Any]) -> BadTable:
-    """The refusal of a column that is not there; it names one only where that is nearly the one asked for.
+    """The refusal of a missing column; it names a column only if that is nearly the wanted one.
 
-    The names of a file without a header are the cells of its first row.
+    Other names are not shown: in a file without a header they are the cells of its first row.
 
     >>> print(no_column("admited", ["ward", "admitted"]), no_column("n", ["9876543"]), sep=" ")
     there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
     like it: see whether the file begins with a header.
     """
     texts = [known for known in names if isinstance(known, str)]
-    near = [known for known in texts if _alike(known) == _alike(name)] or get_close_matches(name, texts, n=1)
+    near = [known for known in texts if _folded_name(known) == _folded_name(name)] or get_close_matches(
+        name, texts, n=1
+    )
     hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
     if near:
         looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # composed and not, say
@@ -157,12 +160,12 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
     return BadTable(f"there is no column {name!r}", remedy=hint)
 
 
-def _alike(name: str) -> str:
-    """What two names have in common that differ in case, in blanks, or in how a letter is composed."""
+def _folded_name(name: str) -> str:
+    """A name without case, blanks and differences of Unicode composition, for comparisons."""
     return "".join(normalize("NFKC", name).casefold().split())
 
 
-def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
+def check_columns_exist(wanted: Sequence[str], names: Sequence[str]) -> None:
     """Check that a table has the columns that are wanted."""
     for name in wanted:
         if name not in names:
@@ -170,7 +173,7 @@ def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
 
 
 def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
-    """The names of the columns of a table, found to be distinct.
+    """The names of the columns of a table, checked to be distinct.
 
     >>> distinct_names(["n", "n_margin"])
     ['n', 'n_margin']
@@ -183,10 +186,10 @@ def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
     return list(places)
 
 
-def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
-    """The names, with each new one behind the column it belongs to.
+def column_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
+    """The names, with each new one after the column it belongs to.
 
-    >>> in_order(["sex", "admitted", "year"], {"admitted_margin": "admitted"})
+    >>> column_order(["sex", "admitted", "year"], {"admitted_margin": "admitted"})
     ['sex', 'admitted', 'admitted_margin', 'year']
     """
     return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]

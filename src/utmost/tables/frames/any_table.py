@@ -1,4 +1,4 @@
-"""Tables of any kind: which adapter knows one, and how one is made of columns."""
+"""Tables of any kind: the adapter of a table, and tables made from columns."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -11,7 +11,7 @@ from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter, k
 
 
 def _in_turn() -> Iterator[TableAdapter]:
-    """The adapters as they are asked: dataframes, whose packages must be looked for, once no other has answered."""
+    """The adapters in the order of use; those of dataframes load packages, so they are last."""
     yield from known_adapters()
     _load_dataframes()
     yield from known_adapters()

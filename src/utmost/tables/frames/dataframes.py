@@ -29,22 +29,18 @@ def read(frame: Any, name: str) -> Column:
 def _cells(column: Any) -> Column:
     missing = column.is_null()
     if not missing.any():
-        if column.dtype.is_numeric() and not column.dtype.is_decimal() and not _is_wide(column.dtype):
-            return _numbers(column)
+        # Whether these are integers of 128 bits, for which NumPy has no type.
+        if (
+            column.dtype.is_numeric()
+            and not column.dtype.is_decimal()
+            and str(column.dtype) not in ("Int128", "UInt128")
+        ):
+            if not column.implementation.is_pyarrow() or not len(column):
+                return np.asarray(column.to_numpy())
+            return _arrow_numbers(column.to_native())
         if not column.implementation.is_pandas_like():
             return list(column.to_list())
     return [None if gone else cell for cell, gone in zip(column.to_list(), missing.to_list(), strict=True)]
-
-
-def _is_wide(kind: Any) -> bool:
-    """Whether these are integers of 128 bits, for which NumPy has no type."""
-    return str(kind) in ("Int128", "UInt128")
-
-
-def _numbers(column: Any) -> NDArray[Any]:
-    if not column.implementation.is_pyarrow() or not len(column):
-        return np.asarray(column.to_numpy())
-    return _arrow_numbers(column.to_native())
 
 
 def _arrow_numbers(column: Any) -> NDArray[Any]:
@@ -64,7 +60,7 @@ def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -
     """
     eager = _eager(frame)
     series = [_series(name, np.asarray(column), eager.implementation) for name, column in columns.items()]
-    return eager.with_columns(*series).select(adapters.in_order(eager.columns, after)).to_native()
+    return eager.with_columns(*series).select(adapters.column_order(eager.columns, after)).to_native()
 
 
 def register() -> None:
@@ -100,10 +96,10 @@ class _DataframeAdapter(adapters.TableAdapter):
         return _cells(column if most is None else column.head(most))
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
-        return _as_came(table, write(table, columns, after))
+        return _batch_if_batch(table, write(table, columns, after))
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        return _as_came(table, _bare(_eager(table).drop(*names).to_native()))
+        return _batch_if_batch(table, _bare(_eager(table).drop(*names).to_native()))
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         kind = f"dataframe:{_eager(table).implementation.value}"
@@ -153,11 +149,11 @@ class _ArrowAdapter(_DataframeAdapter):
         for name, array in arrays.items():
             put = partial(frame.set_column, known.index(name)) if name in known else frame.append_column
             frame = put(name, _in_arrow(array))
-        return _as_came(table, frame.select(adapters.in_order(known, after)))
+        return _batch_if_batch(table, frame.select(adapters.column_order(known, after)))
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
         remaining = [name for name in table.schema.names if name not in names]
-        return _as_came(table, _bare(_as_frame(table).select(remaining)))
+        return _batch_if_batch(table, _bare(_as_frame(table).select(remaining)))
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         return f"dataframe:pyarrow{_BATCH}" if _is_batch(table) else "dataframe:pyarrow"
@@ -204,8 +200,8 @@ def _is_batch(table: Any) -> bool:
     return type(table).__name__ == "RecordBatch" and type(table).__module__.startswith("pyarrow")
 
 
-def _as_came(table: Any, frame: Any) -> Any:
-    """What was made of a table, as a record batch where that was one."""
+def _batch_if_batch(table: Any, frame: Any) -> Any:
+    """The frame as a record batch if the original table was one."""
     return _batch_of(frame) if _is_batch(table) else frame
 
 

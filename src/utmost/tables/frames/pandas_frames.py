@@ -1,9 +1,9 @@
 """Frames and series of pandas, GeoPandas among them: with their index, their names and their types.
 
 The labels of an index are published with the rows, so they are columns like any other, which come first and must be
-declared; an index that numbers the rows 0, 1, 2, ... says nothing and is none. What goes out has its index, column
-names that are no text (years, or the pairs of a crosstab) and kinds of types as they came in. A released column's type
-is a function of the type that came and of released values, never of true ones.
+declared; an index that numbers the rows 0, 1, 2, ... is ignored. A released frame keeps its index, column names that
+are no text (years, or the pairs of a crosstab) and families of types. A released column's type is a function of the
+original type and of released values, never of true ones.
 """
 
 import json
@@ -28,11 +28,11 @@ _MARGIN = "_margin"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PandasShape:
-    """How the columns of a frame are called, as text.
+    """The names of a frame's columns, as text.
 
     Attributes:
-        levels: the levels of its index; none where it numbers the rows.
-        columns: each column's text and its own name.
+        levels: Names of the levels of its index; empty if it numbers the rows.
+        columns: Each column's name as text, and its own name.
     """
 
     levels: tuple[str, ...]
@@ -53,7 +53,7 @@ class PandasShape:
 
 
 def is_pandas(table: Any) -> bool:
-    """Whether the table is a frame or a series of pandas; pandas is not imported to ask.
+    """Whether the table is a frame or a series of pandas; pandas is not imported.
 
     >>> is_pandas({"n": [1]})
     False
@@ -66,7 +66,7 @@ class _PandasAdapter(adapters.TableAdapter):
     """The adapter of frames and series of pandas: a series is a frame of one column."""
 
     def knows(self, table: Any) -> bool:
-        """Whether it is one."""
+        """Whether the table is a frame or a series of pandas."""
         return is_pandas(table)
 
     def names(self, table: Any) -> list[str]:
@@ -74,7 +74,14 @@ class _PandasAdapter(adapters.TableAdapter):
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         cells = _cells(_frame(table), name)
-        return _read(cells if most is None else cells[:most])
+        # An array where all cells are plain numbers, else a list whose missing cells are None.
+        cells = cells if most is None else cells[:most]
+        if is_categorical(cells):
+            return cells_of_categories(cells)
+        missing = cells.isna()
+        if not missing.any() and cells.dtype.kind in "iuf":
+            return np.asarray(cells.to_numpy())
+        return [None if gone else cell for cell, gone in zip(cells.tolist(), missing.tolist(), strict=True)]
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         frame = _frame(table)
@@ -105,13 +112,31 @@ class _PandasAdapter(adapters.TableAdapter):
         gone = [at for at, name in enumerate(shape.levels) if name in names]
         if gone:
             frame = frame.reset_index(level=gone, drop=True)
-        return _alone(frame)
+        # The frame without what it carries beside its cells: notes, and categories and levels that no row
+        # has.
+        frame = frame.copy(deep=False)
+        frame.attrs = {}
+        for at, kind in enumerate(frame.dtypes):
+            if type(kind).__name__ == "CategoricalDtype":
+                frame.isetitem(at, frame.iloc[:, at].cat.remove_unused_categories())
+            elif type(kind).__name__ == "ArrowDtype" and str(kind.pyarrow_dtype).startswith("dictionary"):
+                arrow = extra("pyarrow", "tables").chunked_array(frame.iloc[:, at].array.__arrow_array__())
+                fresh = arrow.cast(kind.pyarrow_dtype.value_type).dictionary_encode()
+                pandas = extra("pandas", "tables")
+                frame.isetitem(at, pandas.Series(pandas.arrays.ArrowExtensionArray(fresh), index=frame.index))
+        for axis in ("index", "columns"):
+            labels = getattr(frame, axis)
+            if labels.nlevels > 1:
+                setattr(frame, axis, labels.remove_unused_levels())
+            elif type(labels).__name__ == "CategoricalIndex":
+                setattr(frame, axis, labels.remove_unused_categories())
+        return frame
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         frame = _frame(table)
         shape = PandasShape.of(frame)
         own = {name: _spelled(shape.columns[name]) for name in names if name in shape.columns}
-        kinds = {name: _family(frame[shape.columns[name]].dtype) for name in own}
+        kinds = {name: _type_family(frame[shape.columns[name]].dtype) for name in own}
         over = [None if name is None else str(name) for name in frame.columns.names]
         facts = {
             "index": [[name, frame.index.names[at]] for at, name in enumerate(shape.levels) if name in names],
@@ -138,7 +163,19 @@ class _PandasAdapter(adapters.TableAdapter):
         if facts["index"]:
             frame = frame.set_index([name for name, _ in facts["index"]])
             frame.index.names = [own for _, own in facts["index"]]
-        return _renamed(frame, facts["columns"], facts["over"])
+        # The frame with its own column names, and the names over them.
+        own = facts["columns"]
+        over = facts["over"]
+        pandas = extra("pandas", "tables")
+        names = [own.get(name, name) for name in frame.columns]
+        if names and all(isinstance(name, list) for name in names):
+            frame.columns = pandas.MultiIndex.from_tuples([tuple(name) for name in names], names=over)
+        elif own or over:
+            frame.columns = pandas.Index(
+                [tuple(name) if isinstance(name, list) else name for name in names],
+                name=over[0] if len(over) == 1 else None,
+            )
+        return frame
 
 
 def _frame(table: Any) -> Any:
@@ -166,23 +203,13 @@ def _cells(frame: Any, name: str) -> Any:
     return pandas.Series(frame.index.get_level_values(shape.levels.index(name)).array, index=frame.index)
 
 
-def _read(cells: Any) -> Column:
-    """An array where all cells are plain numbers, else a list whose missing cells are None."""
-    if is_categorical(cells):
-        return cells_of_categories(cells)
-    missing = cells.isna()
-    if not missing.any() and cells.dtype.kind in "iuf":
-        return np.asarray(cells.to_numpy())
-    return [None if gone else cell for cell, gone in zip(cells.tolist(), missing.tolist(), strict=True)]
-
-
 def is_categorical(column: Any) -> bool:
     """Whether a column is a categorical series of pandas, or the array of one."""
     return type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype" and is_pandas_column(column)
 
 
 def is_pandas_column(column: Any) -> bool:
-    """Whether a column is pandas' own; pandas is not imported to ask."""
+    """Whether a column is of pandas, which is not imported."""
     return type(column).__module__.partition(".")[0] == "pandas"
 
 
@@ -195,8 +222,8 @@ def cells_of_categories(column: Any) -> list[Any]:
     return [None if code < 0 else categories[code] for code in array.codes.tolist()]
 
 
-def _family(kind: Any) -> str:
-    """Whose type it is: "arrow", "nullable", or "" for NumPy's."""
+def _type_family(kind: Any) -> str:
+    """The family of a type: "arrow", "nullable", or "" for NumPy's."""
     if type(kind).__name__ == "ArrowDtype":
         return "arrow"
     return "nullable" if hasattr(kind, "numpy_dtype") and kind.kind in "iuf" else ""
@@ -213,10 +240,10 @@ def _example(family: str | None) -> Any:
 def _typed(column: Column, kind: Any, index: Any) -> Any:
     """Cells as a series, in the family of a type: of 64 bits whatever its width, since noise may exceed that.
 
-    Integers that 64 bits do not hold are decimals or text in Arrow's family, and Python's integers in any other: they
-    are answered already, so that there is no refusal here.
+    Integers beyond 64 bits are decimals or text in Arrow's family, and Python's integers in any other: the release is
+    done, so nothing is refused here.
     """
-    pandas, family = extra("pandas", "tables"), "" if kind is None else _family(kind)
+    pandas, family = extra("pandas", "tables"), "" if kind is None else _type_family(kind)
     cells: NDArray[Any] | Sequence[Any] = column
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" and family:
         real = column.dtype.kind == "f"
@@ -229,7 +256,7 @@ def _typed(column: Column, kind: Any, index: Any) -> Any:
 
 
 def _behind(frame: Any, shape: PandasShape, owner: str, name: str) -> tuple[int, Hashable]:
-    """Where a new column stands, and how it is called."""
+    """The position and the own name of a new column."""
     own = shape.columns[owner]
     at = list(frame.columns).index(own) + 1
     if isinstance(own, tuple):
@@ -240,27 +267,6 @@ def _behind(frame: Any, shape: PandasShape, owner: str, name: str) -> tuple[int,
     return at, name
 
 
-def _alone(frame: Any) -> Any:
-    """The frame without what it carries beside its cells: notes, and categories and levels that no row has."""
-    frame = frame.copy(deep=False)
-    frame.attrs = {}
-    for at, kind in enumerate(frame.dtypes):
-        if type(kind).__name__ == "CategoricalDtype":
-            frame.isetitem(at, frame.iloc[:, at].cat.remove_unused_categories())
-        elif type(kind).__name__ == "ArrowDtype" and str(kind.pyarrow_dtype).startswith("dictionary"):
-            arrow = extra("pyarrow", "tables").chunked_array(frame.iloc[:, at].array.__arrow_array__())
-            fresh = arrow.cast(kind.pyarrow_dtype.value_type).dictionary_encode()
-            pandas = extra("pandas", "tables")
-            frame.isetitem(at, pandas.Series(pandas.arrays.ArrowExtensionArray(fresh), index=frame.index))
-    for axis in ("index", "columns"):
-        labels = getattr(frame, axis)
-        if labels.nlevels > 1:
-            setattr(frame, axis, labels.remove_unused_levels())
-        elif type(labels).__name__ == "CategoricalIndex":
-            setattr(frame, axis, labels.remove_unused_categories())
-    return frame
-
-
 def _spelled(name: Hashable) -> Any:
     """A column's own name as JSON: text as it is, an integer as an integer, a tuple as a list; else its text."""
     if isinstance(name, tuple):
@@ -268,20 +274,6 @@ def _spelled(name: Hashable) -> Any:
     if is_integer(name):
         return int(name)
     return str(name)
-
-
-def _renamed(frame: Any, own: Mapping[str, Any], over: list[str | None]) -> Any:
-    """The frame with its own column names, and the names over them."""
-    pandas = extra("pandas", "tables")
-    names = [own.get(name, name) for name in frame.columns]
-    if names and all(isinstance(name, list) for name in names):
-        frame.columns = pandas.MultiIndex.from_tuples([tuple(name) for name in names], names=over)
-    elif own or over:
-        frame.columns = pandas.Index(
-            [tuple(name) if isinstance(name, list) else name for name in names],
-            name=over[0] if len(over) == 1 else None,
-        )
-    return frame
 
 
 def _crs(frame: Any, columns: Mapping[str, Any]) -> list[list[Any]]:

@@ -13,7 +13,7 @@ import click
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options.option_kinds import argument, option
-from utmost.tables.files.text_files import HeldFile, unzipped
+from utmost.tables.files.text_files import MemoryFile, unzipped
 
 if TYPE_CHECKING:
     File = Path
@@ -27,7 +27,7 @@ PIPE = "-"
 """The name of the pipe: standard input where something is read, standard output where something is written."""
 
 
-class StandardInput(HeldFile):
+class StandardInput(MemoryFile):
     """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
 
     @property

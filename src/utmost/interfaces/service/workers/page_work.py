@@ -45,7 +45,7 @@ from utmost.interfaces.service.api.problems import status_of
 from utmost.interfaces.service.api.requested_levels import read_level, whole
 from utmost.publish.releases.trust import levels_by_distance
 from utmost.tables.files import files
-from utmost.tables.files.text_files import HeldFile
+from utmost.tables.files.text_files import MemoryFile
 
 MOST_PLACES = 25
 _MOST_COUNT, _MOST_EXACT, _MOST_SHADED, _MOST_SENSITIVITY = 1000, 100, 40, 1000
@@ -322,7 +322,7 @@ def _mean_turn(turns: list[float]) -> float:
 
 def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
     """What was found of files that somebody brought, each as base64; they are in memory alone."""
-    brought = {name: HeldFile.of(name, b64decode(content)) for name, content in fields.items()}
+    brought = {name: MemoryFile.of(name, b64decode(content)) for name, content in fields.items()}
     report = verified(brought["table"], brought.get("statement"), of=brought.get("release"))
     rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
     return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}

@@ -56,8 +56,8 @@ class MatrixRoots:
 
     Attributes:
         weights: q, positive integers; by value of the axes whose values are not alike, (n,).
-        roots: for each part of the matrix, a symmetric integer matrix, (n, n); divided by 2^bits it is Z.
-        bits: of each part.
+        roots: Symmetric integer matrix (n, n) of each part; divided by 2^bits it is Z.
+        bits: Bits of each part.
     """
 
     weights: tuple[int, ...]
@@ -164,7 +164,7 @@ def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
 
 
 def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool, bool]]:
-    """Of each eigenspace, whether it does not change within a row along an axis, and whether not between rows."""
+    """Say of each eigenspace whether it stays the same within a row along an axis, and whether between rows."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
         return [(list(T) == lasts, True) for T in blocks.eigenspaces]
@@ -207,8 +207,8 @@ def chord_below(
     sum is g.z' <= max g. Quotients are rounded down in F and up in g.
 
     Args:
-        total: of which family, if any, one is free beside z: then g.z' <= g_total + max g.
-        weight: by how much the groups of this family count more; > 0.
+        total: Place of the family, if any, that is free beside z: then g.z' <= g_total + max g.
+        weight: Factor by which the groups of this family count more; > 0.
     """
     z = certificate.shares
     if len(z) != len(blocks.families) or any(share < 0 for share in z) or sum(z) > 1:

@@ -1,4 +1,4 @@
-r"""What proves that a clean table is near to the least squares, whoever found it: exact integers, and no solver.
+r"""Proof that a clean table is near to the least squares, whoever found it: exact integers, and no solver.
 
 Let f(z) = 1/2 sum_S q_S |A_S z - y_S|^2 over the tables z >= 0 of which public facts hold, z* the least of f, and m at
 most the least curvature of f. A certificate is the whole numbers c, the reals x = c + rest/2^bits that they are rounded
@@ -45,7 +45,7 @@ class CleanCertificate:
         cells: integers, of the domain's shape.
         bits: the real cells are cells + rest / 2^bits.
         rest: integers, of the domain's shape.
-        multipliers: for each public family of sums of several cells, one integer for each sum, over 2^bits: above 0
+        multipliers: One integer for each sum of each public family of sums of several cells, over 2^bits: above 0
             where the most that it may be binds, below 0 where the least does.
     """
 
@@ -96,7 +96,7 @@ class CleanCertificate:
 
 @dataclass(frozen=True, slots=True)
 class CleanProof:
-    """What a certificate proves.
+    """The bound that a certificate proves.
 
     Attributes:
         residual: no real cell lies farther from the least squares, nor do all of them together: the root of the sum of
@@ -124,7 +124,7 @@ def certificate_of(
     Args:
         cells: integers.
         near: the real cells that they are rounded from, as integers and what is left, moved into their bounds here.
-        multipliers: for each public family of sums of several cells.
+        multipliers: Integers of each public family of sums of several cells.
         facts: the public facts.
     """
     least, largest = map(int, reconstruction.curvatures)
@@ -143,7 +143,7 @@ def certificate_of(
 def proof_of(
     reconstruction: SumSquares, measured: Measured, certificate: CleanCertificate, facts: PublicFacts | None = None
 ) -> CleanProof:
-    """What a certificate proves of its cells: exact, and without a solver.
+    """The bound that a certificate proves for its cells: exact, and without a solver.
 
     Raises:
         BadTable: for cells that are negative or of which a public fact does not hold, real cells beyond their bounds,

@@ -47,7 +47,7 @@ def tangents_below(
     Args:
         workload: over a domain of even levels.
         families: those that may be measured.
-        level: at share 1; shares are as ``room`` says.
+        level: Level at share 1; shares are as ``room`` says.
     """
     weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, families)
     if len(certificate.levels) != len(weights) or any(own <= 0 for own in certificate.levels):

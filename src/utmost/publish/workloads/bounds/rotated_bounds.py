@@ -62,8 +62,8 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     """The variance of one joint draw for both cells of a row, in variances of their sum and difference.
 
     Args:
-        unit: what one individual changes, both cells of whole rows.
-        level: of the whole release.
+        unit: Unit of an individual who changes both cells of whole rows.
+        level: Level of the whole release.
         rows: how many there are; more than one individual can change where None.
 
     Below 1, and much below at large levels; but such a draw is made once: it cannot be relaxed. See `JointCells`.

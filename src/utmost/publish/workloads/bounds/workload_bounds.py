@@ -89,8 +89,8 @@ def bounds_of(
     """The lower bounds on the weighted error of a workload, each with its class and its certificate.
 
     Args:
-        workload: what is wanted, and how much the error of each counts.
-        unit: what one individual changes.
+        workload: Wanted sums, and how much the error of each counts.
+        unit: Unit of privacy.
         epsilon: the level of the whole release.
         families: those that a strategy may measure; where None all of the domain, or, where these are more than 256,
             the cells and the families that are wanted; beside other axes, of these the ones whose groups have one size.
@@ -235,7 +235,7 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
 def _family_words(
     workload: Workload, unit: Unit, families: Sequence[Family], certificate: ChordShares | TangentLevels
 ) -> str:
-    """With a level for each group only where the loads of each single cell are bounded, see the proof."""
+    """A level for each group counts only where the loads of each single cell are bounded, see the proof."""
     if isinstance(certificate, TangentLevels):
         return "the families given, with one level for each family"
     room = room_around(workload.domain, unit, families)

@@ -52,8 +52,8 @@ class LowerBound(Display):
     Attributes:
         value: the bound, rounded down: a weighted sum of variances or mean squared errors.
         holds_for: the class.
-        hypotheses: under which it is proved.
-        certificate: what `check_lower_bounds` computes it from; None where it is a closed form.
+        hypotheses: Hypotheses under which it is proved.
+        certificate: Evidence from which `check_lower_bounds` computes it; None where it is a closed form.
     """
 
     value: float
@@ -73,15 +73,15 @@ class WorkloadBounds(Display):
     """How small the error of a workload can be, by class; None where the class is not bounded here.
 
     Attributes:
-        workload, unit, level: what they are of.
+        workload, unit, level: Subject of the bounds.
         families: those that ``these_families`` is about.
-        per_answer: against any mechanism, each answer by itself.
-        any_mechanism: against any mechanism, all answers together.
-        any_unbiased: against any mechanism whose answers are unbiased.
-        any_integer_strategy: against independent geometric noise on any integer combinations of cells.
-        these_families: against the families given.
-        not_bounded: of each kind that is None, why.
-        parts: for each part of the workload, in order, the mean over its answers of the bound per answer.
+        per_answer: Bound for any mechanism, each answer by itself.
+        any_mechanism: Bound for any mechanism, all answers together.
+        any_unbiased: Bound for any mechanism whose answers are unbiased.
+        any_integer_strategy: Bound for independent geometric noise on any integer combinations of cells.
+        these_families: Bound for the families given.
+        not_bounded: Reason for each kind that is None.
+        parts: Mean of the bound per answer over the answers of each part of the workload, in order.
         together: the axis along which one individual changes the cells of a row; None where ``unit`` says all.
     """
 
@@ -136,7 +136,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
 
 
 class Bounded(NamedTuple):
-    """What a bound is of: see `WorkloadBounds`."""
+    """The subject of a bound: see `WorkloadBounds`."""
 
     workload: Workload
     unit: Unit
@@ -149,7 +149,7 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
     """The bound that a certificate proves, as a rational rounded down.
 
     Args:
-        known: what matrix certificates of this workload were found to prove, by their identity; is added to.
+        known: Bounds proved by matrix certificates of this workload so far, by their identity; it is added to.
     """
     workload, unit, level, families, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
@@ -286,7 +286,7 @@ def is_whole(unit: Unit) -> bool:
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level, together: str | None = None) -> list[Fraction]:
-    """For each part, the mean over its answers of what no mechanism is below.
+    """The mean over the answers of each part of a number that no mechanism is below.
 
     Args:
         together: the axis along which one individual changes the cells of a row, or of so many rows as the unit has.

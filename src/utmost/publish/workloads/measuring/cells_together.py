@@ -43,10 +43,10 @@ class CellsTogether(Display):
     """One way to noise k cells.
 
     Attributes:
-        kind: as `TogetherKind`.
+        kind: A `TogetherKind`.
         groups: how many cells each law serves, in order.
         laws: one for each group, at its share of the level.
-        shares: of the level, for each group.
+        shares: Share of the level for each group.
     """
 
     kind: TogetherKind
@@ -99,11 +99,11 @@ def ways_together(
     """The ways to noise ``unit.cells`` cells, where one individual changes these and no other cell.
 
     Args:
-        level: of all cells together.
-        unit: what one individual changes: each of the k cells, by at most an integer sensitivity. Where it promises
+        level: Level of all cells together.
+        unit: Unit of privacy: one individual changes each of the k cells by an integer sensitivity. Where it promises
             ``nonnegative``, none of them down, so that signed sums are cheap.
         relaxable: only those that can later be relaxed without loss, from the cells that are released.
-        cost: what is least, "absolute" or "squared".
+        cost: Name of the cost that is least, "absolute" or "squared".
 
     Returns:
         The one of least cost first. All but "independent" need k >= 2; those of one draw, "joint", "staircase" and
@@ -147,8 +147,8 @@ def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
     """The variance of one cell of a pair that one individual changes together, by the kind of noise.
 
     Args:
-        level: of both cells together.
-        unit: what one individual changes; its cells are the two.
+        level: Level of both cells together.
+        unit: Unit of privacy; its cells are the two.
 
     Raises:
         OutOfRange: for another number of cells, and a sensitivity that is no integer.

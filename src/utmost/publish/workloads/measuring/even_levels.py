@@ -23,7 +23,7 @@ class EvenLevels:
 
     Attributes:
         workload: the same sums, over a domain without the other levels.
-        kept: for each axis, the levels that are left, by their numbers in the whole domain, and "all".
+        kept: Levels that are left on each axis, by their numbers in the whole domain, and "all".
         domain: the whole domain.
     """
 

@@ -28,7 +28,7 @@ class ProductForm:
 
     Attributes:
         domain: the domain.
-        factors: for each axis, an integer for each of its values.
+        factors: An integer for each value of each axis.
         denominator: a positive integer.
     """
 
@@ -53,11 +53,11 @@ class ProductForm:
         return all(np.count_nonzero(factor) <= 1 for factor in self.factors)
 
     def group_sums(self, axis: int, level: int) -> NDArray[Any]:
-        """Of the groups of one level of an axis, the sums of their values' factors."""
+        """The sums of the factors over the groups of one level of an axis."""
         return np.add.reduceat(self.factors[axis], self.domain.axes[axis].group_starts(level))
 
     def energy(self, axis: int, level: int) -> Fraction:
-        """Of one axis, the squared length of the factors after averaging over the groups of a level of equal sizes."""
+        """The squared length of one axis' factors after averaging over the groups of a level of equal sizes."""
         sums = self.group_sums(axis, level)
         return Fraction(int(sum(total * total for total in sums.tolist())), self.domain.axes[axis].size // len(sums))
 
@@ -100,8 +100,8 @@ def selected(domain: Domain, where: Where, along: Along | None = None) -> Produc
 
     Args:
         domain: the domain.
-        where: as for `Domain.selection`.
-        along: by the name of a level, a number for each of its groups, in order or by label; of bins, also the text
+        where: Selection, see `Domain.selection`.
+        along: Numbers for the groups of a level, by its name, in order or by label; of bins, also the text
             "midpoints", where every group that the selection takes has one.
 
     Raises:
@@ -140,7 +140,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
         axis, level, name: the level, and what it is called.
         numbers: "midpoints" of bins; a mapping from labels to numbers, where bins that it leaves out have their
             midpoints; or a list, a number for each label, or for each that is taken.
-        taken: for each value of the axis, whether it is selected; a group that is not needs no number, and has 0.
+        taken: Whether each value of the axis is selected; a group that is not needs no number, and has 0.
 
     Raises:
         OutOfRange: where a label that is taken has no number, as the last bin without an end, or missing cells; and for
@@ -212,7 +212,7 @@ def _without_numbers(
 
 
 def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
-    """What takes the labels that have a number, as `Domain.selection` reads it; nothing where it would be long."""
+    """The labels that have a number, as `Domain.selection` reads them; nothing where the list would be long."""
     places = [place for place, number in enumerate(known) if number is not None]
     starts = [*axis.group_starts(level).tolist(), axis.size]
     is_run = bool(places) and places == list(range(places[0], places[-1] + 1))

@@ -36,9 +36,9 @@ class HatErrors:
 
     Args:
         workload: over a domain whose levels have groups of one size.
-        place: of the axis of hat functions.
+        place: Place of the axis of hat functions.
         families: that may be measured.
-        level: of the noise at share 1, which ``room`` scales.
+        level: Level of the noise at share 1, which ``room`` scales.
         room: which shares keep the level.
     """
 
@@ -91,9 +91,9 @@ class _ErrorSpace:
     """An eigenspace of the other axes, in which some answers lie.
 
     Attributes:
-        axis: of the hat functions.
-        rows: for each family, the rows that it measures along the axis; 0 where it does not enter.
-        cells: for each family, the cells of a group on the other axes.
+        axis: Axis of the hat functions.
+        rows: Number of rows that each family measures along the axis; 0 where it does not enter.
+        cells: Number of cells of a group on the other axes, for each family.
         parts: sums along the axis, and how much their squares count.
     """
 
@@ -103,7 +103,7 @@ class _ErrorSpace:
     parts: tuple[tuple[AxisSums, float], ...]
 
     def problem(self, measured: NDArray[np.bool_]) -> "_HatProblem | None":
-        """What there is to compute where these families are measured; None where they do not determine the answers."""
+        """The equations to solve where these families are measured; None where they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
             return None  # hat functions determine nothing alone
@@ -212,7 +212,7 @@ def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[fl
 
 
 def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
-    """Of all prefixes; of all ranges, which are the differences of two of the n + 1 prefixes."""
+    """The error of all prefixes, and of all ranges: the differences of two of the n + 1 prefixes."""
     size = len(columns)
     across = np.cumsum(columns, axis=0)
     if not ranges:
@@ -222,7 +222,7 @@ def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
 
 
 def hat_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
-    """For each part, the mean variance of its answers, over the variance of noise at the whole level."""
+    """The mean variance of each part's answers, over the variance of noise at the whole level."""
     read_shares = np.array([float(share) for share in shares.values()])
     return {
         part.name: float(HatErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))

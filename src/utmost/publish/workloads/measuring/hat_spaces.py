@@ -25,10 +25,10 @@ class HatSpace:
 
     Attributes:
         space: T, a level of each of the other axes.
-        size: of the axis.
+        size: Number of values of the axis.
         base: the values in each group of the finest measured level there; 0 where none is measured.
-        weights: of each measured family that enters, its weight times the cells of a group on the other axes.
-        rows: for each of these, the rows that it measures along the axis, see `row_sets`.
+        weights: Weight of each measured family that enters, times the cells of a group on the other axes.
+        rows: Rows that each of these measures along the axis, see `row_sets`.
         project: the projection on T times the number of cells of the other axes.
     """
 
@@ -47,7 +47,7 @@ class HatSpace:
 
     @property
     def totals(self) -> dict[int, int]:
-        """For each row set, the precision of what is known of it."""
+        """The precision of the estimate from each row set."""
         return {
             row_set: sum(self.weights[f] for f, rows in self.rows.items() if rows == row_set) for row_set in self.sets
         }
@@ -64,7 +64,7 @@ class HatSpace:
 
     @property
     def places(self) -> dict[Family, int]:
-        """For each family, the place of its row set in `sets`."""
+        """The place in `sets` of each family's row set."""
         sets = self.sets
         return {family: sets.index(rows) for family, rows in self.rows.items()}
 
@@ -73,7 +73,7 @@ class HatSpace:
         return Fraction(self.weights[family], self.totals[self.rows[family]] * self.cells[family])
 
     def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
-        """For each row set what an answer takes of it, times 2^shift: w - H' C H w of the base, C H w of the others."""
+        """An answer's coefficients in each row set, times 2^shift: w - H' C H w in the base, C H w in the others."""
         if not self.base:
             return []
         row = factor[:: self.base]
@@ -105,7 +105,7 @@ class HatSpace:
         """x^ of the groups of the base, times the divisor beside it and the number of cells of the other axes.
 
         Args:
-            lifted: for each family, its sums, rows first, and of each cell of the other axes the sum that it is in.
+            lifted: Sums of each family, rows first; each cell of the other axes has the sum that it is in.
         """
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:

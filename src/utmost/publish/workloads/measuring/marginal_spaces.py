@@ -92,10 +92,10 @@ class MarginalSpaces:
     Attributes:
         domain: the domain.
         families: the measured families.
-        chains: for each axis, its even levels.
-        measured_axes: for each family, its axes, each with the place of its level, or None for a difference.
+        chains: Even levels of each axis.
+        measured_axes: Axes of each family, each with the place of its level, or None for a difference.
         sums: how many sums each family has.
-        covers: of each space that lies in a family, the places of these families.
+        covers: Places of the families that each space lies in.
     """
 
     domain: Domain
@@ -136,7 +136,7 @@ class MarginalSpaces:
         return MarginalSpaces.of, (self.domain, self.families)
 
     def base(self, family: Family) -> tuple[tuple[int, int], ...]:
-        """Of the axes of a family with more than one group the place of the coarsest even level that determines it."""
+        """The axes of a family with more than one group, each with the place of the coarsest even level below it."""
         axes = []
         for axis, level in enumerate(family):
             of = self.domain.axes[axis]
@@ -156,10 +156,10 @@ class MarginalErrors:
     Attributes:
         spaces: the measured families; see `MarginalSpaces`.
         names: the spaces in which some answer lies.
-        wanted: of each of these mu_T, weighted; (spaces,).
-        parts: for each part of the workload, its spaces and their mu_T.
+        wanted: mu_T of each of these, weighted; (spaces,).
+        parts: Spaces of each part of the workload, and their mu_T.
         rows, columns: pairs of a wanted space and a family that it lies in; (pairs,).
-        sizes: for each family, its sums, as floats; (families,).
+        sizes: Number of sums of each family, as floats; (families,).
     """
 
     spaces: MarginalSpaces
@@ -205,7 +205,7 @@ class MarginalErrors:
         return float(terms.sum()), -pulls * np.sinh(np.minimum(levels, 650.0)) / self.sizes
 
     def variances(self, levels: Floats) -> list[float]:
-        """For each part, the mean variance of its answers; inf where it is not determined."""
+        """The mean variance of each part's answers; inf where it is not determined."""
         with np.errstate(divide="ignore"):
             inverses = 1 / self.eigenvalues(precision(levels))
         return [float(squares @ inverses[own]) for own, squares in self.parts]
@@ -218,7 +218,7 @@ class MarginalErrors:
 
 
 def part_energies(workload: Workload) -> list[dict[Space, Fraction]]:
-    """Of each part, mu_T of the spaces in which its answers lie: the mean over them of |Q_T w|^2 / N.
+    """The mu_T of the spaces in which each part's answers lie: the mean over them of |Q_T w|^2 / N.
 
     >>> part_energies(Workload(Domain(sex=["men", "women"], age=range(5)), {"sex": 1}))
     [{(): Fraction(1, 4), ((0, 0),): Fraction(1, 4)}]

@@ -1,4 +1,4 @@
-"""What a strategy may measure: groups of a level on each axis, differences of two, hat functions on one, classes of
+"""The families that a strategy may measure: groups of levels, differences of two, hat functions on one axis, classes of
 rows."""
 
 from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ def is_listed(family: Family) -> bool:
 
 
 def load_of(family: Family) -> int:
-    """By how much the sums of a family change together when one cell changes by 1: 1 for groups, s for hat
+    """The amount by which a family's sums change together when one cell changes by 1: 1 for groups, s for hat
     functions."""
     load = 1
     for level in family:
@@ -64,7 +64,7 @@ def load_of(family: Family) -> int:
 
 
 def family_in_words(domain: Domain, family: Family) -> str:
-    """What a family measures: its name, or the axis of its hat functions, how far their peaks are apart, and the other
+    """The name of a measured family; or the axis of its hat functions, how far their peaks are apart, and the other
     levels.
 
     >>> domain = Domain(age=range(100), sex=["men", "women"])

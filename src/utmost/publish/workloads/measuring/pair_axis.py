@@ -38,7 +38,7 @@ class PairAxis:
 
     Attributes:
         domain: that has it.
-        place: of the axis.
+        place: Place of the axis.
         rows: the domain of sums, and of differences: the axis has one value left.
     """
 
@@ -97,7 +97,7 @@ class PairAxis:
         return (*family[: self.place], 1, *family[self.place + 1 :])
 
     def rotated(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
-        """What a family measures, from the sums over its groups: these, or the differences of the two values."""
+        """The measured numbers of a family, from the sums over its groups: these, or differences of two values."""
         if not self.is_difference(family):
             return sums
         first, second = np.split(sums, 2, axis=self.place)
@@ -117,14 +117,14 @@ class PairAxis:
         return (*family[: self.place], 0, *family[self.place + 1 :])
 
     def split(self, families: Mapping[Family, T]) -> tuple[dict[Family, T], dict[Family, T]]:
-        """What families of the domain have, over rows: of the sums, and of the differences."""
+        """Split a mapping by families of the domain into one of sums and one of differences, over rows."""
         halves: tuple[dict[Family, T], dict[Family, T]] = ({}, {})
         for family, value in families.items():
             halves[self.is_difference(family)][self.of_rows(family)] = value
         return halves
 
     def joined(self, sums: Mapping[Family, T], differences: Mapping[Family, T]) -> dict[Family, T]:
-        """What families over rows have of both kinds, by families of the domain; see `split`."""
+        """Join mappings of sums and of differences over rows into one by families of the domain; see `split`."""
         apart = {self.of_differences(family): value for family, value in differences.items()}
         return {**{self.of_sums(family): value for family, value in sums.items()}, **apart}
 

@@ -26,7 +26,7 @@ _SILENT = 100.0  # where weights stop to differ, see `precision_weights`
 def product_variances(
     workload: Workload, rows: ProductRows, shares: Mapping[Family, Fraction], level: float
 ) -> dict[str, float]:
-    """For each part, the mean variance of its answers."""
+    """The mean variance of each part's answers."""
     weighted = ProductErrors.of(workload, rows.base).weighted(rows, shares, level)
     return {part.name: error / float(part.weight) for part, error in zip(workload.parts, weighted, strict=True)}
 
@@ -37,8 +37,8 @@ class ProductErrors:
 
     Attributes:
         workload: the sums that are wanted.
-        base: for each axis, the level whose groups are measured by themselves.
-        grams: for each part and each axis, the sum of w w' over its rows, in groups of the base.
+        base: Level of each axis whose groups are measured by themselves.
+        grams: Sum of w w' over the rows of each part along each axis, in groups of the base.
     """
 
     workload: Workload
@@ -74,7 +74,7 @@ class ProductErrors:
         return np.array([float(part.weight / part.answers) for part in self.workload.parts])
 
     def weighted(self, rows: ProductRows, shares: Mapping[Family, Fraction], level: float) -> list[float]:
-        """For each part, its weight times the mean variance of its answers."""
+        """The weight of each part times the mean variance of its answers."""
         levels = np.empty([len(listed.places) for listed in rows.axes])
         for family, share in shares.items():
             levels[rows.classes(family)] = float(share) * level

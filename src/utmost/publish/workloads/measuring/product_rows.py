@@ -43,7 +43,7 @@ class AxisRows:
     """The values of an axis, or the groups of a level, each by itself, and integer rows over them.
 
     Args:
-        level: whose groups are the values.
+        level: Level whose groups are the values.
         rows: nonnegative integers, (rows, values); no row of zeros.
         parts: N: a row has 1/N of the level, and each value what its column leaves of 1, at least 1/N.
 
@@ -100,11 +100,11 @@ class AxisRows:
 
     @property
     def largest(self) -> int:
-        """What no sum of a row's entries is above, over the values."""
+        """The largest sum of a row's entries, over the values."""
         return self.parts
 
     def words(self, axis: Axis, number: int) -> str:
-        """What a class measures, in words: "5 values of age"."""
+        """The name of a class: "5 values of age"."""
         count = len(self.places[number])
         kind = "row" if len(self.rows) and number == len(self.places) - 1 else "value"
         return f"{count} {kind}{'s' * (count > 1)} of {axis.levels[0]}"
@@ -122,7 +122,7 @@ class AxisRows:
         return np.concatenate([np.eye(self.values) - gain @ H, gain], axis=1)
 
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
-        """Of what each class spends, first along the axis, what a value of each class is charged: its own and the rows'
+        """The charge of a value of each class, from the shares of the classes (first axis): its own and the rows'
         part. The cost goes with the classes, not with their square.
         """
         if not len(self.rows):
@@ -132,7 +132,7 @@ class AxisRows:
         return np.asarray(own + loads.reshape(-1, *[1] * (own.ndim - 1)) * spent[-1])
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """Of an array with a number for each value along an axis, these and behind them the sums by the rows."""
+        """Append the sums by the rows to an array with a number for each value along an axis."""
         moved = np.moveaxis(sums, place, 0)
         across = np.tensordot(self.rows.astype(moved.dtype), moved, axes=1)
         return np.moveaxis(np.concatenate([moved, across]), 0, place)
@@ -149,7 +149,7 @@ class ProductRows:
 
     Args:
         domain: the domain.
-        axes: for each axis, its rows; of one at most signed rows, where one individual changes whole rows along it.
+        axes: Rows along each axis; of one at most signed rows, where one individual changes whole rows along it.
 
     Raises:
         OutOfRange: for rows that are not of these axes, and more than 4096 measured families.
@@ -190,7 +190,7 @@ class ProductRows:
 
     @property
     def shares(self) -> dict[Family, Fraction]:
-        """For each measured family, the product of the shares of its classes; in the order of families."""
+        """The product of the shares of each measured family's classes; in the order of families."""
         classes = [list(enumerate(listed.shares)) for listed in self.axes]
         shares = {
             tuple(class_code(number) for number, _ in chosen): prod((share for _, share in chosen), start=Fraction(1))
@@ -217,14 +217,14 @@ class ProductRows:
         return Fraction(max(spent.ravel().tolist()))
 
     def classes(self, family: Family) -> tuple[int, ...]:
-        """For each axis, the class that a measured family takes."""
+        """The class that a measured family takes on each axis."""
         numbers = tuple(class_number(level) for level in family)
         if len(numbers) != len(self.axes) or None in numbers:
             raise OutOfRange("a measured family must take a class of listed rows on each axis", came=family)
         return tuple(number for number in numbers if number is not None)
 
     def places(self, family: Family) -> list[NDArray[np.intp]]:
-        """For each axis, which entries a measured family takes, values first, rows behind."""
+        """The entries that a measured family takes on each axis, values first, rows behind."""
         return [listed.places[number] for listed, number in zip(self.axes, self.classes(family), strict=True)]
 
     def shape(self, family: Family) -> tuple[int, ...]:
@@ -232,7 +232,7 @@ class ProductRows:
         return tuple(map(len, self.places(family)))
 
     def sums(self, cells: NDArray[Any], families: Sequence[Family]) -> dict[Family, NDArray[Any]]:
-        """What the families measure, from an array with one number for each cell."""
+        """The measured numbers of the families, from an array with one number for each cell."""
         sums = self.domain.sums(cells, self.base)
         sums = with_room_for(sums, self.domain.size * prod(listed.largest for listed in self.axes))
         for place, listed in enumerate(self.axes):
@@ -247,7 +247,7 @@ class ProductRows:
         return whole
 
     def words(self, family: Family) -> str:
-        """What a measured family measures, in words: "5 values of age by 3 rows of race"."""
+        """The name of a measured family: "5 values of age by 3 rows of race"."""
         along = zip(self.domain.axes, self.axes, self.classes(family), strict=True)
         return " by ".join(listed.words(axis, number) for axis, listed, number in along)
 

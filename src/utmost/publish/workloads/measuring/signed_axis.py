@@ -31,7 +31,7 @@ class SignedAxis:
 
     Args:
         signed: integer rows of full rank.
-        parts_of_level: for each row, its share of what a row of cells may spend; together they spend it exactly.
+        parts_of_level: Share of each row in what a row of cells may spend; together they spend it exactly.
 
     Raises:
         OutOfRange: for rows that do not determine the values, and shares that spend more or less.
@@ -85,7 +85,7 @@ class SignedAxis:
 
     @property
     def largest(self) -> int:
-        """What no sum of a row's entries is above in size."""
+        """The largest sum of a row's entries in size."""
         return int(max(sum(map(abs, row)) for row in self.signed))
 
     @property
@@ -94,7 +94,7 @@ class SignedAxis:
         return np.array(self.signed, dtype=np.int64)
 
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
-        """Of what each class spends, first along the axis, what one individual is charged for each change of a row, in
+        """The charge of each change of a row by one individual, from the shares of the classes (first axis), in
         parts of what its cells may spend.
         """
         corners = np.array([change for change in product((0, 1), repeat=self.values) if any(change)])
@@ -103,7 +103,7 @@ class SignedAxis:
         return np.asarray(np.tensordot(by_class, spent, axes=1) * Fraction(1, self.values))
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """Of an array with a number for each value along an axis, the sums by the rows."""
+        """The sums by the rows of an array with a number for each value along an axis."""
         moved = np.moveaxis(sums, place, 0)
         return np.moveaxis(np.tensordot(self.matrix.astype(moved.dtype), moved, axes=1), 0, place)
 
@@ -145,7 +145,7 @@ class SignedAxis:
         return left * (1 << _DIGITS) + rounded.dot(off), below << _DIGITS
 
     def words(self, axis: Axis, number: int) -> str:
-        """What a class measures, in words: "'a' - 'b' of kind"."""
+        """The name of a class: "'a' - 'b' of kind"."""
         labels = [repr(str(label_text(label))) for label in axis.labels[0]]
         sums = []
         for place in self.places[number].tolist():

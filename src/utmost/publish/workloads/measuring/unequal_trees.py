@@ -42,8 +42,8 @@ class UnequalTree(Display):
 
     Attributes:
         groups: how many groups each level has; the last level is "all".
-        firsts: for each level above the finest, the first child of each group, among the groups of the level below.
-        parents: for each level below "all", the parent of each group.
+        firsts: First child of each group of each level above the finest, among the groups of the level below.
+        parents: Parent of each group, for each level below "all".
     """
 
     groups: tuple[int, ...]
@@ -80,7 +80,7 @@ class UnequalTree(Display):
         return _tree, (self.groups, self.firsts, self.parents)
 
     def added(self, values: Array, level: int) -> Array:
-        """For each group of a level, the sum over its children of values of the level below."""
+        """The sum over the children of each group of a level, of values of the level below."""
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
 
 
@@ -95,8 +95,8 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
     """The variance of the best linear unbiased estimate of every group's sum, by level.
 
     Args:
-        tree: whose groups are measured.
-        precisions: for each level, the precision of the noise on each of its groups (1/variance), 0 where it is not
+        tree: Tree whose groups are measured.
+        precisions: Precision (1/variance) of the noise on each group of each level, 0 where it is not
             measured; one number for a level, or an array with one for each group, all positive or all 0. Fractions
             give Fractions.
 
@@ -144,9 +144,9 @@ def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequen
     and rational precisions give Fractions.
 
     Args:
-        tree: whose groups are measured.
-        measured: for each level, the noisy sums, (groups,); None where it is not measured.
-        precisions: as for `tree_variances`, 0 where ``measured`` is None.
+        tree: Tree whose groups are measured.
+        measured: Noisy sums of each level, (groups,); None where it is not measured.
+        precisions: Precisions, see `tree_variances`; 0 where ``measured`` is None.
 
     Returns:
         Of each level its estimates, (groups,); None where they are not determined.
@@ -193,10 +193,10 @@ class TreeError(Display):
     """The error of a workload over a tree as a function of shares, divided by the variance of noise at the whole level.
 
     Attributes:
-        tree: whose groups are measured.
-        weights: for each level, the weight of each group's variance, (groups,).
-        level: of the noise at the largest share that a level may have.
-        free: what the total, the first level of one group, has beside its share.
+        tree: Tree whose groups are measured.
+        weights: Weight of each group's variance, (groups,), for each level.
+        level: Level of the noise at the largest share that a level may have.
+        free: Share that the total, the first level of one group, has beside its own.
     """
 
     tree: UnequalTree
@@ -257,7 +257,7 @@ def _levels(tree: UnequalTree, values: Sequence[Any], name: str) -> Sequence[Any
 
 
 def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
-    """For each level, its precisions, all Fractions or all floats."""
+    """The precisions of each level, all Fractions or all floats."""
     rows = [np.asarray(level_precisions) for level_precisions in _levels(tree, precisions, "precisions")]
     rational = not any(row.dtype.kind == "f" for row in rows)
     precisions_read = []

@@ -1,4 +1,4 @@
-r"""What a strategy costs one individual: the exact charge of its noise, and the levels that it leaves room for.
+r"""The charge of a strategy for one individual: exact, with the levels that it leaves room for.
 
 Let D be all that one individual may change. Independent geometric noise of level e_i on integer sums a_i.x keeps
 
@@ -44,7 +44,7 @@ class Room:
     free: Fraction = Fraction(0)
 
     def free_of(self, totals: Iterable[bool]) -> Floats:
-        """For each family, what it has beside its share, before it is scaled: the first total has what is free."""
+        """The free part of each family beside its share, before it is scaled: the first total has it."""
         free = np.array([float(self.free) * bool(total) for total in totals])
         free[int(free.argmax()) + 1 :] = 0
         return free
@@ -78,8 +78,8 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> 
 
     Args:
         domain: the declared domain.
-        unit: what one individual changes.
-        shares: of each measured family, in parts of `Unit.per_cell`.
+        unit: Unit of privacy.
+        shares: Share of each measured family, in parts of `Unit.per_cell`.
 
     Source: proofs/theory/workloads.md, "What a strategy is charged".
 
@@ -98,7 +98,7 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> 
 
 
 def spent_by(domain: Domain, unit: Unit, families: Iterable[Family]) -> list[tuple[Fraction, ...]]:
-    """For each way to change the cells, what one individual spends of the level for a share 1 of each family.
+    """The part of the level that one individual spends at a share 1 of each family, for each way to change the cells.
 
     Shares keep the level where no way spends more than 1 of it.
 
@@ -112,7 +112,7 @@ def spent_by(domain: Domain, unit: Unit, families: Iterable[Family]) -> list[tup
 
 
 def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
-    """Under which rules shares keep the level exactly; one, or two that are worth comparing.
+    """The rules under which shares keep the level exactly; one, or two that are worth comparing.
 
     Where the total is public it costs nothing, and has so many times the level (of share 1) as floats can tell.
 
@@ -197,7 +197,7 @@ def _reached(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
 
 
 def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
-    """By how much the rest and the total are multiplied in each closed form, of which the largest is the charge."""
+    """The factors of the rest and of the total in each closed form, of which the largest is the charge."""
     present, left = _reached(unit, cells)
     if unit.exactly:
         return ((2 * left, Fraction(0)),)
@@ -208,7 +208,7 @@ def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
 
 
 def _rows_reached(unit: Unit, rows: int) -> int:
-    """In how many rows one individual may change both cells by the sensitivity; twice those where signs may differ."""
+    """The number of rows of which one individual may change both cells; twice those where signs may differ."""
     whole = unit.cells // 2
     if unit.leaves_totals:
         return min(2 * whole, rows)

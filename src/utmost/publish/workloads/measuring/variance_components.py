@@ -55,11 +55,11 @@ class VarianceComponents(Display):
     """The families and the eigenspaces of a domain, and how they lie to each other; made by `of`.
 
     Attributes:
-        chains: for each axis, the sizes of its groups, by level and then for "all".
+        chains: Sizes of the groups of each axis, by level and then for "all".
         families: S, the columns.
         eigenspaces: T, the rows.
         sizes: m_S, the cells in each group of S; (families,).
-        dimensions: of T: the answers that T alone determines; 0 where two levels have the same groups; (eigenspaces,).
+        dimensions: Number of answers that T alone determines; 0 where two levels have the same groups; (eigenspaces,).
         below: whether S is nowhere coarser than T; (eigenspaces, families).
         cells: how many there are.
     """
@@ -79,7 +79,7 @@ class VarianceComponents(Display):
         """The block structure of a domain.
 
         Args:
-            domain: whose levels have groups of one size each.
+            domain: Domain whose levels have groups of one size each.
             families: those that may be measured; all where None.
             eigenspaces: those in which the wanted answers lie; all where None.
 
@@ -138,7 +138,7 @@ class VarianceComponents(Display):
 
 
 def chains_of(domain: Domain) -> tuple[Chain, ...]:
-    """For each axis, the sizes of its groups."""
+    """The sizes of the groups of each axis."""
     if not isinstance(domain, Domain):
         raise wrong_kind("domain", "a Domain", domain)
     chains = []

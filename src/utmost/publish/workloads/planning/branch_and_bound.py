@@ -45,11 +45,11 @@ class CertifiedShares(Display):
     """Shares of the level, their weighted error, and a bound that no shares of these families are below.
 
     Attributes:
-        shares: of each family; floats, as `Strategy` has them.
+        shares: Share of each family; floats, as `Strategy` has them.
         value: the weighted error of these shares.
         bound: that no strategy of the class ``holds_for`` has a smaller error than.
         boxes: how many were halved.
-        tolerance: what was asked for.
+        tolerance: Tolerance that was asked for.
         holds_for: the class of strategies that the bound is about.
     """
 
@@ -75,7 +75,7 @@ class ErrorOfPrecisions(Protocol):
     """An error that is convex and falling in the precisions of what is measured."""
 
     def precisions(self, shares: Floats) -> Floats:
-        """Of shares, (..., n), the precisions, each convex in its share."""
+        """The precisions at shares (..., n), each convex in its share."""
 
     def values(self, precisions: Floats) -> Floats:
         """The errors, (...); inf where not all is determined."""
@@ -89,7 +89,7 @@ class Box:
     """Shares low <= r <= high that keep the level: ``spent`` r <= 1; high is cut to what low leaves.
 
     Attributes:
-        spent: for each way to change the cells, what a share 1 of each spends of the level; (ways, n).
+        spent: Part of the level that a share 1 of each family spends, for each way to change the cells; (ways, n).
     """
 
     low: Floats
@@ -167,11 +167,11 @@ def certified_shares(
     """The best shares of a level over a few families, with a bound on what any shares could reach.
 
     Args:
-        workload: what is wanted, and how much the error of each counts.
-        unit: what one individual changes.
+        workload: Wanted sums, and how much the error of each counts.
+        unit: Unit of privacy.
         epsilon: the level of the whole release.
         families: which may be measured; all of use where None. Up to four take seconds; the boxes grow exponentially.
-        tolerance: by which factor the error found may exceed the bound, less 1; > 0.
+        tolerance: Factor by which the error found may exceed the bound, less 1; > 0.
         start: shares to begin with; searched where None.
         most_boxes: after so many the bound reached is returned, and
             `CertifiedShares.is_certified` says no.
@@ -225,7 +225,7 @@ def certified_shares(
 
 
 def read_tolerance(tolerance: Number) -> float:
-    """By which factor an error may exceed its bound, less 1."""
+    """The factor by which an error may exceed its bound, less 1."""
     gap = float(exact(tolerance, "tolerance"))
     if not gap > 0:
         raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')
@@ -249,8 +249,8 @@ class Search:
     """The best shares met so far, and the boxes that may hold better ones.
 
     Args:
-        error: of precisions, in units of those at the largest share, which is 1.
-        spent: for each way to change the cells, what each spends of the level at that share; (ways, n).
+        error: Error of precisions, in units of those at the largest share, which is 1.
+        spent: Part of the level that each spends at that share, for each way to change the cells; (ways, n).
         starts: shares to begin with, some of them not 0; they are made to spend the level.
     """
 

@@ -41,7 +41,7 @@ def strategy(
 
     Args:
         wanted: the sums that are wanted, with the weights of their errors.
-        unit: what one individual changes, in cells.
+        unit: Unit of privacy, in cells.
         epsilon, alpha: exactly one of them: the level of the whole release.
         up_to: the highest level to which it will ever be relaxed, as epsilon or a `Level`. Shares are tuned there, as
             levels spread over many families cost most at high levels.

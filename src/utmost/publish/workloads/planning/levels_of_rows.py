@@ -73,11 +73,11 @@ def certified_rows(
 
     Args:
         rows: integer rows over the cells of one row of a table, which are 1 to 6.
-        unit: what one individual changes: at most so many of these cells; of several rows of the table where there are
+        unit: Unit of privacy: the number of these cells that one individual changes; of several rows where there are
             more, all cells of each.
         epsilon: the level of the whole release.
-        weights: of the variance of each cell; 1 over their number where left out.
-        tolerance: by which factor the error found may exceed the bound, less 1; > 0.
+        weights: Weight of the variance of each cell; 1 over their number where left out.
+        tolerance: Factor by which the error found may exceed the bound, less 1; > 0.
         start: shares to begin with, one for each row; equal ones where None.
         most_boxes: after so many the bound reached is returned, and `CertifiedShares.is_certified` says no.
         progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.

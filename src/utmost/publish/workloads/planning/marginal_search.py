@@ -43,8 +43,8 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family,
     """Every table of so many axes, at their finest level, each with one weight: what `Workload` wants.
 
     Args:
-        columns: of how many axes; of several numbers the tables of each.
-        weight: of each table.
+        columns: Number of axes; of several numbers the tables of each.
+        weight: Weight of each table.
 
     Raises:
         OutOfRange: for more axes than there are, and more than 20 000 tables.
@@ -160,7 +160,7 @@ def _rounded(parts: Floats) -> list[Fraction]:
 
 
 def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
-    """What the wanted tables say of fewer columns; of each up to as many as a search can hold."""
+    """The tables of fewer columns inside the wanted tables; of each number up to as many as a search can hold."""
     lower: dict[Family, None] = {}
     tops = [len(axis.levels) for axis in domain.axes]
     for family in wanted:

@@ -39,7 +39,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
 
     Args:
         workload: the sums that are wanted.
-        level: of the noise at share 1.
+        level: Level of the noise at share 1.
         together: the axis of which one individual changes whole rows, lowering none of their cells: it has signed rows.
 
     >>> from utmost.workloads import Domain, bins
@@ -149,7 +149,7 @@ class _RowProblem:
         return np.asarray(sum(weight * of[place] for weight, of in zip(weights, self.errors.grams, strict=True)))
 
     def _traces(self, inverses: Mapping[int, Floats]) -> Floats:
-        """For each part and each axis, the error along it; (parts, axes)."""
+        """The error of each part along each axis; (parts, axes)."""
         return np.array(
             [
                 [

@@ -56,7 +56,7 @@ def real_rows(
 
     Args:
         gram: M, of the wanted sums along the axis, (values, values).
-        count: of rows.
+        count: Number of rows.
         level: E, that each value may spend.
         exact: whether the precision of a value is p(c), or c^2/2.
         steps, seed, start, inside: where the descent ends, and where it begins: so far inside, as it leaves no zero.

@@ -30,9 +30,9 @@ class WeighedError:
 
     Attributes:
         spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
-        loads: for each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0.
-        level: of the noise at the largest share that a family may have.
-        free: for each family, what it has beside its share; (families,).
+        loads: Cells of a group for each family and eigenspace, where the family is nowhere coarser, else 0.
+        level: Level of the noise at the largest share that a family may have.
+        free: Free part of each family beside its share; (families,).
     """
 
     spectra: Floats
@@ -51,7 +51,7 @@ class WeighedError:
         """The error of workloads with these spectra over the families of ``blocks``, by shares that add up to 1.
 
         Args:
-            level: of the noise at share 1, which ``room`` scales; the first total has what is free.
+            level: Level of the noise at share 1, which ``room`` scales; the first total has what is free.
         """
         squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
         present = (squares > 0).any(axis=0)
@@ -64,11 +64,11 @@ class WeighedError:
         return self.weighed(self.eigenvalues(shares))
 
     def eigenvalues(self, shares: Floats) -> Floats:
-        """Of shares, (..., families), the eigenvalues in units of the precision at the whole level."""
+        """The eigenvalues at shares (..., families), in units of the precision at the whole level."""
         return np.asarray(self.precisions(shares) @ self.loads)
 
     def precisions(self, shares: Floats, of: Any = slice(None)) -> Floats:
-        """Of shares, (..., families), the precisions in units of the precision at the largest share.
+        """The precisions at shares (..., families), in units of the precision at the largest share.
 
         Args:
             of: which families these are the shares of.
@@ -76,7 +76,7 @@ class WeighedError:
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
     def values(self, precisions: Floats) -> Floats:
-        """Of precisions, (..., families), the errors."""
+        """The errors at precisions (..., families)."""
         return self.weighed(np.asarray(precisions @ self.loads))
 
     def slopes(self, precisions: Floats) -> Floats:
@@ -85,7 +85,7 @@ class WeighedError:
         return np.asarray(-self.loads @ (self.spectra[0] / eigenvalues**2))
 
     def each(self, eigenvalues: Floats) -> list[Floats]:
-        """For each spectrum, its sum, (...), from eigenvalues of shape (..., eigenspaces)."""
+        """The sum of each spectrum, (...), from eigenvalues of shape (..., eigenspaces)."""
         with np.errstate(divide="ignore", over="ignore"):
             inverses = 1 / eigenvalues
         return [inverses[..., present] @ squares for present, squares in self._positive]

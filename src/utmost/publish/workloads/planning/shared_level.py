@@ -41,9 +41,9 @@ class SharedLevel(Display):
     each can be relaxed to its share of a larger one.
 
     Attributes:
-        strategies: by name, each with its workload and stated at its share of the level.
-        shares: by name, > 0.
-        level: of all together.
+        strategies: Strategies by name, each with its workload and stated at its share of the level.
+        shares: Shares by name, > 0.
+        level: Level of all together.
         within: the weighted error is at most so many times the least of any shares of these strategies, where the
             shares were tuned; None for shares by hand.
 
@@ -84,7 +84,7 @@ class SharedLevel(Display):
         return SharedLevel, (dict(self.strategies), dict(self.shares), self.level, self.within)
 
     def levels(self, level: Level) -> dict[str, Level]:
-        """For each measure, its level, where all together spend ``level``.
+        """The level of each measure, where all together spend ``level``.
 
         >>> from utmost.exact import level
         >>> from utmost.privacy import Unit
@@ -122,7 +122,7 @@ def share_level(
     by their units. A measure that counts and sums one column at the whole level, ``most_events``, is one measure.
 
     Args:
-        strategies: by name, each with the workload that it is for; what each measures, and in which shares, stays.
+        strategies: Strategies by name, each with its workload; the measured families and their shares stay.
         epsilon, alpha: exactly one of them: the level of all together.
         weights: how much the error of a measure counts, > 0; 1 for each that is not named.
         up_to: the highest level to which they will ever be relaxed; the shares are tuned there.

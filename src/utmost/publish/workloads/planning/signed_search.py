@@ -53,7 +53,7 @@ def signed_rows(
 
     Args:
         cells: 1 to 5.
-        epsilon: of all cells together, for one step of each.
+        epsilon: Level of all cells together, for one step of each.
         square: whether there must be as many rows as cells, so that what is read off tells the sums.
         gram: the weights of what is wanted, M of tr(M X^-1); each cell alike where it is left out.
 
@@ -149,7 +149,7 @@ class _Pool:
         return cls(rows, _loads(rows), gram)
 
     def values(self, sets: NDArray[np.intp]) -> Floats:
-        """Of sets of rows, (sets, rows), the mean variance at equal levels in units of that at the whole level."""
+        """The mean variance of sets of rows, (sets, rows), at equal levels in units of that at the whole level."""
         chosen = self.rows[sets].astype(float)
         X = np.einsum("bij,bik->bjk", chosen, chosen)
         charges = self.loads[:, sets].sum(axis=2).max(axis=0)

@@ -54,12 +54,12 @@ class Strategy(Display):
 
     Args:
         domain: the declared domain.
-        unit: what one individual changes, in cells.
-        shares: for each measured family, its share of the level, positive; together 1, or so that `charge` is 1. A
+        unit: Unit of privacy, in cells.
+        shares: Share of the level for each measured family, positive; together 1, or so that `charge` is 1. A
             family may be named by its levels; on one axis it may measure hat functions, ``"age~16"``, beside the
             values, and of axes of two values the first less the second, ``"age sex-"``.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
-        level: at which the strategy's variances are stated.
+        level: Level at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
         together: an axis of two values, of which one individual changes **both cells of one row and no others** (of
             ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
@@ -186,7 +186,7 @@ class Strategy(Display):
         return self.measurement.shape(family)
 
     def family_words(self, family: Family) -> str:
-        """What a measured family measures, in words: "department", or "department, differences of column"."""
+        """The name of a measured family: "department", or "department, differences of column"."""
         amounts = self.amount_pair
         if amounts is None:
             return self.measurement.words(family)
@@ -233,7 +233,7 @@ class Strategy(Display):
         return cls(domain, unit, shares, together=facts.get("together"), rows=rows)
 
     def levels(self, level: Level) -> dict[Family, Level]:
-        """For each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for hat
+        """The level of the noise on each sum of each measured family, at the unit's sensitivity; for hat
         functions of spacing s at s times that.
 
         >>> from utmost.exact import level
@@ -245,7 +245,7 @@ class Strategy(Display):
         return {family: self.unit.per_cell(level).scaled(share) for family, share in self.shares.items()}
 
     def variances_at(self, level: Level) -> dict[str, float]:
-        """For each wanted part, the mean variance of its answers, by least squares from a release at this level.
+        """The mean variance of each wanted part's answers, by least squares from a release at this level.
 
         Of amounts it is in their own unit, while `value` and its bounds are in steps. Where counts are noised with them
         it is that of the sums; see `count_variances_at`.
@@ -267,7 +267,7 @@ class Strategy(Display):
         return {name: square * variance for name, variance in self._variances(level).items()}
 
     def count_variances_at(self, level: Level) -> dict[str, float]:
-        """For each wanted part, the mean variance of the numbers of events that stand beside its sums.
+        """The mean variance, for each wanted part, of the numbers of events that stand beside its sums.
 
         Raises:
             OutOfRange: for a strategy without a workload, and where no counts are noised with sums.
@@ -346,7 +346,7 @@ class Strategy(Display):
         return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self.level))
 
     def within(self) -> list[tuple[str, float]]:
-        """For each class of mechanisms, how many times its least error this error is at most, rounded up."""
+        """The factor by which this error may exceed the least error of each class of mechanisms, rounded up."""
         bounds = self.lower_bounds
         lower = bounds.each()
         listed = [(lower[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
@@ -398,7 +398,7 @@ class Strategy(Display):
         return None
 
     def summary(self) -> str:
-        """What is measured and wanted, and how many times the error is each lower bound; a table to print.
+        """A table to print: measured families, wanted sums, and how many times the error is each lower bound.
 
         >>> from utmost.workloads import strategy
         >>> domain = Domain(sex=["men", "women"])
@@ -427,7 +427,7 @@ class Strategy(Display):
         """Strategies for other weights of the same parts, to choose between by their `variances`.
 
         Args:
-            weightings: by a name for each, the weights by part; a part without one has a 10^9th of the least, so that
+            weightings: Weights by part, for each name; a part without one has a 10^9th of the least, so that
                 it is determined. None for these: every part alike, every answer alike, the least largest error, each
                 part a hundred times the others (of up to 8 parts), and the finest family that any part needs, alone.
 
@@ -467,7 +467,7 @@ class Alternatives(Display):
     """Strategies to choose between; printed, the standard deviation of each wanted part by each.
 
     Attributes:
-        strategies: by name, all for the same parts and levels.
+        strategies: Strategies by name, all for the same parts and levels.
     """
 
     strategies: Mapping[str, Strategy]
@@ -477,7 +477,7 @@ class Alternatives(Display):
 
     @property
     def deviations(self) -> dict[str, dict[str, float]]:
-        """For each strategy, by part, the root of the mean variance."""
+        """The root of the mean variance of each part, for each strategy."""
         return {
             name: {part: sqrt(variance) for part, variance in strategy.variances.items()}
             for name, strategy in self.strategies.items()
@@ -548,7 +548,7 @@ def _stated(level: Level | None) -> Level:
 
 
 def _table(chosen: Strategy) -> str:
-    """What is measured, and what is wanted with its standard deviation."""
+    """A table of the measured families, and of the wanted sums with their standard deviations."""
     listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
     measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in listed]
     if len(listed) < len(chosen.shares):

@@ -61,9 +61,9 @@ def controlled_rounding(
 
     Args:
         domain: the domain, perhaps with more levels than that of the facts.
-        families: whose sums should move by less than 1, those of the facts among them.
-        squares: what is rounded.
-        facts: what must hold afterwards.
+        families: Families whose sums should move by less than 1, those of the facts among them.
+        squares: Squares to round.
+        facts: Facts that must hold afterwards.
 
     Raises:
         Infeasible: for facts of three-way tables that hold of some table, and of none of whole numbers.
@@ -98,7 +98,7 @@ Limits = Mapping[Family, tuple[Floats, Floats]]
 
 
 def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> Limits:
-    """What public facts leave to be added to the whole numbers below, by family as the domain has it."""
+    """The part of public facts that is left to be added to the whole numbers below, by family of the domain."""
     if facts is None:
         return {}
     return {domain.family(facts.domain.level_names(family)): ends for family, ends in facts.less(floor).items()}
@@ -186,7 +186,7 @@ def _with_runs(axis: Axis) -> Axis:
 def _least_moves(
     domain: Domain, families: list[Family], part: Floats, cells: NDArray[np.intp], limits: Limits
 ) -> Floats:
-    """Of the cells that are not whole, which go up: the least sum of moves that moves no sum by a whole.
+    """Choose which of the cells that are not whole go up: the least sum of moves that moves no sum by a whole.
 
     Sums that are public go no farther than they may.
     """

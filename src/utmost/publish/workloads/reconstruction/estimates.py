@@ -31,7 +31,7 @@ class LeastSquares(Protocol):
 
     @property
     def weights(self) -> Mapping[Family, int]:
-        """For each measured family, its weight."""
+        """The weight of each measured family."""
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """All sums over a family: integers, and what they are to be divided by."""
@@ -46,7 +46,7 @@ class LeastSquares(Protocol):
         """Check that they determine every sum over a family."""
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """For each group of a family, a number, equal for groups whose errors have one law."""
+        """A number for each group of a family, equal for groups whose errors have one law."""
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises: which coefficients, and how often each occurs."""

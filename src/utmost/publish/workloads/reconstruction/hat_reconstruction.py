@@ -39,7 +39,7 @@ class HatReconstruction:
 
     Args:
         domain: the domain. Groups of a level that is measured must be of one size.
-        weights: for each measured family, a positive integer, proportional to the precision of its sums.
+        weights: Positive integer for each measured family, proportional to the precision of its sums.
 
     Raises:
         Unsupported: for hat functions on two axes, a measured level whose groups differ in size, hat functions that are
@@ -157,7 +157,7 @@ class HatReconstruction:
         """The coefficients of the measured noises in the sums of a family along the axis of hat functions, as floats.
 
         Args:
-            family: whose sums are asked for.
+            family: Family whose sums are asked for.
             others: which group of each of the other axes.
 
         Returns:
@@ -293,7 +293,7 @@ class _Frame:
         return all(any(self._part(factors[a], a, level, 0).tolist()) for a, level in enumerate(space))
 
     def classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """Of one of the other axes, the groups of a level in classes that no form and no eigenspace tells apart: by
+        """The groups of a level of one of the other axes, in classes that no form and no eigenspace tells apart: by
         form and eigenspace the sum over a group of the form's part in it, times the values of the axis."""
         rows = [
             self._part(self._factors(form)[axis], axis, coarse, level).tolist()
@@ -303,7 +303,7 @@ class _Frame:
         return list(Counter(zip(*rows, strict=True)).items())
 
     def share(self, space: HatSpace, which: int, keys: Sequence[Any]) -> Fraction:
-        """What a form takes, in an eigenspace, of groups of the other axes that lie in these classes."""
+        """The share of a form, in an eigenspace, that groups of the other axes in these classes have."""
         share = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
             share *= keys[a][which * len(chain) + chain.index(level)]

@@ -32,8 +32,8 @@ class ChainSums:
     """Sums of groups of cells, and what they may be.
 
     Attributes:
-        groups: for each family, the group (n,) of every cell.
-        lower, upper: of each the bounds of its groups' sums.
+        groups: Group (n,) of every cell, for each family.
+        lower, upper: Bounds of each family's sums.
     """
 
     groups: Sequence[NDArray[np.int64]]
@@ -115,7 +115,7 @@ class ChainSums:
         return np.concatenate([parts[f] for f in range(len(parts))])
 
     def _solver(self, weights: Floats, free: NDArray[np.intp]) -> Callable[[Floats], Floats]:
-        """What solves the normal equations: the largest family is eliminated, for its block is diagonal."""
+        """A solver of the normal equations: the largest family is eliminated, for its block is diagonal."""
         first, rest, starts = self._sizes[0], sum(self._sizes[1:]), np.cumsum([0, *self._sizes[1:]])
         cells, largest = weights[: weights.size - free.size], self.groups[self._order[0]]
         slack = np.zeros(first + rest)
@@ -171,7 +171,7 @@ def _conjugate(product: Callable[[Floats], Floats], scale: Floats, right: Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Point:
-    """What lies above the lower bounds and below the upper ones, the prices of sums and those of either bound."""
+    """The distances above the lower bounds and below the upper ones, the prices of sums and of either bound."""
 
     z: Floats
     left: Floats

@@ -1,4 +1,4 @@
-"""What noisy sums over families say of every other sum: generalised least squares, in closed form and in integers.
+"""Estimates of every other sum from noisy sums over families: generalised least squares, in closed form and integers.
 
 P_S averages over the groups of a family S. Where all groups of a level are of one size these projections commute, and
 their common eigenspaces T, one level of each axis, have the projections Q_T = tensor of (P_t - P_(t+1)). With a weight
@@ -40,7 +40,7 @@ def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
     """Integers proportional to the precisions of geometric noise, within 2^-25 relative, without common divisor.
 
     Args:
-        levels: for each family, the level of one unit of its noise: P(x + 1) = exp(-level) P(x). Beyond 100, where
+        levels: Level of one unit of each family's noise: P(x + 1) = exp(-level) P(x). Beyond 100, where
             noise is zero but once in e^100, it weighs as 100.
 
     >>> from utmost.exact import level
@@ -78,7 +78,7 @@ class Reconstruction:
 
     Args:
         domain: the domain. Groups of a level that is measured must be of one size.
-        weights: for each measured family, a positive integer, proportional to the precision of its sums.
+        weights: Positive integer for each measured family, proportional to the precision of its sums.
 
     Raises:
         OutOfRange: for no family, and weights that are not positive.
@@ -129,7 +129,7 @@ class Reconstruction:
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """For each axis, the levels that the measured families use, and the finest."""
+        """The levels of each axis that the measured families use, and the finest."""
         return self._chains
 
     def canonical(self, family: Family) -> Family:
@@ -158,7 +158,7 @@ class Reconstruction:
         """Least squares of all sums over the groups of a family: integers, and what they are to be divided by.
 
         Args:
-            measured: for each measured family, its sums, integers of shape ``domain.group_shape``.
+            measured: Sums of each measured family, integers of shape ``domain.group_shape``.
             family: which sums are asked for.
 
         >>> domain = Domain(sex=["men", "women"])
@@ -225,7 +225,7 @@ class Reconstruction:
         return tuple(min(levels) for levels in zip(*bases, strict=True))
 
     def _parts(self, forms: Sequence[ProductForm], axis: int) -> dict[int, list[int]]:
-        """For each level of an axis' chain, what `energies` has of each answer there, times the axis' size."""
+        """The part that `energies` has of each answer at each level of an axis' chain, times the axis' size."""
         factors = np.array([form.factors[axis] for form in forms], dtype=object)
         size = self.domain.axes[axis].size
         # Below it no sum of squares leaves int64.
@@ -250,7 +250,7 @@ class Reconstruction:
             raise not_determined(self.domain, form.family, self.weights)
 
     def energies(self, form: ProductForm) -> dict[Family, Fraction]:
-        """For each eigenspace in which an answer can lie, the squared length of its part there."""
+        """The squared length of an answer's part in each eigenspace in which it can lie."""
         parts = []
         base = self.base_of(form.family)
         for a, (chain, least) in enumerate(zip(self._chains, base, strict=True)):
@@ -347,7 +347,7 @@ class Reconstruction:
             yield tuple(level for level, _ in picked), math.prod(sign for _, sign in picked)
 
     def _classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """Of one axis, the groups of a measured level in classes that no form and no averaging tells apart.
+        """The groups of a measured level of one axis, in classes that no form and no averaging tells apart.
 
         The cuts of a quantile differ along one axis alone; what they share is kept.
         """

@@ -1,4 +1,4 @@
-r"""What noisy marginal tables say of every other sum: least squares by the spaces in them, never over the domain.
+r"""Estimates of every other sum from noisy marginal tables: least squares by the spaces in them, never over the domain.
 
 Every family S that a space T lies in shows the part of the data in T, unbiased: its sums are added up to the levels of
 T, and centred along each axis. With c_ST proportional to the precision of S over its number of sums, and together 1,
@@ -47,7 +47,7 @@ class MarginalReconstruction:
 
     Args:
         domain: the domain.
-        weights: for each measured family, a positive integer, proportional to the precision of its sums.
+        weights: Positive integer for each measured family, proportional to the precision of its sums.
 
     Raises:
         OutOfRange: for no family, weights that are not positive integers, and too many families.
@@ -158,7 +158,7 @@ class MarginalReconstruction:
         return len(self._spaces.chains[axis].levels) - 1
 
     def _shares(self, space: Space) -> dict[int, int]:
-        """Of the families that a space lies in, c_ST times 2^20: integers that add up to that; those of 0 left out."""
+        """The c_ST times 2^20 of the families that a space lies in: integers that add up to 2^20, without zeros."""
         places = self._spaces.covers[space]
         common = math.lcm(*(self._spaces.sums[place] for place in places))
         families = self._spaces.families
@@ -235,12 +235,12 @@ class MarginalReconstruction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Means:
-    """What an answer has in each space: along an axis, the means of its factors over the groups of each even level.
+    """The parts of an answer in each space: along an axis, the means of its factors over the groups of each even level.
 
     Attributes:
         form: the answer.
-        sums: of the axes on which not all factors are 1, by place of the level their sums over the groups.
-        all_of: of these axes, the mean of all factors.
+        sums: Sums of the factors over the groups of each level, for the axes on which not all factors are 1.
+        all_of: Mean of all factors on each of these axes.
         spaces: the spaces in which it lies.
     """
 
@@ -281,7 +281,7 @@ def _terms(
     means: Sequence[_Means],
     classes: Sequence[Mapping[_Key, int]],
 ) -> dict[tuple[Fraction, ...], int]:
-    """With which coefficients the sums of one family enter the answers, and how many have each."""
+    """The coefficients with which the sums of one family enter the answers, and how many sums have each."""
     outside = [of.others(tuple((axis, 0) for axis, _ in axes)) / (of.form.denominator << _BITS) for of in means]
     levels = [[dict(space).get(axis, -1) for axis, _ in axes] for space, _ in shared]
     counted: dict[tuple[Fraction, ...], int] = {}
@@ -332,7 +332,7 @@ def _tells_apart(sums: Sequence[NDArray[Any]], at: int) -> bool:
 
 
 def _levels(axes: Sequence[tuple[int, int]], space: Space, last: Any) -> Iterator[tuple[int, int]]:
-    """For each axis, the level of a space; the last one where it averages the axis out."""
+    """The level of a space on each axis; the last one where it averages the axis out."""
     inside = dict(space)
     for axis, _ in axes:
         yield axis, inside.get(axis, last(axis))

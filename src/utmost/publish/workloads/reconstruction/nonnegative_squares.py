@@ -44,9 +44,9 @@ class NonNegative:
     Attributes:
         whole, rest: the solution is their sum; the first are integers of any size, so that no digit is lost.
         objective: f there, with the weights as they are.
-        gap: by how much f may be above the least: certified by the gradient, up to rounding of floats.
+        gap: Distance of f above the least at most: certified by the gradient, up to rounding of floats.
         residual: the largest |x - max(x - gradient/curvature, 0)| with the least curvature: 0 at the least f alone.
-        multipliers: for each public family of sums of several cells, by how much each sum pulls at its cells.
+        multipliers: Pull of each sum at its cells, for each public family of sums of several cells.
     """
 
     whole: NDArray[Any]
@@ -67,9 +67,9 @@ def nonnegative_least_squares(
 
     Args:
         reconstruction: the domain and the weights; it must determine the cells.
-        measured: for each measured family, its noisy sums.
-        tolerance: of the residual, and of the sums that are public, in units of a cell.
-        facts: what is known of some sums.
+        measured: Noisy sums of each measured family.
+        tolerance: Tolerance of the residual, and of the sums that are public, in units of a cell.
+        facts: Public facts on some sums.
 
     Raises:
         NotDetermined: where the measured sums do not determine the cells.
@@ -172,7 +172,7 @@ class _Held:
     """One family of sums that are held in [lower, upper]: half of ``stiffness`` times the squared distance of B x + m.
 
     Attributes:
-        stiffness: what a unit off costs.
+        stiffness: Cost of a unit off.
         multipliers: m, of each sum; stiffness times m is the multiplier of the constraint.
     """
 
@@ -209,7 +209,7 @@ class _Held:
         self.worst = min(now, self.worst)
 
     def gap(self, x: Floats) -> float:
-        """What the multipliers leave open: each of them times how far its sum lies within the bound that it holds."""
+        """The gap that the multipliers leave: each of them times the distance of its sum from the bound."""
         outside, sums = self.outside(x), self.domain.sums(x, self.family)
         bound = np.where(outside > 0, self.upper, self.lower)
         return float((self.stiffness * outside * np.where(outside == 0, 0, bound - sums)).sum())
@@ -285,7 +285,7 @@ class _Squares:
         return float(np.abs(x - self.within(x - gradient / self.least)).max())
 
     def gap(self, x: Floats, gradient: Floats) -> float:
-        """At least f(x) - least f: f is never below its tangent plus ``least``/2 times the squared distance.
+        """A bound on f(x) - least f: f is never below its tangent plus ``least``/2 times the squared distance.
 
         The gradient has the multipliers of the held sums in it: what they leave open is added.
         """
@@ -374,7 +374,7 @@ class _Squares:
         return [hold.outside(x) != 0 for hold in self.holds]
 
     def _side(self, x: Floats, gradient: Floats) -> NDArray[np.int8]:
-        """For each cell, whether it stays at its lower bound (-1), at its upper one (1), or is free (0)."""
+        """Say of each cell whether it stays at its lower bound (-1), at its upper one (1), or is free (0)."""
         at_lower, at_upper = (x <= self.lower) & (gradient >= 0), (x >= self.upper) & (gradient <= 0)
         return np.where(at_lower, -1, np.where(at_upper, 1, 0)).astype(np.int8)
 

@@ -23,7 +23,7 @@ def nearest_of_tree(
     """The x >= 0 at which the sum of q_v (x_v - y_v)^2 over the measured groups v of a tree is least.
 
     Args:
-        tree: of the domain's axis.
+        tree: Tree of the domain's axis.
         weights: q of each measured level, positive integers; some measured level must have as many groups as cells.
         measured: y of each of them.
 

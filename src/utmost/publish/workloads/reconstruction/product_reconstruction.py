@@ -39,8 +39,8 @@ class ProductReconstruction:
     """`Reconstruction` where products of listed rows are measured.
 
     Args:
-        rows: what is measured.
-        weights: for each measured family, a positive integer, proportional to the precision of its sums.
+        rows: Measured rows.
+        weights: Positive integer for each measured family, proportional to the precision of its sums.
 
     Raises:
         OutOfRange: for weights of other families, and such that are not positive integers.
@@ -123,7 +123,7 @@ class ProductReconstruction:
             raise not_determined(self.domain, form.family, [self.rows.base])
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """For each group of a family, a number: each has an error of a law of its own."""
+        """A number for each group of a family: each has an error of a law of its own."""
         return np.arange(math.prod(self.domain.group_shape(family)), dtype=np.intp)
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
@@ -153,7 +153,7 @@ class ProductReconstruction:
         raise not_cleanable()
 
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
-        """With which coefficients the noises enter the sums of a family along its longest axis, as floats; see
+        """The coefficients with which the noises enter the sums of a family along its longest axis, as floats; see
         `HatReconstruction.coefficients`.
         """
         sums = math.prod(self.domain.group_shape(family))
@@ -178,7 +178,7 @@ class ProductReconstruction:
         return entering
 
     def _coefficients(self, form: ProductForm) -> list[NDArray[Any]]:
-        """For each axis, the coefficients of the measured entries in an answer, times 2^shift."""
+        """The coefficients of the measured entries in an answer, for each axis, times 2^shift."""
         coefficients = []
         for axis, squares, factor in zip(self.domain.axes, self._along, form.factors, strict=True):
             coefficients.append(squares.coefficients(factor[axis.group_starts(squares.listed.level)]))
@@ -226,11 +226,11 @@ class _AxisSquares:
 
     @property
     def divisor(self) -> int:
-        """By which estimates are to be divided."""
+        """The divisor of the estimates."""
         return 1 << self.shift
 
     def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
-        """Of the values and the rows what an answer takes, times 2^shift."""
+        """The coefficients of an answer in the values and the rows, times 2^shift."""
         taken = np.asarray(factor, dtype=object)
         across = taken.dot(self.gain)
         return np.concatenate([taken * (1 << self.shift) - across.dot(self.listed.rows.astype(object)), across])
@@ -260,7 +260,7 @@ class _SignedSquares:
     Attributes:
         listed: the rows.
         gain: the estimates' matrix times the divisor, (values, rows) of Python integers.
-        divisor: of the estimates.
+        divisor: Divisor of the estimates.
     """
 
     listed: SignedAxis
@@ -268,7 +268,7 @@ class _SignedSquares:
     divisor: int
 
     def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
-        """Of the rows what an answer takes, times the divisor."""
+        """The coefficients of an answer in the rows, times the divisor."""
         return np.asarray(np.asarray(factor, dtype=object).dot(self.gain))
 
     def estimated(self, measured: NDArray[Any], place: int, starts: NDArray[np.intp]) -> NDArray[Any]:

@@ -38,7 +38,7 @@ class Between:
 
 
 def between(low: Number | None = None, high: Number | None = None) -> Between:
-    """What is known of a number that is public up to bounds, for `NoisySums.clean`: both ends are allowed.
+    """Public bounds of a number, for `NoisySums.clean`: both ends are allowed.
 
     Args:
         low, high: the least and the most that it may be; None where nothing is known.
@@ -59,13 +59,13 @@ def between(low: Number | None = None, high: Number | None = None) -> Between:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicFacts:
-    """What is known of the sums over some groups of a domain.
+    """Public facts on the sums over some groups of a domain.
 
     Attributes:
         domain: the domain.
-        bounds: for each family of which something is known, the bounds of its sums: integers or infinite, of shape
+        bounds: Bounds of the sums of each family of which something is known: integers or infinite, of shape
             ``domain.group_shape``; of amounts in steps.
-        amount: of sums what is summed.
+        amount: Amount that is summed, for sums.
     """
 
     domain: Domain
@@ -106,7 +106,7 @@ class PublicFacts:
         return facts
 
     def fact(self, family: Family, place: int) -> str:
-        """What is known of one sum, in words."""
+        """One known sum, in words."""
         return next(self._in_words(family, [place]))
 
     def _in_words(self, family: Family, places: Sequence[int]) -> Iterator[str]:
@@ -209,7 +209,7 @@ class PublicFacts:
 def with_sums(
     domain: Domain, facts: PublicFacts | None, family: Family, sums: Sequence[int], amount: Amount | None = None
 ) -> PublicFacts:
-    """What is known, and that the sums of a family are these."""
+    """The same facts, and the fact that the sums of a family are these."""
     bounds = {} if facts is None else dict(facts.bounds)
     # With None behind them integers stay Python's, however large.
     whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(family))
@@ -221,7 +221,7 @@ def with_sums(
 
 
 def places_of_labels(domain: Domain, family: Family) -> dict[tuple[str, ...], int]:
-    """For each group of a family, its place, by its labels as text.
+    """The place of each group of a family, by its labels as text.
 
     >>> places_of_labels(Domain(sex=["men", "women"], year=[1, 2]), (1, 0))
     {('1',): 0, ('2',): 1}

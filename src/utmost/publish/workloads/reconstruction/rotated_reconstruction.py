@@ -26,7 +26,7 @@ class RotatedReconstruction:
 
     Args:
         pair: the axis of two values, and its domain.
-        weights: for each measured family, a positive integer.
+        weights: Positive integer for each measured family.
     """
 
     pair: PairAxis
@@ -88,7 +88,7 @@ class RotatedReconstruction:
                 side.check_determined(half)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """For each group of a family, a number, equal where errors have one law; the two cells of a row have one."""
+        """A number for each group of a family, equal where errors have one law; the two cells of a row have one."""
         rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(family))
         shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(family)))
         return np.repeat(shaped, self._needed(family), axis=self.pair.place).ravel()
@@ -125,7 +125,7 @@ class RotatedReconstruction:
         return 2 if self.pair.is_difference(family) else 1
 
     def _halves(self, form: ProductForm) -> tuple[ProductForm, ProductForm]:
-        """What an answer takes of the sums, and of the differences: (c_1 + c_2)/2 and (c_1 - c_2)/2."""
+        """The coefficients of an answer in the sums and in the differences: (c_1 + c_2)/2 and (c_1 - c_2)/2."""
         place = self.pair.place
         first, second = form.factors[place].tolist()
         halves = [

@@ -20,8 +20,8 @@ class TreeReconstruction:
     """`Reconstruction` for a domain of one axis, the groups of whose levels may be of any sizes.
 
     Args:
-        domain: of one axis.
-        weights: for each measured level, a positive integer.
+        domain: Domain of one axis.
+        weights: Positive integer for each measured level.
 
     Cost: of all estimates, and of one answer's error, a few rationals for each group.
     """
@@ -80,7 +80,7 @@ class TreeReconstruction:
         return terms
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """For each group of a level, a number, equal for groups that some symmetry of the tree exchanges."""
+        """A number for each group of a level, equal for groups that some symmetry of the tree exchanges."""
         # From below, groups are alike whose children are, in any order; then, from above, those whose parents are, too.
         shapes: list[list[int]] = [[0] * self._tree.groups[0]]
         for level in range(1, len(self._tree.groups)):

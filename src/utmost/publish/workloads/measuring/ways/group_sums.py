@@ -138,7 +138,7 @@ class GroupSums:
         return Reconstruction(self.domain, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """By the groups in which a cell lies; of an amount and its complement, by what an event adds to both."""
+        """The groups in which a cell lies; for an amount and its complement, the parts that an event adds to both."""
         theorem = _OF_SHARED if unit.is_shared and self.proof is _OF_GROUPS else self.proof
         if theorem is _OF_SHARED and unit.amount is not None and unit.amount.missing:
             theorem = theorem.replace(_TO_BOTH, _TO_THREE)
@@ -176,7 +176,7 @@ def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, d
 
 
 def variances_by_spaces(workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-    """For each part, the mean variance of its answers by the spaces of the tables."""
+    """The mean variance of each part's answers by the spaces of the tables."""
     even = EvenLevels.of(workload)
     errors = MarginalErrors.of(even.workload, even.reduced_shares(shares))
     levels = levels_of(unit, shares, level)
@@ -184,5 +184,5 @@ def variances_by_spaces(workload: Workload, unit: Unit, shares: Shares, level: L
 
 
 def levels_of(unit: Unit, shares: Shares, level: Level) -> Floats:
-    """For each family, the level of its noise for what a cell changes by 1."""
+    """The level of each family's noise for a change of a cell by 1."""
     return np.array([float(share) for share in shares.values()]) * float(level_of_cells(unit, level).epsilon_float)

@@ -89,7 +89,7 @@ class IntegerRows:
                 raise undetermined(part.name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """From the inverse along each axis."""
+        """The estimates, from the inverse along each axis."""
         return product_variances(workload, self.rows, shares, float(level_of_cells(unit, level).epsilon_float))
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:

@@ -116,7 +116,7 @@ class RotatedSums:
         return RotatedReconstruction(self.pair, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """By the two changes of a row."""
+        """The charge by the two changes of a row."""
         return _OF_ROTATED if self.adds_to_one(shares) else exactly_charged(_OF_ROTATED)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:

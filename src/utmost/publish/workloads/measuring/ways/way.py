@@ -62,7 +62,7 @@ class Measurement(Protocol):
         """Check that every wanted answer follows from what is measured."""
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """For each wanted part, the mean variance of its answers at a level; inf where it is not determined."""
+        """The mean variance of each wanted part's answers at a level; inf where it is not determined."""
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
         """The estimates from what is measured, by weights, with their covariances for margins."""

@@ -29,7 +29,7 @@ class PlanRequest:
 
     Attributes:
         workload: the sums that are wanted.
-        unit: what one individual changes.
+        unit: Unit of privacy.
         level: the highest level of the release, at which errors are compared.
         candidates: the families that may be measured; None for all.
         aim: "mean" or "largest".
