@@ -117,7 +117,7 @@ RELEASING = {
     "no name in a ledger": f"{KEEP} --dataset d",
     "no ledger there": f"{KEEP} --dataset d --name b".replace("l.db", "none.db"),
     "a release that was published": f"{KEEP} --dataset d --name a".replace("1/2", "1"),
-    "cells beside a row": "release pairs.csv --columns n,m --public region --sensitivity 1 --cells 2 --epsilon 1 --together any",
+    "cells beside a row": f"{CELLS} --epsilon 1 --together any".replace("table", "pairs").replace(" n ", " n,m "),
     "an option misspelt": f"{CELLS} --epsilon 1".replace("columns", "colums"),
     "a plan as a table": "release counted.json --plan plan.json --epsilon 1 --out y.csv",
 }
@@ -205,11 +205,11 @@ def mended(words, told, flags):
     return words
 
 
-def flags_of():
-    """The options that take no value."""
+def flags_of(words):
+    """The options of a command that take no value."""
     from utmost.interfaces.cli.main import every_command
 
-    commands = [command for _, command in every_command()]
+    commands = [each for name, each in every_command() if shlex.join(words).startswith(name)]
     return {name for each in commands for one in each.params if getattr(one, "is_flag", False) for name in one.opts}
 
 
@@ -220,7 +220,7 @@ def test_the_remedy_of_a_refusal_works(run, made, tmp_path, monkeypatch, name):
     words = shlex.split(MISTAKES[name])
     code, out, err = run(*words)
     assert code in (1, 2), (name, out)
-    again = mended(words, err, flags_of())
+    again = mended(words, err, flags_of(words))
     assert again != words
     code, _, still = run(*again)
     assert code == 0, f"{shlex.join(words)}\n{err}\n{shlex.join(again)}\n{still}"

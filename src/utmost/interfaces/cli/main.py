@@ -42,50 +42,50 @@ from utmost.version import __version__
 
 GROUPS = {
     "Publish": {
-        "demo": "Show the whole story on a public table, in a few seconds.",
-        "count": "Count people into a table, and prove what one of them changes.",
-        "bounds": "Say what a bound on a person's part costs, and what it cuts.",
-        "plan": "Choose which sums to noise, for the tables you want.",
-        "share": "Share one level among several measures, by weights.",
-        "promise": "Write down what is promised of a table, before anybody looks at it.",
-        "release": "Publish a table, each cell with the least noise at its share.",
-        "detail": "Publish small groups coarsely and large ones in detail, in two stages.",
+        "demo": "Count, release, read and verify a public table in a few seconds.",
+        "count": "Count events of people into a table, and prove what one person changes.",
+        "bounds": "Compare bounds on what one person contributes.",
+        "plan": "Choose the sums to measure for the tables that you want.",
+        "share": "Divide one privacy level among several measures.",
+        "promise": "Write down what will be promised of a table.",
+        "release": "Publish a table with the least noise that a privacy level allows.",
+        "detail": "Release large groups in more detail than small ones.",
         "clean": "Round a release to whole numbers whose sums all agree.",
-        "withhold": "Leave out small or unreliable cells of a release by a public rule.",
-        "statement": "Write a release up for a registry, and as a page to print.",
+        "withhold": "Withhold small or unreliable cells of a release by a public rule.",
+        "statement": "Write a page to print, and a registry entry, about a release.",
     },
     "Read": {
         "verify": "Check a published table against its statement.",
-        "total": "Compute a sum, a ratio or a mean from a release, with its error.",
-        "read": "Turn a released count into the best answer for you.",
+        "total": "Compute a sum, a ratio or a mean from a release, with its margin.",
+        "read": "Read a release: cells, sums, ratios and best answers, with margins.",
     },
     "Keep": {
-        "relax": "Publish a table again with less noise; pay the new level only.",
-        "view": "Make a noisier copy of a release for one recipient, at no cost.",
-        "ledger": "Look after a ledger: check it, set its budget, copy it.",
-        "serve": "Serve a ledger over HTTP, to people with tokens.",
-        "trust": "Plan who in a network sees how much, and show each its view.",
+        "relax": "Publish a table again with less noise, at the larger epsilon alone.",
+        "view": "Make a noisier copy of a release for one recipient.",
+        "ledger": "Check a ledger, set its budgets, copy it.",
+        "serve": "Serve a ledger over HTTP.",
+        "trust": "Share a value in a network, at a level for each member.",
     },
     "Design": {
-        "noise": "Describe the least noise for one cell, and its error bars.",
-        "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
-        "design": "Find the best private mechanism for your prior and loss.",
-        "respond": "Draw a private answer from a saved mechanism.",
-        "export": "Write a saved mechanism for phones and pages, which draw for themselves.",
+        "noise": "Describe the least noise for one cell, and its margins.",
+        "epsilon-for": "Find the least epsilon for a margin of error.",
+        "design": "Find the best private mechanism for a prior and a loss.",
+        "respond": "Draw private answers from a saved mechanism.",
+        "export": "Write a saved mechanism as code for phones and pages.",
         "categories": "Collect one of k categories from clients who trust nobody.",
     },
     "Check": {
-        "doctor": "Say whether this installation is well; check it.",
+        "doctor": "Check this installation.",
     },
     "Study": {
-        "research": "Compute what papers prove: leakage, capacities, best mechanisms.",
+        "research": "Compute what the papers prove: leakage, capacities, best mechanisms.",
     },
 }
 """The commands by what people are about, and what each does; its file is read when it is called."""
 
 RESEARCH = {
     "Leakage": {
-        "leakage": "Say what a channel leaks, by any measure.",
+        "leakage": "Measure what a channel leaks.",
         "refine": "Decide whether one channel is better than another for everyone.",
         "capacity": "Find the most that any mechanism of a type leaks.",
     },
@@ -97,12 +97,12 @@ RESEARCH = {
     },
     "Noise": {
         "compare": "Draw how much more Laplace noise costs, by epsilon.",
-        "lossless": "Decide whether noise can be relaxed to another level at no loss.",
-        "words": "Choose RAPPOR's parameter by the level of a word.",
+        "lossless": "Decide whether noise can be relaxed to a larger level without loss.",
+        "words": "Choose the parameter of RAPPOR for a level.",
     },
     "Geometry": {
         "vertices": "List or count the extreme posteriors of a type.",
-        "kernels": "List or count the basic mechanisms of which all are mixtures.",
+        "kernels": "List or count the basic mechanisms of a type.",
     },
     "Papers": {
         "reproduce": "Recompute the figures and numbers of the four papers.",
@@ -211,6 +211,12 @@ class _Command(click.Command):
                 raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
             message = f"No such option {error.option_name!r}. {home}"
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = "This page."
+        return option
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
         """They are a group of the help as well."""

@@ -156,9 +156,10 @@ class AnswerCells:
         unknown = wanted - set(self.labels[name])
         if unknown:
             near = get_close_matches(min(unknown), self.labels[name], 1)
-            remedy = f"Did you mean {near[0]!r}?" if near else None
             raise OutOfRange(
-                f"a label must be one of the column {name!r}", came=", ".join(map(repr, sorted(unknown))), remedy=remedy
+                f"a label must be one of the column {name!r}",
+                came=", ".join(map(repr, sorted(unknown))),
+                remedy=f"Did you mean {near[0]!r}?" if near else None,
             )
         return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 

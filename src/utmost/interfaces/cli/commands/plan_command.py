@@ -276,7 +276,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if report["clean_needs"] is not None:
         cells = report["clean_needs"]
         rows["clean"] = (
-            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no share of the level; with "
+            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
             f'--want "{cells}=1/100" it has a small one'
         )
     if out is not None:
@@ -285,7 +285,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     measured = [[row["family"] or TOTAL, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
     if len(report["measured"]) > _SHOWN:
         measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
-    part = "" if report["charged"] == 1 else f"1/{report['charged']} of "
+    part = "" if report["charged"] == 1 else f" of 1/{report['charged']}"
     wanted = []
     amount = (unit.get("amount") or {}).get("name")
     for row in report["wanted"]:
@@ -304,12 +304,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
     screen().print(
         Group(
-            Text("What to measure:", style="bold"),
-            grid(["family", "sums", f"share of {part}the level"], measured),
-            Text("What comes of it:", style="bold"),
-            grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
+            Text("Sums to measure:", style="bold"),
+            grid(["sums", "number", f"budget share{part}"], measured),
+            Text("Error of the wanted tables:", style="bold"),
+            grid(["wanted", "answers", "weight", "standard deviation", f"margin, {sure}"], wanted),
             *choices,
-            Text("How far it can be from the best:", style="bold"),
+            Text("Distance from the best:", style="bold"),
             grid(["error at most", "the least error of"], _within(report), left=2),
             facts(rows),
         )

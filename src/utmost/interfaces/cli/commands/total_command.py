@@ -374,10 +374,10 @@ def _show(report: dict[str, Any]) -> None:
     if report["kind"] == "sum":
         low, high = report["interval"]
         shown = _with_bar(report)
-        rows = {"error bar": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
+        rows = {"margin": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]
-        rows = {"best guess": str(report["value"]), "error bar": f"the true one lies there, at {sure} confidence"}
+        rows = {"best guess": str(report["value"]), "margin": f"the true one lies there, at {sure} confidence"}
     elif report["determined"]:
         shown = f"{report['words']}"
         rows = {

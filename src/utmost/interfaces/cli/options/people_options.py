@@ -33,7 +33,7 @@ LeftOut = Annotated[
 class Persons:
     """Whose the events are, over which domain they are counted, and how many cells one person may change."""
 
-    title: ClassVar[str] = "Events of people, counted first"
+    title: ClassVar[str] = "Counting people"
 
     person: Annotated[str | None, option("COLUMN", "Column that tells persons apart: applicant.")] = None
     each_row: Annotated[bool, flag("Each row is another person.")] = False

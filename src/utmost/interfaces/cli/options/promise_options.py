@@ -64,7 +64,7 @@ class Columns(ReleasedColumns):
 class Changed:
     """By how much one individual changes the released cells."""
 
-    title: ClassVar[str] = "What one individual changes"
+    title: ClassVar[str] = "Privacy unit"
 
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None
     cells: Annotated[int | None, option("N", "Number of released cells that one person changes: 2.")] = None
@@ -74,7 +74,7 @@ class Changed:
 class Protected(Changed):
     """Whom the promise protects: by how much one individual changes the released cells."""
 
-    title: ClassVar[str] = "Whom it protects"
+    title: ClassVar[str] = "Privacy unit"
 
     neighbours: Annotated[
         str | None,

@@ -61,14 +61,14 @@ KeyFile = Annotated[
     Path | None,
     option(
         "FILE",
-        "Ledger's key; default: UTMOST_LEDGER_KEY_FILE, or PLACE.key.",
+        "Ledger's key; default: PLACE.key.",
     ),
 ]
 WitnessFile = Annotated[
     Path | None,
     option("FILE", "Ledger's witness; default: PLACE.witness."),
 ]
-DataVersion = Annotated[int | None, option("N", "Version of changed data: 2; versions add up.", "--data-version")]
+DataVersion = Annotated[int | None, option("N", "Version of changed data: 2; levels add up.", "--data-version")]
 DryRun = Annotated[bool, flag("Check and cost only; nothing is drawn.")]
 
 

@@ -295,7 +295,7 @@ def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     counts = {name: f" and ± {number(bar)} events" for name, bar in _count_bars(release).items()}
     bars = _wanted_bars(release).items()
     wanted = ", ".join(f"{_named(name)} ± {number(bar)}{counts.get(name, '')}" for name, bar in bars)
-    rows = {"error bars": f"{wanted}; each {percent(release.confidence)} sure"}
+    rows = {"margins": f"{wanted}; each {percent(release.confidence)} sure"}
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
