@@ -186,9 +186,11 @@ class AlreadyPublished(LedgerError):
     Attributes:
         known_as: for the eyes of whoever holds the ledger's key, where the same values were released, in words without
             a value; it is in no message, since whoever may bring guesses would be told which of them is right.
+        at_other_level: whether the release is there just as it came, and was answered at another level.
     """
 
     known_as: str | None = None
+    at_other_level: bool = False
 
     def known(self, where: str) -> Self:
         """The error, which knows where the values are."""

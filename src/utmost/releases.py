@@ -16,6 +16,7 @@ from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.gradual_release import GradualRelease, path
 from utmost.publish.releases.item_commitment import ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
+from utmost.publish.releases.measures_table import MeasuresTable, release_measures
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.processed_release import ProcessedRelease
@@ -35,6 +36,7 @@ __all__ = [
     "ItemCommitment",
     "ItemResponder",
     "KeySelection",
+    "MeasuresTable",
     "NoisySums",
     "PlanarRelease",
     "ProcessedRelease",
@@ -56,6 +58,7 @@ __all__ = [
     "planar_epsilon_for",
     "relax",
     "release_detailed",
+    "release_measures",
     "release_shared",
     "select_keys",
     "tighten",

@@ -437,7 +437,7 @@ def test_packed_parquet_is_kept_by_item_without_being_read_whole(run, tmp_path, 
     pq.write_table(pa.table({"ward": [f"w{i}" for i in range(300)], "visits": [i % 7 for i in range(300)]}), path)
     monkeypatch.setattr(files, "LARGE", 8 * 600)
     brought = files.table_or_relation
-    monkeypatch.setattr(files, "brought", lambda *a, **k: seen.append(brought(*a, **k)) or seen[-1])
+    monkeypatch.setattr(files, "table_or_relation", lambda *a, **k: seen.append(brought(*a, **k)) or seen[-1])
     promise = ["--columns", "visits", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--id", "ward"]
     for by in ("items", "rows"):
         assert run("promise", *promise, "--noise", by, "--out", tmp_path / f"{by}.json")[0] == 0

@@ -1,7 +1,7 @@
 """The remedy that a refusal names is taken from its message and applied, and the command then runs.
 
 Each row is a command line with one usual mistake. `mended` reads the first thing that the message tells the user to do:
-add or write an option, leave one out, take the name that is meant.
+add or write an option, leave one out, take the name that is meant, or run another command.
 """
 
 import re
@@ -191,6 +191,9 @@ def mended(words, told, flags):
     if left and (put is None or left.start() < put.start()):
         at = words.index(left[1])
         return words[:at] + words[at + (1 if left[1] in flags else 2) :]
+    whole = re.search(r": utmost (\S.*?)\s*$", told)
+    if put is None and whole:
+        return shlex.split(whole[1])
     assert put, told
     given = shlex.split(OPTIONS.match(told, put.end())[0])
     for at, word in enumerate(given):

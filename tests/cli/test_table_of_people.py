@@ -5,6 +5,7 @@ import datetime as dt
 import json
 import math
 import random
+import shlex
 import zipfile
 from decimal import Decimal
 
@@ -186,15 +187,47 @@ def test_a_dry_run_and_programs(run, tmp_path):
     assert run("verify", tmp_path / "t.parquet")[0] == 0
 
 
-def test_a_ledger_keeps_it_and_relaxes_it(run, tmp_path):
+def test_a_ledger_keeps_it_as_a_table_and_counts_it_again(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
     words += ["--mean", "income=0,100000,0.01"]
     kept = ["--ledger", tmp_path / "l.db", "--name", "income"]
-    assert run("release", *words, *kept, "--create", "--epsilon", 1, "--out", tmp_path / "a.json")[0] == 0
-    assert run("count", *words, "--out", tmp_path / "c.json")[0] == 0
-    again = ["relax", tmp_path / "c.json", *kept, "--epsilon", 2, "--out", tmp_path / "b.json"]
-    assert run(*again)[0] == 0
-    assert run("verify", tmp_path / "b.json")[0] == 0
+    first, second, third = (tmp_path / name for name in ("a.csv", "b.csv", "c.json"))
+    assert run("release", *words, *kept, "--create", "--epsilon", 1, "--out", first)[0] == 0
+    again = run("release", *words, *kept, "--epsilon", 2, "--out", second)
+    assert again[0] == 1
+    command = shlex.split(again[2].partition(": utmost ")[2])
+    assert command[0] == "relax"
+    assert run(*command)[0] == 0
+    assert list(read(second)) == list(read(first))
+    assert run("count", *words, "--out", tmp_path / "counted.json")[0] == 0
+    assert run("relax", tmp_path / "counted.json", *kept, "--epsilon", 3, "--out", third)[0] == 0
+    assert run("view", *kept, "--epsilon", "1/2", "--out", tmp_path / "view.csv")[0] == 0
+    for file in (first, second, third, tmp_path / "view.csv"):
+        assert run("verify", file)[0] == 0
+    looser = run("release", *words, *kept, "--epsilon", "1/3", "--out", tmp_path / "d.csv")
+    assert shlex.split(looser[2].partition(": utmost ")[2])[0] == "view"
+
+
+def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    words += ["--mean", "income=0,100000,0.01", "--ledger", tmp_path / "l.db", "--create", "--name", "income"]
+    words += ["--request", "tonight", "--epsilon", 1, "--out", tmp_path / "a.csv"]
+    assert run("release", *words)[0] == 0
+    first = (tmp_path / "a.csv").read_bytes()
+    assert run("release", *words)[0] == 0
+    assert (tmp_path / "a.csv").read_bytes() == first
+    (tmp_path / "a.csv").write_bytes(first + b"\n")
+    assert run("release", *words)[0] != 0
+
+
+def test_counts_are_counted_again_to_be_relaxed(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json"]
+    kept = ["--ledger", tmp_path / "l.db", "--name", "persons"]
+    assert run("release", *words, *kept, "--create", "--epsilon", 1, "--out", tmp_path / "a.csv")[0] == 0
+    assert run("relax", *words, *kept, "--epsilon", 2, "--out", tmp_path / "b.csv")[0] == 0
+    assert run("verify", tmp_path / "b.csv")[0] == 0
+    code, _, err = run("relax", words[0], "--by", "region", *kept, "--epsilon", 3, "--out", tmp_path / "c.csv")
+    assert (code, "--each-row" in err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -235,3 +268,16 @@ def test_a_strict_run_loses_nobody_or_ends_before_a_release(run, tmp_path):
     (tmp_path / "t.csv").unlink()
     (tmp_path / "t.csv.json").unlink()
     assert run(*asked, "--leave-out", "outside")[0] == 0
+
+
+def test_a_release_says_that_nothing_remembers_it_and_how_to_change_that(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS[:2], "--epsilon", 1]
+    for number, more in enumerate(([], ["--mean", "income=0,100000,0.01", *MARKS[2:]])):
+        code, shown, _ = run("release", *words, *more, "--out", tmp_path / f"{number}.csv")
+        assert (code, "--ledger FILE --create --name N" in " ".join(shown.split())) == (0, True)
+        assert "why this noise" not in shown  # it is in the statement
+        code, shown, _ = run("release", *words, *more, "--dry-run")
+        assert (code, "--ledger FILE --create --name N" in " ".join(shown.split())) == (0, True)
+    kept = ["--ledger", tmp_path / "l.db", "--create", "--name", "persons", "--out", tmp_path / "kept.csv"]
+    code, shown, _ = run("release", *words, *kept)
+    assert (code, "--create" in shown) == (0, False)

@@ -5,12 +5,14 @@ import builtins
 import re
 import shutil
 import warnings
+from functools import reduce
 from pathlib import Path
 
 import pytest
 
+import utmost as ut
 from docs.pages import forget, run_page
-from running import called
+from running import called, every_command
 from utmost.errors import Unsupported
 
 ROOT = Path(__file__).parents[2]
@@ -81,3 +83,16 @@ def test_commands_named_in_the_text_have_the_options_that_stand_with_them():
         shown = called(*verbs, "--help")
         assert shown.returncode == 0, verbs
         assert options <= set(re.findall(r"--[a-z][a-z-]*", shown.stdout)), verbs
+
+
+def test_options_and_names_on_pages_are_there():
+    """`--option` is one of some command, but for those of pytest; `ut.name` is a name of the library."""
+    options = {name for _, command in every_command() for each in command.params for name in each.opts}
+    options |= {name for _, command in every_command() for each in command.params for name in each.secondary_opts}
+    options |= {"--help", "--version", "--install-completion", "--show-completion", "--quick", "--bits"}
+    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
+        for span in _SPAN.findall(_CODE.sub("", page.read_text(encoding="utf-8"))):
+            named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", span))
+            assert named <= options, (page.name, named - options)
+            for name in re.findall(r"\but\.([a-zA-Z_.]*\w)", span):
+                reduce(getattr, name.split("."), ut)

@@ -94,6 +94,18 @@ def test_a_table_of_a_plan_answers_what_the_plan_does(folder, run):
         ut.read_release(folder / "age.parquet")
 
 
+def test_values_are_numbers_in_whatever_file_they_were(folder):
+    """A CSV file has text alone: values and margins come back as numbers, labels as the text that they were."""
+    table = {"place": ["01", "02"], "n": [500, 97], "x": [0.5, 2.25]}
+    noise = ut.CellNoise(ut.Unit(1, 2), "reals", grid="1/8")
+    answer = ut.release(table, ut.Promise(["n", "x"], public="place", noise=noise), epsilon=1, once=True)
+    for ending in ("csv", "tsv", "parquet", "jsonl"):
+        answer.save(folder / f"again.{ending}")
+        read = read_release(folder / f"again.{ending}")
+        assert read.to_pandas().to_dict("list") == answer.to_pandas().to_dict("list")
+        assert read.statement == answer.statement | {"table": read.statement["table"]}
+
+
 def test_a_released_table_has_sums_and_ratios_by_the_same_command(folder, run):
     release = read_release(folder / "n.csv")
     code, out, _ = run("total", folder / "n.csv", "--where", "place=a", "--json")

@@ -26,7 +26,7 @@ from utmost.promises import key_noise, named_cell_noise, once_together
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
-from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, select_keys
+from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, release_measures, select_keys
 from utmost.spaces import counts
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.workloads import Strategy
@@ -116,6 +116,13 @@ def _withheld_plan():
     return _saved(tables["sex age"].said(None))
 
 
+def _measures():
+    people = {"sex": ["m", "w", "w"], "income": [5, None, 8], "rent": [1, 2, 3]}
+    measures = {"income": ut.mean("income", each=(0, 9), missing="leave out"), "rent": ut.mean("rent", each=(0, 5))}
+    tables = ut.count_measures(people, {"sex": ["m", "w"]}, ut.Counting(each_row=True), measures)
+    return _saved(release_measures(tables, epsilon=1).said({"of": "file", "sha256": "0" * 64}))
+
+
 STATEMENTS = {
     "integers": lambda: _table(),
     "staircase": lambda: _table(sensitivity=5, cost="squared", alpha="1/3", epsilon=None),
@@ -132,6 +139,7 @@ STATEMENTS = {
     ),
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
+    "measures": lambda: _measures(),
     "two stages": lambda: _two_stages(),
     "keys": lambda: _saved(select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
     "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),

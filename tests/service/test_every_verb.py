@@ -56,7 +56,7 @@ def test_every_request_of_the_service_has_a_verb():
     ledger = connect("http://localhost", "utmost_none", transport=httpx.MockTransport(refused))
     calls = one_call_of_each_verb()
     verbs = {verb for verb in dir(RemoteLedger) if not verb.startswith("_")}
-    assert verbs == {*calls, "releases", "budget"}
+    assert verbs == {*calls, "releases", "budget", "identity"}
     for verb, (arguments, options) in sorted(calls.items(), key=lambda call: call[0] == "close"):
         if verb == "close":
             for more in (lambda: ledger.releases, lambda: ledger.budget("d"), lambda: ledger.budget("d", 2)):

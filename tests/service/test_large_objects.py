@@ -285,4 +285,4 @@ def test_a_formula_is_refused_in_csv_and_kept_as_text_in_excel(tmp_path):
         assert said["table"]["sha256"] == sha256(content).hexdigest()
         page = bo.get("/verify")
         files = {"table": ("t.xlsx", content, "x/y"), "statement": ("s.json", json.dumps(said).encode(), "x/y")}
-        assert "It is what its statement says" in bo.fill(page, "/verify/table", files=files).text
+        assert "It agrees with its statement" in bo.fill(page, "/verify/table", files=files).text

@@ -400,7 +400,7 @@ def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service,
     assert check_statement(json.loads(statement), csv_columns(table), digested=False).margin == 12
     assert json.loads(statement)["levels"] == ["1/4"]
     files = {"table": ("t.csv", table, "text/csv"), "statement": ("s.json", statement, "application/json")}
-    assert "It is what its statement says" in bo.fill(bo.get("/verify"), "/verify/table", files=files).text
+    assert "It agrees with its statement" in bo.fill(bo.get("/verify"), "/verify/table", files=files).text
     rows = list(csv.reader(io.StringIO(table.decode())))
     cell = rows[0].index("admitted")
     rows[1][cell] = str(int(rows[1][cell]) + 1)
@@ -447,7 +447,7 @@ def test_tokens_and_budgets_by_forms(visitor, app, published):
     assert Visitor(app, presented).get("/release?name=admissions").status_code == 200
     again = root.fill(page, "/tokens", owner="Cy", role="recipient", grants="admissions <= 1/4", days="7")
     assert presented not in again.text
-    assert "said only once" in again.text
+    assert "shown only once" in again.text
     assert presented not in root.get("/tokens").text
     limited = root.fill(root.get("/budgets"), "/budgets", dataset="admissions", epsilon="2")
     assert "The limit is set." in limited.text

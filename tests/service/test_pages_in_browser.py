@@ -235,7 +235,7 @@ def test_what_forms_lead_to_can_be_used_by_everybody(screen, tmp_path, scheme):
         seen.page.get_by_label("Released file").set_input_files(files["table"])
         seen.page.get_by_label("Statement, as JSON").set_input_files(files["statement"])
         seen.page.get_by_role("button", name="Check").first.click()
-        seen.page.get_by_role("heading", name="It is what its statement says").wait_for()
+        seen.page.get_by_role("heading", name="It agrees with its statement").wait_for()
         assert broken_rules(seen.page) == []
 
 

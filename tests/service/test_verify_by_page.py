@@ -14,7 +14,7 @@ from utmost.interfaces.documents.statement_readers import READERS
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.releases import ProcessedRelease, release_detailed, select_keys
+from utmost.releases import ProcessedRelease, release_detailed, release_measures, select_keys
 from utmost.service import Settings, application
 from utmost.workloads import Strategy
 
@@ -38,6 +38,13 @@ def reading(path):
 def two_stages(path):
     domain = ut.Domain(county=["A", "B"], sex=["men", "women"])
     release_detailed(CountedTable(domain, CELLS, ut.Unit(1, 1)), "county", {"sex": 500}, epsilon=2).save(path)
+
+
+def measures(path):
+    people = {"sex": ["m", "w", "w"], "income": [5, 7, 8], "rent": [1, 2, 3]}
+    each = {name: ut.mean(name, each=(0, 9)) for name in ("income", "rent")}
+    tables = ut.count_measures(people, {"sex": ["m", "w"]}, ut.Counting(each_row=True), each)
+    release_measures(tables, epsilon=1).save(path)
 
 
 def answers(path):
@@ -73,6 +80,7 @@ MAKERS = {
     ).save(path),
     "plan.json": lambda path: planned().save(path),
     "of a plan.csv": lambda path: planned().save(path, family="sex"),
+    "measures.csv": measures,
     "two stages.json": two_stages,
     "keys.json": lambda path: select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).save(path),
     "keys in memory.csv": lambda path: ut.release(
@@ -145,6 +153,6 @@ def test_the_page_says_what_the_process_found(service, bearer, published):
         for name, file in (("table", "together.csv"), ("statement", "together.csv.json"))
     }
     page = bo.fill(bo.get("/verify"), "/verify/table", files=files)
-    assert (page.status_code, "It is what its statement says" in page.text) == (200, True)
+    assert (page.status_code, "It agrees with its statement" in page.text) == (200, True)
     page = bo.fill(bo.get("/verify"), "/verify/table", files={"table": files["table"]})
     assert (page.status_code, "Not vouched for" in page.text) == (422, True)

@@ -192,7 +192,15 @@ class Unit(PickledByFields):
         )
 
     def _most(self, of: str) -> str:
-        each = f"{self.text(self.sensitivity)}{of}{' in all' if self.is_shared else ''}"
+        if self.is_shared and self.amount is not None:
+            low, high = self.amount.ends
+            between = f" with {self.amount.name} from {self.text(low)} to {self.text(high)}"
+            events, in_all = (
+                None if most is None else Fraction(most, high - low) for most in (self.sensitivity, self.in_all)
+            )
+            each = f"{events} event{'s' * (events != 1)}{between}"
+            return each if in_all is None else f"{each}, and all together by at most {in_all} of them"
+        each = f"{self.text(self.sensitivity)}{of}"
         return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}{of}"
 
     def many(self, cell: str) -> str:
@@ -201,9 +209,7 @@ class Unit(PickledByFields):
         '2 cells'
         """
         text(cell, "cell")
-        if not self.is_shared or self.amount is None:
-            return f"{self.cells} {cell}{'s' * (self.cells != 1)}"
-        return f"{self.cells} pair{'s' * (self.cells != 1)} of {cell}s along {self.amount.name!r}"
+        return f"{self.cells} {'group' if self.is_shared else cell}{'s' * (self.cells != 1)}"
 
     def text(self, steps: int | Fraction) -> str:
         """A number of steps in words, in the amount's own unit."""

@@ -1,6 +1,8 @@
 """What the commands that answer from a ledger share: the question, the answer, the report."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,13 +12,20 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts, level_from_text, level_text, level_words
-from utmost.errors import OutOfRange, UtmostError
+from utmost.errors import AlreadyPublished, OutOfRange, UtmostError
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseMemory
+from utmost.interfaces.cli.options.table_options import TableAnswer
 from utmost.interfaces.cli.screens.screen import facts, screen, shown_facts, watched
 from utmost.interfaces.cli.screens.terminal import Group, Text
-from utmost.interfaces.cli.screens.workload_screens import check_document, give_workload
+from utmost.interfaces.cli.screens.workload_screens import (
+    check_document,
+    check_ending,
+    give_cells,
+    give_workload,
+    is_of_cells,
+)
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.counting.counted import CountedTable
@@ -28,6 +37,8 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
@@ -165,16 +176,22 @@ class Question:
         """Whether the file that would be written is there."""
         return self.answer.file is not None and self.answer.file.is_file()
 
-    def check_kind(self, *, planned: bool) -> None:
-        """Check that the file has the ending of the release: .json of one by a plan, else that of a table."""
+    def check_kind(self, noise: Noise | None) -> None:
+        """Check that the file can hold the release: one table is a file of any table, sums of a plan are a .json."""
         out = self.answer.file
-        if out is not None and planned != (out.suffix.lower() == ".json"):
-            wanted = "one by a plan is written as .json" if planned else "one of columns is written as a table"
-            raise OutOfRange(f"a release is written as its kind: {wanted}", came=out.name, where="--out")
+        if out is None:
+            return
+        strategy = noise.strategy if isinstance(noise, SumNoise) else None
+        if strategy is None and out.suffix.lower() == ".json":
+            remedy = "Give a name that ends in .csv, .parquet or .xlsx."
+            raise OutOfRange("a released table is written as a table", came=out.name, where="--out", remedy=remedy)
+        if strategy is not None and not is_of_cells(strategy):
+            check_ending(out)
 
-    def planned(self, ledger: Ledger) -> bool:
-        """Whether the release that is named in a ledger was made by a plan; False where there is none."""
-        return any(release.noise.is_by_plan for release in ledger.releases if release.name == self.name)
+    def release_in(self, ledger: Ledger) -> Published | None:
+        """The release that is named in a ledger, its newest version where none is named; None where there is none."""
+        found = [kept for kept in ledger.releases if kept.name == self.name and self.version in (None, kept.version)]
+        return found[-1] if found else None
 
     def give(self, answered: Answer[Any], signer: Signer | None, *, again: bool = False) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people.
@@ -193,7 +210,10 @@ class Question:
         shown = answered.with_confidence(self.answer.confidence)
         table, report = shown.table, shown.statement_with
         if isinstance(table, NoisySums):
-            return give_workload(table, out, signer, as_json=as_json, again=again, headline="Answered.")
+            is_document = as_json if out is None else out.suffix.lower() == ".json"
+            if is_document or not is_of_cells(table.strategy):
+                return give_workload(table, out, signer, as_json=as_json, again=again, headline="Answered.")
+            return give_cells(table, self.answer, signer, again=again, headline="Answered.")
         if out is None:
             statement = report(cells_digest(table))
         elif again and out.is_file():
@@ -216,6 +236,7 @@ def publish_in_ledger(
     *,
     dry_run: bool,
     brought: CountedTable | None = None,
+    counted_by: str = "",
 ) -> None:
     """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
 
@@ -226,10 +247,11 @@ def publish_in_ledger(
         question: name, level and where the answer goes.
         dry_run: whether it is rehearsed.
         brought: the table, where it is not the one in the file.
+        counted_by: the options by which the file was counted and read, as `utmost relax` takes them.
     """
     planned, answer = promise.lasting_noise.is_by_plan, question.answer
     again = memory.request is not None
-    question.check_kind(planned=planned)
+    question.check_kind(promise.lasting_noise)
     signer = question.checked(table, again=again)
     with progress_bar(f"Checking {table.name}"):
         # Parquet in and out, with noise by item: then an engine streams it; else the table is read whole.
@@ -247,7 +269,7 @@ def publish_in_ledger(
     with memory.place.opened(create=memory.create) as opened:
         if again and question.is_written and not opened.has_request(str(memory.request)):
             question.checked(table)
-        with progress_bar("Publishing") as progress:
+        with progress_bar("Publishing") as progress, _named_command(opened, table, memory, question, counted_by):
             answered = opened.publish(
                 question.name,
                 source,
@@ -260,6 +282,28 @@ def publish_in_ledger(
                 progress=progress,
             )
         question.give(answered, signer, again=again)
+
+
+@contextmanager
+def _named_command(
+    ledger: Ledger, table: Path, memory: ReleaseMemory, question: Question, counted_by: str
+) -> Iterator[None]:
+    """Name the command that answers a release which is there at another level: relax for less noise, view for more."""
+    try:
+        yield
+    except AlreadyPublished as error:
+        if not error.at_other_level:
+            raise
+        loosest = max(ledger.levels(question.name, question.version))
+        place = ReleaseMemory(ledger=memory.ledger, key_file=memory.key_file, witness=memory.witness)
+        named = options.typed_again(place, ReleaseMemory(name=question.name, version=question.version))
+        words = [named, options.typed_again(question.level, TableAnswer(out=question.answer.out))]
+        if question.at < loosest:
+            error.remedy = f"For a noisier copy, which costs nothing: utmost view {' '.join(words)}"
+        else:
+            command = ["utmost relax", shlex.quote(str(table)), *([counted_by] if counted_by else []), *words]
+            error.remedy = f"For less noise, at the price of the new level alone: {' '.join(command)}"
+        raise
 
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:

@@ -420,6 +420,7 @@ _CALLS = {
     "ut.workloads.hierarchy": '"tree"',
     "ut.workloads.bins": '"bins"',
     "ut.workloads.edges": '"edges"',
+    "ut.workloads.ages": '"ages"',
     'Spelling(missing_marks=["NA"])': "--missing-marks NA",
     'Spelling(decimal=",", thousands=".")': "--decimal , --thousands .",
     'Spelling(decimal=",")': "--decimal ,",

@@ -143,8 +143,8 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         return table_options.give_table(reader.release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
         return print_json(report)
-    if isinstance(release, NoisySums) and not question.ask_a_sum:
-        screen().print(*shown_tables(with_confidence(release, sure)))
+    if release.is_by_plan and not question.ask_a_sum:
+        screen().print(*shown_tables(with_confidence(release.table, sure)))
     _show(report, path)
 
 

@@ -98,7 +98,8 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     answer, promised, once = told.answer, told.promised, told.once
     if not told.is_repeatable:
         check_document(answer.file, answer.sign)
-    _check_key(told)
+    if told.memory.ledger is not None:
+        check_counted_before(told.people)
     unread = Protected() if told.people.are_events else promised.protected
     measured = Persons(mean=told.people.mean, neighbours=told.people.neighbours)
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
@@ -119,10 +120,13 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     is_document = told.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
     if told.people.are_events and not told.is_repeatable and not is_document:  # before what may take a minute
         answer.check_free(table)
-    _check_key(told)
+    if told.memory.ledger is not None:
+        check_counted_before(told.people)
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
+    elif isinstance(counted, dict):
+        return table_of_measures(table, counted, told)
     elif counted.unit.needs_sizes and promised.stated is None:
         return table_of_sums(table, counted, told)
     if told.memory.ledger is not None:
@@ -148,6 +152,27 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
     give(released, answer, signer)
+
+
+def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: ReleaseOptions) -> None:
+    """Counts, sums and means of several amounts in one table: each has an equal share of the level."""
+    from utmost.interfaces.cli.screens.workload_screens import give_measures
+    from utmost.publish.releases.measures_table import release_measures
+
+    answer, level = told.answer, told.level.read()
+    refuse("does not go with sums and counts together", told.once, told.promised.columns)
+    if told.memory.ledger is not None or told.promised.stated is not None or told.dry_run:
+        came = "--dry-run" if told.dry_run else "--promise" if told.memory.ledger is None else "--ledger"
+        remedy = "Release one --mean at a time, at a part of the level."
+        raise OutOfRange("several amounts are released once, in one table", came=came, remedy=remedy)
+    check_once(told)
+    answer.check_free(table)
+    for one in counted.values():
+        check_fits(answer, one, (), ())
+    signer = answer.signer
+    with progress_bar("Noising"):
+        measures = release_measures(counted, epsilon=level, confidence=answer.confidence)
+    give_measures(measures, answer, signer)
 
 
 def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) -> None:
@@ -197,7 +222,8 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
         raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
     question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
     promise = told.promised.of(counted)
-    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
+    typed = options.typed_again(told.people, told.spelling)
+    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
 
 
 def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
@@ -212,17 +238,17 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     promise.check(counted)
 
 
-def _check_key(told: ReleaseOptions) -> None:
+def check_counted_before(people: Persons) -> None:
     """Which events of a person count is drawn: a ledger, which may meet them again, is given the counted table."""
-    if told.memory.ledger is not None and told.people.person is not None:
+    if people.person is not None:
         remedy = "Count first: utmost count TABLE --person ... --out counted.json, and release counted.json."
         raise OutOfRange(
             "a ledger keeps a table that was counted before", came="--person", where="--ledger", remedy=remedy
         )
 
 
-def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
-    """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
+def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> Any:
+    """The counted table of events in the file, several by name, or one that `utmost count` wrote; else None."""
     if persons.are_events:
         if persons.domain is None:
             from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
@@ -231,8 +257,7 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
             raise OutOfRange(required, came="no file", where="--domain", remedy=DOMAIN_REMEDY)
         from utmost.publish.statements.counted_files import read_domain
 
-        events: CountedTable = persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
-        return events
+        return persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
     for option in options.told(persons):
         remedy = (
             "Add --each-row, if each row is another person; or name the column of persons: --person COLUMN. "

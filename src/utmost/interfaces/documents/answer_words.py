@@ -1,4 +1,4 @@
-"""What is promised of answers drawn from a mechanism, in words, and the check of a statement that says so."""
+"""The promise of answers drawn from a mechanism, in words, and the check of its statement."""
 
 import re
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str
 
     Args:
         epsilon: the level for one unit of distance, as its text.
-        unit: in which distances are.
+        unit: Unit of the distances.
         by_ledger: whether a ledger keeps the answer.
     """
     measured = "" if unit is None else f" in {unit}"
@@ -145,7 +145,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
 
 
 def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
-    """What is said of the mechanism that answers were drawn from: the SHA-256 of its file, and how it was checked."""
+    """The mechanism of the answers, for the statement: the SHA-256 of its file, and how it was checked."""
     mechanism: dict[str, str] = stated_field(statement, "mechanism", dict)
     if set(mechanism) != {"sha256", "checked"} or not all(isinstance(fact, str) for fact in mechanism.values()):
         raise BadTable("answers must name their mechanism", came="none", where="mechanism")

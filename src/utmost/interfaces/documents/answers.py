@@ -39,9 +39,9 @@ class SavedMechanism:
     """A mechanism from a file whose level has been checked.
 
     Attributes:
-        mechanism: what is drawn from.
+        mechanism: Mechanism to draw from.
         space: the secrets and their distances.
-        answers: what each outcome is called.
+        answers: Name of each outcome.
         facts: its level, as a statement has it.
         checked: how the level was checked.
         digest: the SHA-256 of the file.
@@ -92,7 +92,7 @@ class SavedMechanism:
         Args:
             ledger: where answers are kept.
             persons: person to secret, see `rows`; None for a person who has an answer.
-            name, dataset, version, independent: as `Ledger.respond` takes them.
+            name, dataset, version, independent: See `Ledger.respond`.
         """
         texts = [text for text in persons.values() if text is not None]
         names, rows = drawing_of(self.mechanism).names, iter(self.rows(texts))
@@ -104,7 +104,7 @@ class SavedMechanism:
         return {person: str(answer) for person, answer in answers.items()}, len(before)
 
     def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:
-        """What the answers promise, as plain data."""
+        """The promise of the answers, as plain data."""
         return {
             **codec.header(ANSWERS_KIND),
             "guarantee": self.guarantee(by_ledger=by_ledger),
@@ -127,7 +127,7 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     """The mechanism in a file: of a design, whose certificate is checked again, or a channel, whose level is computed.
 
     Args:
-        path: what `utmost design --out` wrote, or a channel as `channel_files.read` reads it.
+        path: File of `utmost design --out`, or a channel as `channel_files.read` reads it.
         space: the secrets of a channel, which says nothing of distances; a design names its own.
 
     Raises:
@@ -240,8 +240,8 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
     """The table of a file with an answer in the place of each secret, and its statement.
 
     Args:
-        saved: what is drawn from.
-        path: of the table.
+        saved: Mechanism to draw from.
+        path: Path of the table.
         request: how its columns are treated.
         keeper: answers for persons, where a ledger keeps the answers; then ``request`` names the column of persons.
 

@@ -175,7 +175,7 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
     """The table with the best answer, the posterior interval and the expected loss behind a column of responses.
 
     Args:
-        table: of any kind that a release takes.
+        table: Table of any kind that a release takes.
         column: integers.
         n: the largest count, or the column that has it for each row.
         read: asked once for each response and n that say something different.

@@ -1,4 +1,4 @@
-"""What an error costs, from a name or a file; without the rooms of designs, for which a release does not wait."""
+"""The cost of an error, from a name or a file; without the rooms of designs, for which a release does not wait."""
 
 from pathlib import Path
 

@@ -122,7 +122,7 @@ def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any
 
 
 def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]] | None:
-    """What to do at each outcome that can come, in their order; None for a measure that no strategy attains."""
+    """The answer to each outcome that can come, in their order; None for a measure that no strategy attains."""
     try:
         chosen = measure.strategy(C, prior)
     except Unsupported:

@@ -22,11 +22,13 @@ from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, STATEMENT_KIND, WORKLOAD_KIND
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.statements.detailed_check import check_whole
 from utmost.tables.files import files, sidecars
+from utmost.tables.files.csv_table import CsvTable
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.text_files import TextFile
 
@@ -43,7 +45,7 @@ class PublishedTable(Display):
     Attributes:
         table: Table as it was published.
         statement: Statement, checked; that of a clean table follows from its release, see `check_clean`.
-        stated: What the statement says in words, with the noise and its margins; None for a clean table.
+        stated: Statement in words, with the noise and its margins; None for a clean table.
     """
 
     _shown = ("kind",)
@@ -54,11 +56,11 @@ class PublishedTable(Display):
 
     @property
     def kind(self) -> str:
-        """What was published."""
+        """The kind of the publication."""
         return str(self.statement["kind"])
 
 
-Published = Answer[Any] | DetailedSums | WithheldTable[Any] | PublishedTable
+Published = Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | PublishedTable
 """What `read_release` returns."""
 
 
@@ -75,8 +77,8 @@ def read_release(
 
     Returns:
         An `Answer` without history for a released table, and for a release by a plan or any table of it. Otherwise a
-        `DetailedSums` for a release in two stages, a `WithheldTable` for a table with withheld cells, and a
-        `PublishedTable` for anything else.
+        `DetailedSums` for a release in two stages, a `MeasuresTable` for a table of several amounts, a `WithheldTable`
+        for a table with withheld cells, and a `PublishedTable` for anything else.
 
     Raises:
         BadTable: where a statement does not follow from itself, or is about another table.
@@ -96,13 +98,11 @@ def read_release(
         with TemporaryDirectory() as folder:
             fetched_path = fetched(str(path), Path(folder), alone=statement is not None)
             published = read_release(fetched_path, statement, separator=separator, encoding=encoding)
-            if isinstance(published, DetailedSums) or (isinstance(published, Answer) and published.is_by_plan):
+            if isinstance(published, DetailedSums | MeasuresTable) or (
+                isinstance(published, Answer) and published.is_by_plan
+            ):
                 return published
-            columns: dict[str, Any] = dict(files.columns(published.table))  # the file goes when this ends
-            if isinstance(published, Answer):
-                for name in {*published.columns, *published.plan.bars(published.columns)} & {*columns}:
-                    columns[name] = [_number(cell) for cell in columns[name]]
-            return replace(published, table=columns)
+            return replace(published, table=files.columns(published.table))  # the file goes when this ends
     file = _path(path, "path")
     beside = sidecars.sidecar_path(file) if statement is None else _path(statement, "statement")
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
@@ -120,25 +120,38 @@ def read_release(
     if statement is None:
         sidecars.check_unchanged(file, facts)
     if facts["kind"] == STATEMENT_KIND:
-        return Answer.of_statement(files.read(spelled), facts)
+        return _with_numbers(Answer.of_statement(files.read(spelled), facts))
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
     known = READERS[facts["kind"]].check(facts, file, spelled)
     if isinstance(known, NoisySums):
         return Answer.of_sums(known)
-    if isinstance(known, WithheldTable):
+    if isinstance(known, WithheldTable | MeasuresTable):
         return known
     table = read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
     return PublishedTable(table, facts, stated_release(facts))
 
 
-def _number(cell: Any) -> Any:
-    """A released cell of a file, or its margin, as the number that it is; a key that was named stays text."""
+def _with_numbers(answer: Answer[Any]) -> Answer[Any]:
+    """The answer with its values and margins as numbers, where its file has all cells as text."""
+    if not isinstance(answer.table, CsvTable):
+        return answer
+    columns: dict[str, list[Any]] = files.columns(answer.table)
+    for name in (*answer.columns, *answer.plan.bars(answer.columns)):
+        columns[name] = [_number(cell) for cell in columns[name]]
+    return replace(answer, table=columns)
+
+
+def _number(cell: str) -> int | float | str:
+    """A value or a margin; a key that was named stays text."""
     try:
-        number = exact(cell)
+        return int(cell)
+    except ValueError:
+        pass
+    try:
+        return float(exact(cell))
     except UtmostError:
         return cell
-    return int(number) if number.denominator == 1 else float(number)
 
 
 def _path(place: object, name: str) -> Path:

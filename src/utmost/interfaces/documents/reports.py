@@ -1,4 +1,4 @@
-"""What the commands say to programs: plain data, printed as JSON."""
+"""The reports that commands give to programs: plain data, printed as JSON."""
 
 import json
 import sys
@@ -113,7 +113,7 @@ def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict
 
 
 def _attack_facts(optimum: "Optimum") -> list[dict[str, Any]] | None:
-    """What an attacker with the consumer's prior learns, from the optimum first; nothing where matrices are large."""
+    """The gain of an attacker with the consumer's prior, by the optimum first; nothing where matrices are large."""
     consumer = optimum.certificate.consumer
     if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
         return None
@@ -191,7 +191,7 @@ def remap_runs(remap: "Remap") -> list[dict[str, Any]]:
 
 
 def _face_value(optimum: "Optimum") -> float | None:
-    """What G loses unmapped, where its matrix is small and its responses are answers."""
+    """The loss of G unmapped, where its matrix is small and its responses are answers."""
     consumer, ptype = optimum.certificate.consumer, optimum.certificate.ptype
     if optimum.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
         return None

@@ -17,7 +17,7 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
     """The files of a language by their names, of which the table, ``sampler.json``, is always the last.
 
     Args:
-        sampler: what is drawn from.
+        sampler: Sampler to draw from.
         to: "js": a module with the table in it, and a page that asks no host for anything; "kotlin", "swift": a source
             that takes the table.
 

@@ -93,7 +93,7 @@ class Sampler(Display):
         """The answer that random bytes give: what every sampler of this format makes of them.
 
         Args:
-            secret: by its name.
+            secret: Name of the secret.
             tries: (b + 7) // 8 bytes each, the first byte the highest; bits beyond b are set to 0.
 
         >>> coin = Sampler(("a", "b"), ("x", "y"), 2, ((0, 2), (1, 2)), {})

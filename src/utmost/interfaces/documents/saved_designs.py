@@ -24,8 +24,7 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
     """Write a design or a channel, whole or not at all; `read_design` reads it back, and checks a design again.
 
     Args:
-        mechanism: what is written: of a design mechanism and certificate, of a channel matrix and names; exact numbers
-            as text.
+        mechanism: Mechanism to write: a design with its certificate, a channel with its names; exact numbers as text.
         path: .json for the whole, .csv for the probabilities alone (a channel also as .tsv).
         overwrite: whether a file of this name gives way.
 
@@ -45,11 +44,11 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
 
 
 def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = None) -> Writer:
-    """What writes a mechanism into an open file of this name; all that can be refused is refused here.
+    """A writer of a mechanism into an open file of this name; all that can be refused is refused here.
 
     Args:
-        mechanism, path: as for `save_design`.
-        loss: what the loss of a design is called; found out if left out.
+        mechanism, path: See `save_design`.
+        loss: Name of the design's loss; found out if left out.
     """
     ending = path.suffix.lower()
     if isinstance(mechanism, Channel):
@@ -67,7 +66,7 @@ def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = N
 
 
 def loss_name(consumer: Consumer, space: Space) -> str | None:
-    """What a document calls a loss; None for one that has no name and is written as a matrix.
+    """The name of a loss in a document; None for one that has no name and is written as a matrix.
 
     >>> from utmost.spaces import counts
 
@@ -92,7 +91,7 @@ def read_design(path: Path | str) -> Optimum | Channel:
     """The design or the channel in a file; of a design everything is computed again that it states.
 
     Args:
-        path: what `save_design` or ``utmost design --out`` wrote, or any channel as .csv or .json: rows are secrets,
+        path: File of `save_design` or ``utmost design --out``, or any channel as .csv or .json: rows are secrets,
             columns outcomes, each cell a rational or a decimal.
 
     Returns:

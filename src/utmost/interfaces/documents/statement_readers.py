@@ -1,4 +1,4 @@
-"""What reads each kind of statement, in words and beside the file that it is of: a new kind is one row."""
+"""The readers of each kind of statement, in words and beside its file: a new kind is one row."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     DETAILED_KIND,
     KEYS_KIND,
+    MEASURES_KIND,
     PROCESSED_KIND,
     STATEMENT_KIND,
     WITHHELD_KIND,
@@ -29,19 +30,20 @@ from utmost.publish.statements.stated_choices import (
 )
 from utmost.publish.statements.stated_words import (
     detailed_in_words,
+    measures_in_words,
     table_in_words,
     withheld_in_words,
     workload_in_words,
     workload_table_in_words,
 )
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import check_workload_table
+from utmost.publish.statements.workload_files import check_measures_table, check_workload_table
 from utmost.tables.files import files
 
 
 @dataclass(frozen=True, slots=True)
 class StatementReader:
-    """What reads a kind of statement.
+    """The reader of a kind of statement.
 
     Attributes:
         words: makes the statement again from what it promises, compares each field, and says it in words.
@@ -57,8 +59,8 @@ class StatementReader:
         """Compare a file with its checked statement, beyond the digest; what is known of it then.
 
         Args:
-            statement: as it was checked.
-            file: as it was written.
+            statement: Statement that was checked.
+            file: File as it was written.
             spelled: the file with the way in which its text is to be read.
         """
         if self.check_file is not None:
@@ -77,6 +79,7 @@ READERS = {
     STATEMENT_KIND: StatementReader(table_in_words, partial(check_statement, digested=False)),
     WORKLOAD_KIND: StatementReader(workload_in_words),
     WORKLOAD_TABLE_KIND: StatementReader(workload_table_in_words, check_workload_table),
+    MEASURES_KIND: StatementReader(measures_in_words, check_measures_table),
     DETAILED_KIND: StatementReader(detailed_in_words),
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
     KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),

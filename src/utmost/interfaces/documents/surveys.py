@@ -63,7 +63,7 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
     """The source that draws reports in a language, and the survey beside it, by which they are counted.
 
     Args:
-        survey: what is asked.
+        survey: Survey to answer.
         to: "js": a module with the survey in it; "kotlin", "swift": a source, and the whole numbers that it draws by,
             ``survey_draws.json``.
     """

@@ -52,13 +52,13 @@ class Stated:
 
     @classmethod
     def of_existence(cls, existence: Any, ptype: PrivacyType) -> "Stated":
-        """What `universal_mechanism` found."""
+        """The verdict of `universal_mechanism`."""
         proof = existence.certificate
         return cls(ptype, proof.loss, ANY, existence.exists, existence.mechanism, proof, existence.conflict, None)
 
     @classmethod
     def of_channel(cls, verdict: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "Stated":
-        """What `universality` found of a channel."""
+        """The verdict of `universality` on a channel."""
         channel = (
             channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
         )

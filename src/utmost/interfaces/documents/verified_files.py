@@ -31,12 +31,12 @@ def verified(
     public_key: Path | None = None,
     spelled: Path | None = None,
 ) -> dict[str, Any]:
-    """What was found of a published file, once every figure and sentence was made again and compared.
+    """The result of verifying a published file: every figure and sentence is made again and compared.
 
     Args:
         release: a released table, or a release by a plan or in two stages, which is one file.
-        statement: of a table; the one that stands beside it if left out.
-        of: of a clean table, or one with withheld cells: the whole release that it is made of.
+        statement: Statement of a table; the one that stands beside it if left out.
+        of: Whole release behind a clean table, or behind one with withheld cells.
         public_key: the curator's, to check the signature, too.
         spelled: the release with the way in which its text is to be read.
 
@@ -75,7 +75,7 @@ def verified(
 
 
 def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
-    """What was made again and compared, and what could not be, in words: what of it, and what was found."""
+    """The parts that were made again and compared, and those that could not be, in words."""
     of_sums, measured = (
         "sums" in report,
         [f"{row['family'] or 'total'} {row['share']}" for row in report.get("families", ())],
@@ -107,10 +107,10 @@ def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> Non
 def _report(
     release: Path, compared: Mapping[str, Any], signature: str, promised: tuple[str, str, str], on_trust: Sequence[str]
 ) -> dict[str, Any]:
-    """What was found of a publication, once all of it was, and what no check can show.
+    """The findings on a publication, all of which was compared, and the facts that no check can show.
 
     Args:
-        compared: what was compared, and what came of it.
+        compared: Parts that were compared, each with the result.
         promised: the promise in one line, the guarantee, and the law.
     """
     consistent = {"release": str(release), "statement": "consistent", **compared, "signature": signature}
@@ -120,7 +120,7 @@ def _report(
 def _of_table(
     release: Path, facts: Mapping[str, Any], stated: Facts, path: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """What was found of a table."""
+    """The findings on a table."""
     compared = {"format": facts["format"], "table": "unchanged", "sha256": facts["table"]["sha256"]}
     promised = stated.line, stated.guarantee, stated.drawn
     return _report(release, compared, _signature(path, public_key), promised, stated.on_trust)
@@ -129,7 +129,7 @@ def _of_table(
 def _of_withheld(
     table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path | None, public_key: Path | None
 ) -> dict[str, Any]:
-    """What was found of a table with withheld cells, beside the whole release where it is at hand."""
+    """The findings on a table with withheld cells, beside the whole release where it is at hand."""
     whole = None if of is None else read_release(of)
     if whole is not None and not isinstance(whole, Answer):
         raise OutOfRange("withheld cells are compared with a release", came=type(whole).__name__, where="--release")
@@ -146,7 +146,7 @@ def _of_withheld(
 def _of_clean(
     table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """What was found of a clean table, whose certificate proves how near it is to its release."""
+    """The findings on a clean table, whose certificate proves how near it is to its release."""
     document = read_json(of, "a release must")
     clean = check_clean(facts, files.read(spelled), document)
     # Of several tables that are as near the choice could tell something: no certificate shows what it was made by.
@@ -163,7 +163,7 @@ def _of_clean(
 
 
 def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
-    """What was found of a release in two stages."""
+    """The findings on a release in two stages."""
     document = read_json(release, "a release must")
     detailed = check_detailed(document)
     rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
@@ -175,7 +175,7 @@ def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
 
 
 def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
-    """What was found of a release by a plan."""
+    """The findings on a release by a plan."""
     document = read_json(release, "a release must")
     whole = NoisySums.of_facts(document)
     compared = {"format": document["format"], "sums": "unchanged", "sha256": document["measured"]["sha256"]}
@@ -192,7 +192,7 @@ def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
 
 
 def _of_keys(document: Path, public_key: Path | None) -> dict[str, Any]:
-    """What was found of a list of keys that is written as one document, with its statement."""
+    """The findings on a list of keys that is written as one document, with its statement."""
     facts = read_json(document, "a release must")
     stated = stated_release(facts)
     promised, signature = (stated.line, stated.guarantee, stated.drawn), _signature(document, public_key)

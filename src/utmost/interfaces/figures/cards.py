@@ -41,7 +41,7 @@ def card(value: Any) -> str:
 
 
 def kind_of(value: Any, table: dict[str, Any]) -> Any:
-    """What a table has for the type of a value, or for the nearest type above it; names of types are unique here."""
+    """The entry of a table for a value's type, or for the nearest type above it; names of types are unique here."""
     ours = (kind for kind in type(value).__mro__ if kind.__module__.startswith("utmost."))
     return next((table[kind.__name__] for kind in ours if kind.__name__ in table), None)
 
@@ -53,7 +53,7 @@ def one_line_of(value: Any) -> str:
 
 
 def _named(value: Any) -> tuple[str, list[str]]:
-    """What the text of a value names, a row each; of one that words its own text, that line."""
+    """The rows that the text of a value names; of one that words its own text, that line."""
     kind: Any = type(value)
     if kind.__repr__ is not Display.__repr__:
         return one_line_of(value), []

@@ -113,7 +113,7 @@ class Axes:
 
     Args:
         xs, ys: the ends of each axis.
-        names: what the axes are of.
+        names: Names of the axes.
         log_x, log_y: whether an axis is logarithmic; then its ends are positive.
     """
 
@@ -130,11 +130,11 @@ class Axes:
         self._xs, self._ys, self._names, self._logs, self.tall = xs, ys, names, (log_x, log_y), tall
 
     def x(self, value: float) -> float:
-        """From the left."""
+        """The place of a number, from the left."""
         return _LEFT + _share(value, self._xs, self._logs[0]) * (_WIDE - _LEFT - _RIGHT)
 
     def y(self, value: float) -> float:
-        """From the top."""
+        """The place of a number, from the top."""
         return self.tall - _BOTTOM - _share(value, self._ys, self._logs[1]) * (self.tall - _TOP - _BOTTOM)
 
     def drawn(self) -> list[Svg]:
@@ -266,10 +266,10 @@ def heat_map(
     """Shaded cells, the larger the darker; the number on pointing, and in the cell where there is room.
 
     Args:
-        title: in words.
-        matrix: of cells; of rows and columns with these names.
-        rows, names: of the rows and of the columns.
-        bound: for each two neighbouring rows how each entry is bound to the one below: "down", "up", "slack" or "zero".
+        title: Title in words.
+        matrix: Matrix of cells; of rows and columns with these names.
+        rows, names: Names of the rows and of the columns.
+        bound: Relation of each entry to the one below, for each two neighbouring rows: "down", "up", "slack" or "zero".
     """
     n, m = len(matrix), len(matrix[0])
     top = max((float(cell) for line in matrix for cell in line if isfinite(float(cell))), default=0.0) or 1.0

@@ -164,7 +164,7 @@ def social_graph(file: BinaryIO, kind: str, edges: Edges, owner: str, title: str
 
     Args:
         edges: the network.
-        owner: whose value is shared.
+        owner: Node whose value is shared.
         title: above the picture.
         named: further members whose names are written out. In a large network only those and the coalition are named.
     """

@@ -21,7 +21,7 @@ def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "", page_o
         optimum: a design for places; see `utmost.spaces.places`.
         place: the label of the place, drawn in red; the likeliest one if left out.
         caption: a line below the maps.
-        page_of: what makes a figure of a width and a height with its panels.
+        page_of: Function that makes a figure of a width and a height with its panels.
 
     Raises:
         OutOfRange: for what is no place of the design.
@@ -50,7 +50,7 @@ def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.fl
         shares: (n,) of every place; the area of a disc is in proportion to it.
         positions: (n, 2) latitudes and longitudes, where a degree east is drawn as long as it is at their middle; or
             northings and eastings.
-        places: whose labels are written beside the twenty largest shares.
+        places: Places whose labels are written beside the twenty largest shares.
         row: the place to draw in red.
     """
     in_degrees = places.geography.in_degrees

@@ -13,11 +13,11 @@ def loss_figure(curve: LossCurve, file: BinaryIO, path: Path, *, unit: str | Non
     """Draw the loss at each level, and pale what is proven of the levels between: it lies inside the steps.
 
     Args:
-        curve: what `loss_curve` gives.
+        curve: Curve of `loss_curve`.
         file: open for writing.
         path: ends in .svg, .png or .pdf.
         unit: the unit of distance that the levels are for.
-        loss: what a wrong answer costs.
+        loss: Cost of a wrong answer.
     """
     check_format(path)
     levels = np.array([level.epsilon_float for level in curve.levels])

@@ -25,9 +25,9 @@ def papers_page(papers: Sequence[Paper], comparisons: Found, pictures: Pictures,
     """The whole report as one HTML document, which asks no other file or host for anything.
 
     Args:
-        papers: in their order.
-        comparisons: for each its comparisons.
-        pictures: for each its pictures; may be empty.
+        papers: Papers in their order.
+        comparisons: Comparisons of each paper.
+        pictures: Pictures of each paper; may be empty.
         at_length: whether what takes minutes was computed, too.
 
     >>> from utmost.interfaces.papers.contents import GENG
@@ -93,7 +93,7 @@ def _legend() -> str:
 
 
 def _missing(papers: Iterable[Paper], comparisons: Found) -> str:
-    """What has no row, which should be nothing, and what can have none."""
+    """Results without a row, which should be none, and those that can have none."""
     rows = [
         [_named(paper), escape(name), "no row"] for paper in papers for name in paper.missing(comparisons[paper.name])
     ]

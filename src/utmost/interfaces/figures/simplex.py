@@ -33,8 +33,8 @@ class Region:
 
     Attributes:
         corners: (3, k), one belief in each column, in any order.
-        name: what the legend says.
-        colour: for its edge; its inside is a tint of it.
+        name: Name in the legend.
+        colour: Colour of its edge; its inside is a tint of it.
     """
 
     corners: Any
@@ -48,9 +48,9 @@ class PosteriorPoints:
 
     Attributes:
         beliefs: (3, m), one in each column.
-        name: what the legend says.
+        name: Name in the legend.
         weights: (m,) areas of the points, written beside them; None for small points of one size.
-        colour: for the points.
+        colour: Colour of the points.
         joined: draw the hull of the points, inside which every mechanism that this one can be turned into lies.
     """
 
@@ -67,8 +67,8 @@ class Panel:
 
     Attributes:
         title: above the triangle.
-        regions: see `Region`.
-        points: see `Points`.
+        regions: A list of `Region`.
+        points: A list of `Points`.
         prior: (3,), or None for no cross.
     """
 
@@ -197,7 +197,7 @@ class Solid:
 
     Attributes:
         corners: (4, N), one belief in each column.
-        faces: for each face, the numbers of its corners, in any order.
+        faces: Numbers of the corners of each face, in any order.
     """
 
     corners: Array
@@ -208,7 +208,7 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
     """Draw the simplex on four secrets as a tetrahedron, a solid in it, and some posteriors with their hull.
 
     Args:
-        axes: of matplotlib.
+        axes: Axes of matplotlib.
         solid: the region.
         marked: (4, m) posteriors and their (m,) weights.
         labels: the names of the secrets.

@@ -44,10 +44,10 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") 
     The posteriors of the kernel that leaks most are marked.
 
     Args:
-        ptype: on three or four secrets.
+        ptype: Privacy type on three or four secrets.
         file: open for writing.
         path: ends in .svg, .png or .pdf.
-        name: of the space, for the title.
+        name: Name of the space, for the title.
 
     Raises:
         OutOfRange: for another number of secrets, and for another ending.
@@ -112,7 +112,7 @@ def hyper_figure(
     The region is that of the prior: a vertex v of the type, as a posterior of the uniform prior, becomes p v / sum p v.
 
     Args:
-        channels: by title; each with three secrets.
+        channels: Channels by title; each with three secrets.
         prior: (3,).
         space: three secrets, or None for no region.
         file: open for writing.

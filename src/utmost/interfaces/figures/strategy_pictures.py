@@ -23,7 +23,7 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
     """Draw the standard deviation of each wanted part, a row a part, a mark for each strategy; the axis is logarithmic.
 
     Args:
-        choices: what `Strategy.alternatives` gives.
+        choices: Result of `Strategy.alternatives`.
         file: open for writing.
         path: ends in .svg, .png or .pdf.
         title: above the picture.
@@ -62,7 +62,7 @@ def clean_figure(
 
     Args:
         released: a release that determines its cells.
-        family: with 100 groups at most.
+        family: Family with 100 groups at most.
         file: open for writing.
         path: ends in .svg, .png or .pdf.
         truth: the true sums, drawn too, for data that are public anyway; (groups,).

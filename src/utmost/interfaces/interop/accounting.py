@@ -34,7 +34,7 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
     several are joined, at their largest loss. What comes out errs upwards, up to the rounding of float64.
 
     Args:
-        law: of one cell, at its share of the level.
+        law: Distribution of the noise of one cell, at its share of the level.
         cells: how many cells one individual changes; their losses are composed.
         discretization: losses are rounded up to multiples of it.
 
@@ -142,7 +142,7 @@ def dp_event(law: Law, cells: int = 1) -> Any:
     listed one by one: an event that repeats itself, ``SelfComposedDpEvent``, dp-accounting 0.6 counts once here.
 
     Args:
-        law: of one cell, at its share of the level.
+        law: Distribution of the noise of one cell, at its share of the level.
         cells: how many cells one individual changes, up to 10^5.
 
     Raises:

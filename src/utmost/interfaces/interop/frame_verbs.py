@@ -25,7 +25,7 @@ _NAME = "utmost"
 
 
 class FrameVerbs:
-    """What ``frame.utmost`` is: the frame, with the verbs that take a table first.
+    """The frame behind ``frame.utmost``, with the verbs that take a table first.
 
     >>> from utmost import Unit
     >>> import pandas as pd
@@ -53,7 +53,7 @@ class FrameVerbs:
         """Release columns of the frame, see `utmost.release`.
 
         Args:
-            promise: what is promised of it.
+            promise: Promise about the frame.
             epsilon, alpha: the level, one of the two.
 
         Raises:
@@ -74,7 +74,7 @@ class FrameVerbs:
         """Count the events that are the frame's rows over a declared domain, see `utmost.count_table`.
 
         Args:
-            domain, counting, measure, by, spelling, outside: as for `utmost.count_table`.
+            domain, counting, measure, by, spelling, outside: See `utmost.count_table`.
 
         Raises:
             As `utmost.count_table`.

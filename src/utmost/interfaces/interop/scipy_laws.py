@@ -30,7 +30,7 @@ def scipy_law(law: Law) -> Any:
 
 
 class _OfLaw:
-    """What both kinds of distribution take from the law; each asks for the mass or the density alone."""
+    """The part of the law that both kinds of distribution take; each asks for the mass or the density alone."""
 
     law: Any  # a `Law`, on the integers with `pmf` or on the reals with `pdf`
 

@@ -8,7 +8,7 @@ EQUAL, CORRECTED, EXTENDED, DIFFERS = "equal", "corrected", "extended", "DIFFERS
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a paper prints at a place, what was found, and how the two agree.
+    """One printed result of a paper, the value that was found, and how the two agree.
 
     Attributes:
         verdict: "equal" to what is printed; "corrected" where the print is wrong and the value found is the known right
@@ -24,7 +24,7 @@ class Comparison:
 
 
 def equal(place: str, what: str, printed: Any, computed: Any, *, shown: tuple[str, str] | None = None) -> Comparison:
-    """What is printed, against what was found; ``shown`` is how the two are written where they are long."""
+    """The printed value against the found one; ``shown`` is how the two are written where they are long."""
     paper, here = shown or (str(printed), str(computed))
     return Comparison(place, what, paper, here, EQUAL if printed == computed else DIFFERS)
 

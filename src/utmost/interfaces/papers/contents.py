@@ -1,4 +1,4 @@
-"""What the four papers number: every theorem, lemma, figure, table and algorithm, so that none goes without a row.
+"""The numbered results of the four papers: every theorem, lemma, figure, table and algorithm has its row.
 
 A result that says nothing which could be tested is listed with that reason; one that says again what another says,
 with the other's name.
@@ -25,7 +25,7 @@ class Paper:
 
     Attributes:
         name: how the command calls it.
-        authors, year, title: of the paper.
+        authors, year, title: Description of the paper.
         results: the names of its numbered results, in its order.
         again: results that say what another one says, with the name under which that has its rows.
         untestable: results that say nothing testable, with the reason.

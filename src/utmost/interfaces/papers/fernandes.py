@@ -42,7 +42,7 @@ class TypeRow:
 
     Attributes:
         table: its number.
-        name: what the row is about.
+        name: Name of the row.
         space: the secrets.
         vertices, kernels: their numbers.
         capacities: multiplicative and additive, to two digits.

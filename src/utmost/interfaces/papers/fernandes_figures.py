@@ -146,7 +146,7 @@ def uniform_mixture(columns: list[Array]) -> Channel:
 
 
 def claim(place: str, what: str, holds: bool) -> Comparison:
-    """What the paper says, and whether it is so."""
+    """The paper's statement, and whether it is so."""
     return equal(place, what, True, holds, shown=("yes", "yes" if holds else "no"))
 
 

@@ -29,10 +29,10 @@ def least_in_class(
     Args:
         D: the sensitivity, in integers or cells.
         cost: absolute or squared.
-        alpha: of the level.
+        alpha: Level as exp(-epsilon).
         within: all even laws; those that fall; of these, those with v_(k+D) = alpha v_k; of these, those with
             v_(D-1) = alpha v_0.
-        numbers: what v is.
+        numbers: Values of v.
 
     >>> from utmost.noise import DiscreteStaircase
     >>> least = DiscreteStaircase(alpha="1/2", sensitivity=2).moment(1)

@@ -218,7 +218,7 @@ def _falling_periods() -> list[Densities]:
 
 
 def weights(i: int, cost: costs.Moment) -> list[Fraction]:
-    """What density 1 on cell k of the first period costs, with all that repeats it, in cells to the power."""
+    """The cost of density 1 on cell k of the first period, with all that repeats it, in cells to the power."""
     return [cost_of_cells(k, i, cost, ALPHA, "reals") for k in range(i)]
 
 

@@ -68,7 +68,7 @@ def applications() -> Iterator[Comparison]:
 
 
 def corollary_13() -> Iterator[Comparison]:
-    """What is done with the responses costs nothing."""
+    """Post-processing of the responses costs nothing."""
     transition = between_levels(3, level(alpha=F(1, 2)), level(alpha=F(1, 4))).matrix
     factor = " / ".join(" ".join(map(str, row)) for row in transition.tolist())
     known = "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"
@@ -215,7 +215,7 @@ def conjecture() -> Iterator[Comparison]:
 
 
 def _clamped_pair(a1: Fraction, a2: Fraction) -> list[list[Fraction]]:
-    """For each count in 0..2 the joint law of its two responses, both clamped to 0..2."""
+    """The joint law of the two responses to each count in 0..2, both clamped to 0..2."""
     loose = geometric_channel(3, alpha=a2).matrix
     transition = between_levels(3, level(alpha=a1), level(alpha=a2)).matrix
     return [[loose[u, z] * transition[z, y] for z in range(3) for y in range(3)] for u in range(3)]

@@ -58,7 +58,7 @@ def application(service: Service, settings: Settings | None = None) -> Guards:
     """The application of a service, guards and all.
 
     Args:
-        service: whose door it is; the caller closes it.
+        service: Service to open to callers; whoever made it closes it.
         settings: limits, and an OpenID provider if there is one.
     """
     settings = Settings() if settings is None else settings

@@ -43,18 +43,18 @@ class Proposal(JsonRecord):
     """Something to be said by the ledger.
 
     Attributes:
-        name: of the proposal.
+        name: Name of the proposal.
         verb: "publish" or "relax".
-        release, version, level: what is to be said; the version as the ledger will count it.
-        digest, size: of the proposed request as JSON, see `request_text`: the SHA-256, and how many characters.
-        reason: why, in the proposer's words.
+        release, version, level: Release, version of the data, as the ledger will count it, and level.
+        digest, size: SHA-256 of the proposed request as JSON, and its number of characters, see `request_text`.
+        reason: Reason in the proposer's words.
         proposer: the owner of the token that proposed it.
-        made: when, in seconds since 1970.
+        made: Time of the proposal, in seconds since 1970.
         state: "proposed", "approved", "refused", or "withdrawn" by its proposer.
-        decided_by, decided: by whom and when, once it is decided.
-        decision_reason: why it was decided so; a refusal says it.
+        decided_by, decided: Person and time of the decision, once there is one.
+        decision_reason: Reason of the decision; a refusal has one.
         anyone: whether any curator may use the approval, and not its proposer alone.
-        also: by what else the proposer is known as a person, see `Token.person`.
+        also: Other names by which the proposer is known as a person, see `Token.person`.
         number: its place among all proposals.
     """
 

@@ -1,4 +1,4 @@
-"""What auditors and admins ask of a service: budgets, history, verification, receipts, and who did what."""
+"""The questions of auditors and admins to a service: budgets, history, verification, receipts, and the trail."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,8 +23,8 @@ class Audit:
     """The ledger's own accounts, each for a token.
 
     Args:
-        context: what all verbs share.
-        ledger: whose accounts they are.
+        context: Records, names and time of the service.
+        ledger: Ledger that is audited.
     """
 
     __slots__ = ("_context", "_ledger")
@@ -85,7 +85,7 @@ class Audit:
         return lines_of(self._context.records)
 
     def check_trail(self, token: Token) -> int:
-        """How many lines the trail has, each of which follows from those before it.
+        """The number of lines of the trail, each of which follows from those before it.
 
         Raises:
             LedgerDamaged: naming the first that does not.
@@ -121,7 +121,7 @@ class Audit:
             raise OutOfRange(error.required, where="receipt") from None
 
     def trail(self, token: Token, after: str = "", most: int = 1000) -> list[tuple[str, dict[str, Any]]]:
-        """What was done through the service, oldest first: who, when, what; no value."""
+        """The trail of the service, oldest first: who, when, what; no value."""
         token.check("trail")
         return self._context.records.read(lambda store: store.all("trail", after, most))
 

@@ -40,9 +40,9 @@ def served(service: Service, settings: Settings | None = None, port: int = 0) ->
     """Serve while the block runs; its address.
 
     Args:
-        service: what to serve; the caller closes its ledger.
+        service: Service to run; the caller closes its ledger.
         settings: limits.
-        port: on which port of 127.0.0.1; a free one if left out.
+        port: Port of 127.0.0.1; a free one if left out.
 
     Raises:
         LedgerUnavailable: where the server does not start.

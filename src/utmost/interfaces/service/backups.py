@@ -23,11 +23,11 @@ LEDGER, _PATIENCE = "ledger.db", 60.0
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a backup held when it was put back: how many of each, all of them sound.
+    """The content of a backup when it was put back: numbers of things that were found sound.
 
     Attributes:
-        events, responses: of the ledger.
-        records, trail: of the service: documents, and lines of its trail.
+        events, responses: Numbers of events and responses of the ledger.
+        records, trail: Numbers of documents of the service, and of lines of its trail.
     """
 
     events: int
@@ -40,8 +40,8 @@ def back_up(service: Service, folder: Path, *, key: str | None = None) -> Restor
     """Copy a service, which may be serving, into a new folder, and rehearse putting it back.
 
     Args:
-        service: to be copied.
-        folder: which must not be there.
+        service: Service to be copied.
+        folder: Folder to make; it must not be there.
         key: the path of the ledger's key; None for where the environment says.
 
     Raises:
@@ -65,8 +65,8 @@ def put_back(folder: Path, place: str, *, key: str | None = None, witness: str |
     The ledger is in quarantine until it is resumed; tokens revoked since the backup are valid again.
 
     Args:
-        folder: that `back_up` made.
-        place, key, witness: as for `Ledger.restore`.
+        folder: Folder that `back_up` made.
+        place, key, witness: Arguments as for `Ledger.restore`.
 
     Raises:
         OutOfRange: where there is no backup, or there is a ledger already.

@@ -36,8 +36,8 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
     """A ledger behind a service.
 
     Args:
-        url: of the service: https, or http on this machine.
-        token: what a bearer presents: ``utmost_...``.
+        url: Address of the service: https, or http on this machine.
+        token: Token that its bearer presents: ``utmost_...``.
         timeout: seconds to wait for an answer.
         transport: one of httpx, for tests.
 
@@ -80,7 +80,7 @@ class RemoteLedger:
         self._client = client
 
     def me(self) -> dict[str, Any]:
-        """What the token allows: its role, releases and levels, and when it expires, in seconds since 1970."""
+        """The token's role, releases and levels, and when it expires, in seconds since 1970."""
         return self._get("/v1/me")
 
     @property
@@ -135,7 +135,7 @@ class RemoteLedger:
         alpha: Number | None = None,
         version: int | None = None,
     ) -> dict[str, Any]:
-        """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
+        """The statement of a release at a level, as `Ledger.statement`; of a plan, the document."""
         return self.view(name, epsilon=self._only_level(name, epsilon, alpha, version), version=version).statement
 
     def _only_level(self, name: str, epsilon: Any, alpha: Any, version: int | None) -> Level:
@@ -216,7 +216,7 @@ class RemoteLedger:
         return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
-        """What waits for the bearer: proposals to decide, and tables to bring; longest first."""
+        """Proposals to decide and tables to bring, for the bearer of the token; longest waiting first."""
         return self._listed("/v1/waiting")
 
     def decide(self, proposal: str, state: str, reason: str = "") -> dict[str, Any]:
@@ -267,7 +267,7 @@ class RemoteLedger:
         """The release at another level, with the table at hand, as `Ledger.relax`.
 
         Args:
-            proposal: as for `publish`.
+            proposal: Name of the approved proposal, as for `publish`.
         """
         body = {"level": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
@@ -284,7 +284,7 @@ class RemoteLedger:
         """Publish several tables in one transaction, as `Ledger.publish_measures`.
 
         Args:
-            requests, tables: as for `Ledger.publish_measures`.
+            requests, tables: Arguments as for `Ledger.publish_measures`.
             request: Name under which the same call may be made again.
             proposals: Approved proposals by the name of the release, where the service asks for them.
         """
@@ -303,7 +303,7 @@ class RemoteLedger:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`.
 
         Args:
-            proposals: as for `publish_measures`.
+            proposals: Approved proposals, as for `publish_measures`.
         """
         _, levels = levels_of_tables(tables, shared, epsilon, alpha)
         bodies = [_sent(AnswerRequest(name, at)) for name, at in levels.items()]
@@ -351,7 +351,7 @@ class RemoteLedger:
         return self._listed(path)
 
     def status(self) -> dict[str, Any]:
-        """What the datasets have spent, and whether anything new may be said."""
+        """The spending of each dataset, and whether anything new may be answered."""
         return self._get("/v1/status")
 
     def verify(self) -> dict[str, Any]:
@@ -368,7 +368,7 @@ class RemoteLedger:
         self._post("/v1/receipt/check", None, {"receipt": receipt})
 
     def trail(self, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
-        """Who did what through the service, oldest first, after the entry of a name; all, or at most so many."""
+        """The trail of the service, oldest first, after the entry of a name; all of it, or at most so many lines."""
         return self._listed("/v1/trail", after, most)
 
     def export_trail(self, path: Path | str) -> int:
@@ -403,10 +403,10 @@ class RemoteLedger:
         """Make a token; ``bearer`` in the answer is what it is presented by, and is said this once.
 
         Args:
-            owner: whose it is.
+            owner: Person whose token it is.
             role: "recipient", "curator", "approver", "auditor" or "admin".
             grants: the releases it is for, each up to a level, or None for any; all of them where it is left out.
-            days: for how long, at most 366.
+            days: Number of days that it is valid, at most 366.
             subject: whom an OpenID provider vouches for, instead of a secret.
         """
         levels = {"*": None} if grants is None else grants

@@ -39,8 +39,8 @@ class Notices:
     """A thread that says what waits to a webhook, or by mail.
 
     Args:
-        service: whose records say what waits.
-        settings: where notices go.
+        service: Service whose records say who is waited for.
+        settings: Settings that say where notices go.
     """
 
     def __init__(self, service: Service, settings: Settings) -> None:

@@ -26,7 +26,7 @@ from utmost.interfaces.service.service_context import ServiceContext
 
 _KIND = "waiting"
 MOST_WAITING = 1000
-"""How many of what waits, for whomever, are looked at for the page that lists them."""
+"""The number of waiting things, for whomever, that are looked at for the page that lists them."""
 
 _MOST_COUNTED = 100
 
@@ -38,13 +38,13 @@ class Waiting(JsonRecord):
     """Something that waits for somebody.
 
     Attributes:
-        name: of the proposal.
-        verb: what it waits for: "decide proposals", or "publish", for the table of what was approved.
-        release, version, level: what it is about.
-        asker: who proposed it.
-        made: since when, in seconds since 1970.
+        name: Name of the proposal.
+        verb: Action it waits for: "decide proposals", or "publish", for the table of what was approved.
+        release, version, level: Release, version and level of the proposal.
+        asker: Person who proposed it.
+        made: Time since which it waits, in seconds since 1970.
         anyone: whether any curator may bring the table, and not the asker alone.
-        also: by what else the asker is known as a person, see `Token.person`.
+        also: Other names by which the asker is known as a person, see `Token.person`.
     """
 
     READ: ClassVar = {"level": level_from_text, "also": tuple}
@@ -98,10 +98,10 @@ def _note(store: RecordTransaction, name: str, waiting: Waiting | str | bool | N
 
 
 class PendingQueue:
-    """What waits, for each token.
+    """The things that wait, for each token.
 
     Args:
-        context: what all verbs share.
+        context: Records, names and time of the service.
     """
 
     __slots__ = ("_context",)
@@ -110,7 +110,7 @@ class PendingQueue:
         self._context = context
 
     def all(self, token: Token) -> list[Waiting]:
-        """What waits for whoever holds a token, longest first: of the first thousand that wait for anybody.
+        """The things that wait for whoever holds a token, longest first: of the first thousand that wait for anybody.
 
         Cost: reads a thousand short records at most, and all tokens where any of those may be for this one.
         """
@@ -121,12 +121,12 @@ class PendingQueue:
         return self._context.records.read(lambda store: waits(store, name))
 
     def count(self, token: Token) -> str:
-        """How much waits, for the menu of every page: of the first hundred, with a sign where there are more."""
+        """The number of waiting things, for the menu of every page: of the first hundred, with a sign for more."""
         mine, is_all = self._first(token, _MOST_COUNTED)
         return f"{len(mine)}{'' if is_all else '+'}" if mine or not is_all else ""
 
     def _first(self, token: Token, most: int) -> tuple[list[Waiting], bool]:
-        """What waits for a token, among so many that wait for anybody; and whether those are all."""
+        """The things that wait for a token, among so many that wait for anybody; and whether those are all."""
         if not token.may_ever(TABLE):
             token.check_role(DECISION)
 

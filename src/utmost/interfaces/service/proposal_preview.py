@@ -1,4 +1,4 @@
-"""What a publication or an approval would do: error bars, the budget before and after, and what is unusual."""
+"""The outcome of a publication or an approval before it is made: margins, budget before and after, and warnings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,13 +21,13 @@ _NOT_SHOWN = "Your token is for none of the releases that spend this dataset: it
 
 @dataclass(frozen=True, slots=True)
 class ProposalPreview:
-    """What a proposal would come to, worked out from public facts.
+    """The outcome of a proposal, worked out from public facts.
 
     Attributes:
-        bars: what is released, and the 95 % error bar that it would have; of many families the dozen with the longest.
+        bars: Released columns or tables, each with its margin at 95 %; of many tables the dozen with the largest.
         before, after: the dataset's budget; None where it may not spend so much.
-        problem: why the proposal could not be carried out; empty where it could.
-        warnings: what is unusual about it.
+        problem: Reason why the proposal could not be carried out; empty where it could.
+        warnings: Warnings of anything unusual.
     """
 
     bars: tuple[tuple[str, int | float], ...] = ()
@@ -91,7 +91,7 @@ def ladder(
     """The outcome of a request at its level and around it: a quarter, half, twice and four times as much.
 
     Args:
-        ledger, request, may_know, sees_all: as for `preview`.
+        ledger, request, may_know, sees_all: Arguments as for `preview`.
 
     Cost: five previews, of which none is begun after two seconds.
     """

@@ -38,13 +38,13 @@ _LONGEST_REASON, _A_PAGE = 1000, 1000
 _PUBLICATION, _LISTED, _PROPOSER = "publication", "proposals", "proposer"
 
 MOST_WAITING_OF_ONE = 50
-"""How many proposals of one person wait for a decision at most."""
+"""The largest number of proposals of one person that wait for a decision."""
 
 MOST_CHARACTERS_OF_ONE = 4 << 20
-"""How many characters those requests have together at most."""
+"""The largest number of characters of those requests together."""
 
 MOST_A_DAY = 500
-"""How many proposals one person makes within a day at most."""
+"""The largest number of proposals that one person makes within a day."""
 
 
 def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
@@ -75,11 +75,11 @@ def note_apart(store: RecordTransaction, token: Token, request: PublishRequest) 
 
 
 class Proposals:
-    """What a second person must confirm.
+    """Proposals: publications and relaxations that a second person must confirm.
 
     Args:
-        context: what all verbs share.
-        ledger: that something is to be said by.
+        context: Records, names and time of the service.
+        ledger: Ledger of the releases.
         required: whether anything must be confirmed at all.
     """
 
@@ -218,7 +218,7 @@ class Proposals:
         """Approve or refuse a proposal; to decide the same again changes nothing.
 
         Args:
-            reason: why; a refusal must say it to the proposer. At most 1 000 characters.
+            reason: Reason; a refusal must give one to the proposer. At most 1 000 characters.
 
         Raises:
             Unsupported: for the approval of what nobody is shown whole: a request that is too long or unreadable, and
@@ -320,7 +320,7 @@ class Proposals:
         """Check that all that is new is approved, and write down who publishes or relaxes, in one write.
 
         Args:
-            requests, proposals: as for `check`.
+            requests, proposals: Arguments as for `check`.
             new: The requests that are not answered yet: the others need no approval.
         """
         verb = verb_of(requests[0])

@@ -12,7 +12,7 @@ from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 
 LONGEST_REQUEST = 1 << 19
-"""How many characters a proposed request has at most, as JSON: as many as a page shows whole. What it does not show
+"""The largest number of characters of a proposed request as JSON: so many a page shows whole. What it does not show
 whole, nobody can approve."""
 
 

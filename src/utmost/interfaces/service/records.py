@@ -1,4 +1,4 @@
-"""What a service keeps beside its ledger: tokens, proposals, and what was done, each a sealed document.
+"""The records of a service beside its ledger: tokens, proposals, and the trail, each a sealed document.
 
 A document is JSON under a kind and a name, sealed and filled up to 512 bytes, or to twice as much so often as it takes,
 with a MAC over all three: whoever has the database without the ledger's key reads no owner, no reason and no term, and
@@ -52,7 +52,7 @@ class RecordTransaction:
     """The documents of a service inside one transaction.
 
     Attributes:
-        told: what the outside is to be told once all of it is durable, see `Records.told`.
+        told: Words for the outside, once all of it is durable, see `Records.told`.
     """
 
     __slots__ = ("_key", "_table", "told")
@@ -82,7 +82,7 @@ class RecordTransaction:
         return [(name, self._read(kind, name, body, mac)) for name, body, mac in rows]
 
     def count(self, kind: str) -> int:
-        """How many documents of a kind there are."""
+        """The number of documents of a kind."""
         return int(self._table.ask(f"SELECT count(*) FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])
 
     def hidden(self, *parts: str | int) -> str:
@@ -137,12 +137,12 @@ class Records:
     """The documents of a service, under a key, in a database.
 
     Args:
-        store: of the ledger, beside which they lie.
+        store: Store of the ledger, beside which they lie.
         key: 32 bytes that nothing else is keyed by.
-        timeout: how many seconds to wait for other writers of a file.
+        timeout: Seconds to wait for other writers of a file.
 
     Attributes:
-        told: what is called with each word that a transaction leaves in `RecordTransaction.told`, after it.
+        told: Function that is called with each word that a transaction leaves in `RecordTransaction.told`, after it.
     """
 
     __slots__ = ("_key", "_path", "_store", "_timeout", "told")
@@ -189,7 +189,7 @@ class Records:
         other._transact(work, write=True)
 
     def check(self) -> int:
-        """How many records there are, each of which is opened.
+        """The number of records, each of which is opened.
 
         Raises:
             LedgerDamaged: naming one that this service did not write.

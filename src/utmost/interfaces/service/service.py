@@ -15,7 +15,7 @@ from utmost.interfaces.service.token_releases import Releases
 from utmost.publish.ledger.ledger import Ledger
 
 PURPOSE = "service records"
-"""What the key of the records is derived for, see `Ledger.beside`."""
+"""The purpose for which the key of the records is derived, see `Ledger.beside`."""
 
 
 class Service:
@@ -24,9 +24,9 @@ class Service:
     Every verb checks its token first, and answers one who may not alike, whether or not the thing asked for is there.
 
     Args:
-        ledger: that this is a door to.
+        ledger: Ledger that the service opens to others.
         approvals: whether a second person must confirm what cannot be undone.
-        most_levels: how many new levels of a release a recipient may ask for.
+        most_levels: Number of new levels of a release that a recipient may have made.
         clock: seconds since 1970.
 
     Attributes:

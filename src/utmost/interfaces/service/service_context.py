@@ -29,10 +29,10 @@ ANY = "any"
 
 
 class ServiceContext:
-    """What all verbs share: the records, a key for names, and the time.
+    """The state that all verbs share: the records, a key for names, and the time.
 
     Args:
-        records: what the service keeps.
+        records: Records of the service.
         key: 32 bytes, by which names are derived.
         clock: seconds since 1970.
     """

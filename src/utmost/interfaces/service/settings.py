@@ -1,4 +1,4 @@
-"""How a service is run: by a file of settings, the environment, which its workers share, and the command line."""
+"""The settings of a service: a file, the environment, which its workers share, and the command line."""
 
 import os
 import tomllib
@@ -20,9 +20,9 @@ class Settings:
 
     Attributes:
         ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks.
-        key_file: where its key is; empty for where the environment says, and for the usual place.
+        key_file: Path of the key file; if empty that of the environment, else the usual place.
         witness: the path of its witness file; empty for the usual place.
-        host, port: where to listen.
+        host, port: Address and port to listen at.
         workers: processes that answer; more than one needs PostgreSQL.
         demo: whether a new ledger gets an example of public data.
         approvals: whether a second person must confirm what cannot be undone.
@@ -31,18 +31,18 @@ class Settings:
         rate: requests a second for each token, and for each address that sends none that is valid.
         burst: requests that may come at once.
         patience: seconds within which the body of a request must come.
-        most_levels: how many new levels of a release a recipient may ask for.
+        most_levels: Number of new levels of a release that a recipient may have made.
         behind_proxy: whether to believe the headers by which a proxy names the client.
         oidc_issuer: an OpenID provider; empty for none.
         oidc_audience: its name for this service in the signed tokens that bearers present; empty where they cannot.
         oidc_client: its name for the pages of this service, where people sign in through it; empty where they cannot.
-        oidc_secret_file: where the secret of that client is; empty for a client without one.
-        oidc_scopes: what the pages ask the provider for, between spaces.
-        address: of this service, as browsers reach it: to it the provider sends people back.
-        session_hours: for how long a sign-in through the provider lasts.
+        oidc_secret_file: File of the secret of that client; empty for a client without one.
+        oidc_scopes: Scopes that the pages ask the provider for, between spaces.
+        address: Address of this service, as browsers reach it; the provider sends people back to it.
+        session_hours: Number of hours that a sign-in through the provider lasts.
         docs: whether the OpenAPI page is served.
-        webhook: where a notice is posted that something waits; empty for nowhere.
-        mail_to, mail_from: to whom such a notice is mailed, between commas, and by whom; empty for nobody.
+        webhook: Address to which a notice is posted when something waits; empty for none.
+        mail_to, mail_from: Receivers of such a notice, between commas, and its sender; empty for nobody.
         smtp: HOST or HOST:PORT of the mail server, with STARTTLS unless it is on this machine.
         smtp_user, smtp_password_file: as whom to sign in there, and where the password is; empty for no sign-in.
     """
@@ -118,7 +118,7 @@ class Settings:
 
         Args:
             environment: the variables, each ``UTMOST_SERVE_`` and the name of a setting.
-            file: of settings by name, as TOML; what it says goes before what is usual.
+            file: File of settings by name, as TOML; it goes before the usual values.
             options: settings that go before all others; None for those that are not given.
 
         >>> Settings.of_environment(Settings(rate=5.0, approvals=False).environment()) == Settings(

@@ -38,11 +38,11 @@ class View:
     """A release at a level, as a recipient gets it.
 
     Attributes:
-        release: which one.
-        level: at which level.
+        release: Release that is viewed.
+        level: Level of the view.
         table: the released values.
         margin: the distance within which a released value lies of the true one, with 95 % confidence.
-        remembered: what the ledger adds to its statement, without larger levels.
+        remembered: Facts that the ledger adds to its statement, without larger levels.
     """
 
     release: Published
@@ -88,10 +88,10 @@ class Releases:
     """The verbs of a ledger, each for a token.
 
     Args:
-        context: what all verbs share.
-        ledger: that this is a door to.
-        proposals: by which a second person confirms what cannot be undone.
-        most_levels: how many new levels of a release a recipient may ask for.
+        context: Records, names and time of the service.
+        ledger: Ledger of the releases.
+        proposals: Proposals, by which a second person confirms what cannot be undone.
+        most_levels: Number of new levels of a release that a recipient may have made.
     """
 
     __slots__ = ("_context", "_ledger", "_most_levels", "_proposals")

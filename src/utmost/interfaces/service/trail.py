@@ -61,7 +61,7 @@ def chained(before: str, name: str, line: Mapping[str, Any]) -> str:
 
 
 def check_lines(lines: Iterable[Mapping[str, Any]], before: str = "") -> tuple[int, str]:
-    """How many lines there are, and the last chain; each must follow from those before it.
+    """The number of lines, and the last chain; each line must follow from those before it.
 
     Args:
         lines: as the service exports them, each with its name, oldest first.

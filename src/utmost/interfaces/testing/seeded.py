@@ -56,7 +56,7 @@ class SeededRandomness(KeyedRandomness):
 def seeded_release(
     values: Any, law: Law, seed: int | str | bytes, *, method: Method | None = None, grid: Number | None = None
 ) -> Any:
-    """What `publish.releases.add_noise` does, with bits from a seed. It is not private: the seed takes the noise off.
+    """Draw as `publish.releases.add_noise` does, with bits from a seed. Not private: the seed takes the noise off.
 
     >>> from utmost.noise import Geometric
     >>> seeded_release([10, 20], Geometric(epsilon=1), seed=7).tolist() == seeded_release(
@@ -138,7 +138,7 @@ def seeded_ledger(
     """A `Ledger` with bits from a seed, and a key that everyone knows. It is not private.
 
     Args:
-        place, create, key, witness, sealed, derived, timeout: as for `Ledger.open`.
+        place, create, key, witness, sealed, derived, timeout: See `Ledger.open`.
         seed: an int, text or bytes.
 
     >>> from tempfile import TemporaryDirectory
@@ -174,7 +174,7 @@ def seeded_draw(
     shape: int | tuple[int, ...] = (),
     method: Method | None = None,
 ) -> Any:
-    """What `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed gives the secret away.
+    """Draw as `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed gives the secret away.
 
     >>> from utmost.channels import geometric_channel
     >>> one, other = (seeded_draw(geometric_channel(9, alpha="1/2"), 4, seed=7, shape=20) for _ in range(2))

@@ -22,7 +22,7 @@ class AddedCells:
 
     Attributes:
         cells: the numbers of the cells, ascending, each once.
-        sums: of each its sum, int64 or Python integers.
+        sums: Sum of each, int64 or Python integers.
     """
 
     cells: NDArray[np.int64]
@@ -60,10 +60,10 @@ class AddedCells:
     def by_part(
         self, shape: tuple[int, ...], parts: int, tables: int, numbered: NumberedCells | None = None
     ) -> list[NDArray[Any] | FewCells]:
-        """For each part, its cells, in an array where they can be laid out.
+        """The cells of each part, in an array where they can be laid out.
 
         Args:
-            shape: of the cells of a part.
+            shape: Shape of the cells of a part.
             parts: how many there are; a cell is numbered by its table, then its part, then its cell.
             tables: 1, or 2 for sums and counts together, which stand side by side.
             numbered: where the cells are more than numbers, which are which.

@@ -123,7 +123,7 @@ def least_hashed(
         pairs: distinct, ordered by person.
         most: how many are kept of one person, >= 1.
         names: each person's text, by code.
-        key, purpose: what the hash is of, beside the person and the number of the cell.
+        key, purpose: Input of the hash, beside the person and the number of the cell.
         runs: ascending numbers, each of pairs of one person, so many of which are kept; a person's when left out.
 
     Returns:
@@ -159,8 +159,8 @@ def least_in_runs(
     """Which marks are among the ``most`` least of their run; of equal marks the first ones are.
 
     Args:
-        marks: in runs, one behind the other.
-        starts, sizes: for each run, where it begins, and its length, above ``most``.
+        marks: Marks in runs, one behind the other.
+        starts, sizes: First place of each run, and its length, above ``most``.
 
     >>> marks = np.array([3, 1, 2, 5, 5, 5], dtype=np.uint64)
     >>> least_in_runs(marks, np.array([0, 3]), np.array([3, 3]), 2).tolist()
@@ -211,7 +211,7 @@ def pair_marks(secret: bytes, persons: Identifiers, counts: NDArray[np.int64], c
 
     Args:
         persons: texts; each has so many pairs as ``counts`` says, in a row.
-        cells: for each pair, the tag of its cell under the secret: of its number, or of its text.
+        cells: Tag of each pair's cell under the secret: of its number, or of its text.
 
     Cost: 10 to 23 ns a pair, and 320 ns a person, as measured; the tags of the cells, 3 to 12 ns each, come before.
     """

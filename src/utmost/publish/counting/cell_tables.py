@@ -37,7 +37,7 @@ def cells_table(
     Args:
         table: a dict of columns, a dataframe, or a table read from a file: a column for each axis, and one of counts.
         domain: the declared domain, or a mapping that `Domain.of_facts` reads.
-        unit: what one individual changes, over all cells.
+        unit: Unit of privacy, over all cells.
         counts: the column of counts; or, instead of it,
         nested: an axis of the domain and the columns that count its values: the first column counts the first value,
             each later one its value and all before it. ``{"outcome": ["admitted", "applicants"]}`` with
@@ -111,7 +111,7 @@ def _integers(adapter: TableAdapter, table: Any, name: str, spelling: Spelling) 
 def _differences(
     numbers: list[NDArray[Any]], columns: list[str], adapter: TableAdapter, table: Any
 ) -> list[NDArray[Any]]:
-    """What each nested column counts beyond the one before it."""
+    """The events that each nested column counts beyond the one before it."""
     differences = [numbers[0], *(after - before for before, after in pairwise(numbers))]
     for place, difference in enumerate(differences):
         short = np.flatnonzero(difference < 0)
@@ -129,7 +129,7 @@ def _differences(
 def _rows(
     adapter: TableAdapter, table: Any, domain: Domain, nested: int | None, spelling: Spelling
 ) -> NDArray[np.int64]:
-    """For each row, its cell, over all axes but a nested one."""
+    """The cell of each row, over all axes but a nested one."""
     cells: Any = 0
     for place, axis in enumerate(domain.axes):
         if place == nested:

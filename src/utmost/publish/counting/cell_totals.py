@@ -1,4 +1,4 @@
-"""What is kept of persons, added up by cell, as engines add it up: in Arrow batches, each with a cell at most once."""
+"""Kept parts of persons, added up by cell, as engines add them: in Arrow batches, each with a cell at most once."""
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -46,7 +46,7 @@ def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
     """The sum of each cell over all batches of cells and totals: int64, or Python integers where that could overflow.
 
     Args:
-        batches: in each of which no cell comes twice.
+        batches: Batches in each of which no cell comes twice.
         size: how many cells there are.
     """
     sums: NDArray[Any] = np.zeros(size, dtype=np.int64)

@@ -16,7 +16,7 @@ def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
     """The pairs of person and cell of several tables as those of one, and of each pair the number of its cell's.
 
     Args:
-        pairs: in which cell number m * size + a is cell a of table m.
+        pairs: Pairs in which cell number m * size + a is cell a of table m.
         size: how many cells a table has.
 
     Returns:
@@ -38,7 +38,7 @@ def joined_pairs(parts: Sequence[Pairs]) -> Pairs:
 
 
 def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
-    """What is left of the sizes of a person's pairs where they may add up to no more than ``most``.
+    """The part of the sizes of a person's pairs that is kept where they may add up to no more than ``most``.
 
     The sizes v_1, v_2, ... of a person stand in a row in the order of the cells, C_i of them up to the i-th and T in
     all. Of T > most a comb of ``most`` teeth at equal distances keeps those that it falls on; where it begins, u/most,

@@ -45,12 +45,12 @@ class CountedTable(ProvedTable, Display):
         domain: the declared domain.
         cells: an integer for each cell, of the domain's shape; of amounts in steps. Of a domain of more than 2^28
             cells, the cells that do not hold 0.
-        unit: what one individual's presence changes, proven by how the table was counted.
-        kind: of what kind the tables made of it are, as an adapter names it.
+        unit: Unit of privacy, proven by how the table was counted.
+        kind: Kind of the tables made of it, as an adapter names it.
         part: where individuals were split into parts that share nobody: the partition and this part of it.
         together: an axis of k = 2 to 5 values, where the cells that one individual changes are those of
             ``unit.cells / k`` rows along it.
-        report: what became of the events that were counted. It is confidential: it is shown, and nothing that is
+        report: Counting report: the fate of the events. It is confidential: it is shown, and nothing that is
             written has it, nor a pickle or a copy of the table.
         measure: the name of what was counted, where several measures were counted in one pass.
 
@@ -238,8 +238,8 @@ class CountedTable(ProvedTable, Display):
         Args:
             path: ends in .json for a document that keeps the unit, for `utmost release`; else of a table, beside which
                 ``path`` and ".json" say the unit.
-            family: of a table the levels; those of the cells if left out.
-            format, overwrite: as for `saved`. Nothing is signed: a signature is for readers.
+            family: Levels of a table; those of the cells if left out.
+            format, overwrite: See `saved`. Nothing is signed: a signature is for readers.
 
         Returns:
             The document, or what stands beside the table.

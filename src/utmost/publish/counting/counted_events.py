@@ -117,8 +117,8 @@ def count_table(
             ``year=2020`` are columns, too.
         domain: The declared domain, or a mapping that `Domain.of_facts` reads. Events outside it are left out, or put
             to an axis's ``other``, and are never published.
-        counting: Whose events these are, and how many cells one person may change.
-        measure: What is counted: `count` with the bound of a cell, `sum` of amounts, or `distinct` values; events, each
+        counting: Owner of each event, and how many cells one person may change.
+        measure: Counted quantity: `count` with a bound by cell, `sum` of amounts, or `distinct` values; events, each
             person once a cell, if left out. See `count_measures` for several in one pass.
         by: Axes of the domain that the table has, by the names of their columns, in this order; all if left out.
         part: An axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
@@ -212,8 +212,8 @@ def count_measures(
     """Count several things of the same persons in one pass, each over the same cells of each person.
 
     Args:
-        events, domain, counting, by, part, spelling, outside, progress: as for `count_table`.
-        measures: What is counted, by name: `count`, `sum` and `distinct`, each with bounds of its own.
+        events, domain, counting, by, part, spelling, outside, progress: See `count_table`.
+        measures: Counted quantities, by name: `count`, `sum` and `distinct`, each with bounds of its own.
 
     Returns:
         A table for each measure, with its own unit; for each part such tables. Releases of several measures add up.
@@ -453,7 +453,7 @@ class CountingRule:
 
     @property
     def kept_of(self) -> str | None:
-        """What the report says how much is kept of, see `CountingReport`."""
+        """The quantity of which the report says how much is kept, see `CountingReport`."""
         measure = self.plan.measures[self._of_report]
         if measure.counts_events or measure.amount is None:
             return "events"
@@ -501,7 +501,7 @@ class CountingRule:
         return self.plan.spelling
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        """For each event of a batch, its cell, -1 outside the domain, and its amount."""
+        """The cell of each event of a batch, -1 outside the domain, and its amount."""
         if not self._readers:
             self._readers.extend(reader_of(axis, self.spelling) for axis in self.plan.labelled)
         rows = len(next(iter(batch.values())))
@@ -540,7 +540,7 @@ class CountingRule:
     def _amounts(
         self, measure: Measure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any] | None]:
-        """For each event, its amount, None where each counts as one; for sums and counts together first the count."""
+        """The amount of each event, None where each counts as one; for sums and counts together first the count."""
         amounts, missing = measure.amounts(batch, before, self.spelling)
         if amounts is None:
             return [None]
@@ -555,7 +555,7 @@ class CountingRule:
         return [None, above] if missing is None else [None, np.where(missing, 0, above), missing.astype(np.int64)]
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """What is kept of these persons, all of whose pairs these are."""
+        """The part of these persons that is kept, all of whose pairs these are."""
         if len(self.plan.measures) == 1 and self.size == self.each_size:
             clipped, moved = self.plan.measures[0].moved(pairs)
             chosen = self._within(clipped, texts)
@@ -585,7 +585,7 @@ class CountingRule:
         return left
 
     def _left_in_all(self, pairs: Pairs, texts: Sequence[str]) -> tuple[Pairs, int]:
-        """What is left of the kept pairs of these persons by the bounds in all, and how many sums these changed."""
+        """The kept pairs of these persons within the bounds in all, and how many sums these bounds changed."""
         if all(measure.in_all is None for measure in self.plan.measures):
             return pairs, 0
         parts, cut, tables = list[Pairs](), 0, pairs.cells // self.each_size
@@ -602,7 +602,7 @@ class CountingRule:
         return joined_pairs(parts), cut
 
     def cells_of(self, measure: Measure, first: int, sums: Cells) -> Cells:
-        """What was counted of a measure, of all that was added up.
+        """The counted cells of a measure, from all that was added up.
 
         Raises:
             Unsupported: for distinct values in more cells than can be laid out.
@@ -619,7 +619,7 @@ class CountingRule:
         return sums[low:high]
 
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """For each person, the pairs of one part, and of these no more than ``at_most``."""
+        """The pairs of one part for each person, and of these no more than ``at_most``."""
         if self.plan.part is not None:
             pairs = in_one_part(pairs, self.plan.numbers, texts, self.key)
         # By the place within the part: the same choice whichever part a person is in, so that parts share no
@@ -631,12 +631,12 @@ class CountingRule:
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
-        """What is kept of these persons, added up by cell; and what the report has gathered, in cells below 0."""
+        """The kept part of these persons, added up by cell; and the report's numbers, in cells below 0."""
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
 def _by_part(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[Any]:
-    """What was counted of a measure, by part and cell; the two parts of sums and counts together side by side."""
+    """The counted cells of a measure, by part; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
 

@@ -1,4 +1,4 @@
-"""What is counted of each person and cell: events, the sum of an amount, distinct values; within bounds."""
+"""Quantities that are counted of each person and cell: events, the sum of an amount, distinct values; within bounds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.event_amounts import rounded_amounts, without_missing
 from utmost.tables.cells.event_batches import Batch
 from utmost.tables.cells.event_codes import amounts_in
+from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark
 from utmost.tables.cells.spelling import Spelling
 
 Bounds = Number | Sequence[Number]
@@ -38,7 +39,7 @@ class MeasureSpec:
     """The measure of each cell: events, the sum of amounts, or distinct values; made by `count`, `sum`, `distinct`.
 
     Attributes:
-        values, step, each, per_cell, most_events, in_all, missing: as for `sum`; without ``values`` as for `count`.
+        values, step, each, per_cell, most_events, in_all, missing: See `sum`; without ``values`` see `count`.
         distinct, of, at_most: the column, the values and the bound of `distinct`.
     """
 
@@ -120,7 +121,7 @@ def mean(
     """Count events, sum a column of amounts and take its mean, all by one noise: `sum` with ``most_events``.
 
     Args:
-        column, each, step, most_events, in_all, missing: as for `sum`.
+        column, each, step, most_events, in_all, missing: See `sum`.
 
     >>> mean("income", each=(0, 200_000)) == sum("income", each=(0, 200_000), most_events=1)
     True
@@ -137,7 +138,7 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
     level of its own. How many *persons* there are is what `count` says.
 
     Args:
-        column: of values, which is neither the persons' column nor an axis.
+        column: Column of values, which is neither the persons' column nor an axis.
         of: the declared values: a list, or what `Domain` or `Domain.of_facts` takes for an axis. Others count in
             nothing, and are told to the curator; ``other`` of an axis takes them in, as one value.
         at_most: how many values of one person count in a cell, >= 1; of rows that are persons 1.
@@ -172,11 +173,11 @@ def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSp
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is counted: events, the sum of a column in steps of an amount, or its distinct values; within bounds.
+    """A counted quantity: events, the sum of a column in steps of an amount, or its distinct values; within bounds.
 
     Attributes:
         column: the column of amounts; None, and events are counted.
-        amount: what is summed, and in which steps; None for events.
+        amount: Summed amount with its steps; None for events.
         is_rounded: whether amounts are rounded to the step; else they must be integers.
         each: the ends between which the amount of each event is moved; None where it stays.
         ends: the ends between which a person's sum in a cell lies.
@@ -201,7 +202,7 @@ class Measure:
         """The measure as it is read of events.
 
         Args:
-            name: of the amounts; the column's when left out.
+            name: Name of the amounts; the column's when left out.
 
         Raises:
             OutOfRange: for bounds that leave nothing or are no multiples of the step, amounts without a bound on a
@@ -305,11 +306,11 @@ class Measure:
 
     @property
     def events_in_steps(self) -> int:
-        """Of how many steps both parts of an event are, of sums and counts together; else 1."""
+        """The number of steps of both parts of an event, for sums and counts together; else 1."""
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
     def unit(self, cells: int, neighbours: str, *, in_parts: bool, raised: bool = False) -> Unit:
-        """What one person changes, in at most so many cells; ``raised`` where it matters that none falls."""
+        """The change by one person, in at most so many cells; ``raised`` where it matters that none falls."""
         matters = not in_parts if neighbours == "change-one" else raised
         promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_all is None:
@@ -324,8 +325,8 @@ class Measure:
         Of more events each part is that of all in proportion, rounded down, so that their mean stays as it is.
 
         Args:
-            counts, sums, missing: For the same pairs of person and cell, the number of events, the sum of their amounts
-                above the low end, and the number of events without an amount.
+            counts, sums, missing: Number of events, sum of their amounts above the low end, and number of those without
+                an amount, for the same pairs of person and cell.
 
         Returns:
             A table's pairs for each part, as `Pairs.clipped`; numbers of a pair are >= 0, and together at most the
@@ -346,11 +347,11 @@ class Measure:
         return [part.where(part.sums != 0) for part in parts]
 
     def sizes_in_cells(self, pairs: Pairs, numbers: NDArray[np.int64], cells: int) -> NDArray[Any]:
-        """What ``in_all`` bounds of each person and cell: the size of the sum, or how many events count.
+        """The quantity of each person and cell that ``in_all`` bounds: the size of the sum, or how many events count.
 
         Args:
-            pairs: of this measure; of sums and counts together both parts.
-            numbers: of each the number of its person and cell.
+            pairs: Pairs of this measure; of sums and counts together both parts.
+            numbers: Number of the person and cell of each.
             cells: how many such numbers there are.
         """
         sizes = np.zeros(cells, dtype=pairs.sums.dtype)
@@ -368,9 +369,9 @@ class Measure:
         """The pairs once their sizes are cut; of sums and counts in proportion, and below the high end what is left.
 
         Args:
-            pairs, numbers: as for `sizes_in_cells`, which gave ``sizes``.
-            left: what is left of each size, from 0 to the size.
-            part: For each pair of sums and counts together, the place of its part.
+            pairs, numbers: Arguments of `sizes_in_cells`, which gave ``sizes``.
+            left: Rest of each size, from 0 to the size.
+            part: Place of the part of each pair of sums and counts together.
         """
         if self.most_events is None:
             sums = np.where(pairs.sums < 0, -left[numbers], left[numbers])
@@ -407,6 +408,9 @@ class Measure:
                 return rounded_amounts(column, self.column, before, self.amount, spelling), gone
             return amounts_in(column, self.column, before, spelling), gone
         except BadTable as error:
+            if error.came == MISSING_KIND:
+                remedy = f'{declare_mark(spelling)} With missing="leave out" sums and means leave such amounts out.'
+                raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
             if gone is None and (missing := without_missing(column, spelling)[1]).any():
                 row = before + int(missing.argmax()) + 1
                 if error.where is not None and error.where.startswith(f"row {row},"):

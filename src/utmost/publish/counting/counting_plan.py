@@ -96,7 +96,7 @@ class CountingPlan:
 
     @property
     def bits(self) -> int:
-        """Of the numbers of cells, where there are more cells than numbers."""
+        """The bits of the numbers of cells, where there are more cells than numbers."""
         return (LARGEST_DOMAIN // (sum(measure.tables for measure in self.measures) * self.parts)).bit_length() - 1
 
     @property
@@ -132,7 +132,7 @@ class CountingPlan:
 
     @property
     def valued(self) -> list[Axis]:
-        """Of each measure of distinct values these."""
+        """The tables of each measure of distinct values."""
         return [measure.distinct for measure in self.measures if measure.distinct is not None]
 
     @property
@@ -142,7 +142,7 @@ class CountingPlan:
 
     @property
     def first_tables(self) -> list[int]:
-        """For each measure, the number of its first table; those of values come behind all sums."""
+        """The number of each measure's first table; those of values come behind all sums."""
         order = sorted(range(len(self.measures)), key=lambda at: self.measures[at].distinct is not None)
         firsts, start = [0] * len(order), 0
         for at in order:

@@ -9,27 +9,27 @@ from utmost.errors import Unsupported
 
 @dataclass(frozen=True, slots=True)
 class CountingReport:
-    """What became of the events that were counted: true numbers, which nothing that is published contains.
+    """The fate of the events that were counted: true numbers, which nothing that is published contains.
 
     Attributes:
         events: Number of events that were read.
         outside_domain: Number of those that lie outside the domain, on any axis, have no value there, or count in
             nothing.
-        outside: For each axis, the number of events with a value that is not declared; an ``other`` takes these in, and
+        outside: Number of events on each axis with a value that is not declared; an ``other`` takes these in, and
             none is outside. Beside the axes, the same of the columns whose distinct values are counted.
-        missing: For each axis, the number of events without a value there; an ``other`` takes these in, too.
+        missing: Number of events on each axis without a value there; an ``other`` takes these in, too.
         persons: Number of persons with an event inside the domain.
         clipped: Number of cells of persons whose sum was clipped by ``per_cell`` or ``in_all``, or in which distinct
             values were left out.
         removed: Number of cells of persons that ``at_most``, or the choice of one part, removed.
         clipped_amounts: Number of events inside the domain whose amount was clipped by ``each``; None without it.
         pairs: Number of cells of persons before any was removed.
-        kept_of: What is kept by the bounds on one person: "events", "amount of paid" or "distinct values of page"; None
+        kept_of: Quantity kept by the bounds on one person: "events", "amount of paid", "distinct values of page"; None
             where they cut nothing because they are being chosen.
         counted, kept: How much of it there was inside the domain, and how much is left: events, or the sizes of the
             sums of persons in cells.
-        without_amount: For each column of amounts, the number of events inside the domain that have none there and were
-            left out of its sums.
+        without_amount: Number of events inside the domain that have no amount in a column, and were left out of its
+            sums, for each column of amounts.
     """
 
     notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing published contains."
@@ -57,7 +57,7 @@ class CountingReport:
 
     @property
     def lost(self) -> tuple[list[str], list[str]]:
-        """On which axes events lie outside the domain, and on which they have no value."""
+        """The axes on which events lie outside the domain, and those on which they have no value."""
         return [name for name, events in self.outside.items() if events], [
             name for name, events in self.missing.items() if events
         ]
@@ -82,7 +82,7 @@ class CountingReport:
 
     @property
     def rows(self) -> dict[str, str]:
-        """What is shown, by name."""
+        """The numbers that are shown, by name."""
         amounts, gone = self.clipped_amounts, self.without_amount
         return {
             "events read": str(self.events),

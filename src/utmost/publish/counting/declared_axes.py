@@ -1,4 +1,4 @@
-"""By which axes of a declared domain events are counted, and into which parts their persons are put."""
+"""The axes of a declared domain by which events are counted, and the parts into which their persons are put."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches

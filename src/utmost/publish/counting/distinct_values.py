@@ -18,10 +18,10 @@ _COMPACT = 1 << 22
 
 
 def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence[str], key: bytes) -> tuple[Pairs, int]:
-    """For each person and cell, the ``most`` values with the least hash of key, person and value, each once.
+    """The ``most`` values of each person and cell with the least hash of key, person and value, each once.
 
     Args:
-        pairs: in which cell number (first + v) * size + a is value v in cell a.
+        pairs: Pairs in which cell number (first + v) * size + a is value v in cell a.
         size: how many cells there are.
 
     Returns:
@@ -66,7 +66,7 @@ class ValuesSeen:
             yield batch.filter(arrow.array(cells < self._first))
 
     def counts(self, first: int, tables: int, size: int) -> NDArray[np.int64]:
-        """For each cell, how many of the values of some tables somebody has there.
+        """The number of values of some tables that somebody has in each cell.
 
         Args:
             first, tables: the number of the first table, and how many there are.

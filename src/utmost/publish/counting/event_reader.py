@@ -1,4 +1,4 @@
-"""What each way of counting needs of its caller: how events are read into a tally, and which cells of a person stay."""
+"""Two functions that each way of counting takes: how events are read into a tally, and which cells of a person stay."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -22,10 +22,10 @@ class EventReader(Protocol):
         """The marks that are declared for the cells of all columns."""
 
     def placed(self, batch: Mapping[str, Any], before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        """For each event of a batch, its cell, -1 outside the domain, and its amount; None where each counts as one.
+        """The cell of each event of a batch, -1 outside the domain, and its amount; None where each counts as one.
 
         Where several things are counted of an event, all events come once for each, one time behind the other.
         """
 
     def summed(self, pairs: "Pairs", texts: Sequence[str]) -> Any:
-        """What is kept of these persons, added up over them: an Arrow batch."""
+        """The kept part of these persons, added up over them: an Arrow batch."""

@@ -39,7 +39,7 @@ class KeyShares:
     """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons.
 
     Attributes:
-        shares: of all persons together.
+        shares: Shares of all persons together.
         of: so many one person divides among all of their keys.
     """
 
@@ -110,7 +110,7 @@ def count_keys(
     spelling: Spelling = PLAIN,
     progress: Progress | None = None,
 ) -> dict[str, int] | dict[str, KeyShares]:
-    """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
+    """The number of persons that each key has which events name: for `select_keys`, and never to be published.
 
     Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
     there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
@@ -123,7 +123,7 @@ def count_keys(
         shares: how many shares each person divides evenly among the keys that are kept of them, a whole number for each
             and what is left over for none: ``shares=`` of `select_keys`. Many have few divisors left over: 60, 2520.
             Each key counts once when None.
-        key: of the hashes; new random bytes when None.
+        key: Key of the hashes; new random bytes when None.
         spelling: Missing marks of the table, see `count_table`.
         progress: called as ``progress(done, rows)`` after every batch.
 
@@ -181,7 +181,7 @@ class _Keys:
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:
-        """For each event, the number of its key; each counts once."""
+        """The number of each event's key; each counts once."""
         return _codes(batch[self.column], self.column, self.texts, self.spelling), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:

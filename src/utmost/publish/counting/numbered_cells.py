@@ -25,8 +25,8 @@ class NumberedCells:
 
     Args:
         shape: the values of each axis.
-        bits: of the numbers.
-        key: of the counting.
+        bits: Bits of the numbers.
+        key: Key of the counting.
 
     >>> cells = NumberedCells((10,) * 100, 60, b"key")
     >>> numbers = cells.numbers(np.arange(300).reshape(100, 3) % 10)

@@ -57,13 +57,13 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonsInBuckets:
-    """From batches of events in any order to what is kept of their persons, added up.
+    """Add up the kept part of persons from batches of events in any order.
 
     Attributes:
-        reader: of the events.
-        in_memory: with no more events than so many nothing is written to the disk.
+        reader: Reader of the events.
+        in_memory: Number of events up to which nothing is written to the disk.
         at_once: so many events are set aside at a time.
-        largest: of more events in one bucket not even the persons are gathered, but their sums.
+        largest: Number of events in one bucket beyond which not even the persons are gathered, but their sums.
     """
 
     reader: EventReader
@@ -72,7 +72,7 @@ class PersonsInBuckets:
     largest: int = _LARGEST
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Of record batches the sums, in Arrow batches."""
+        """The sums of record batches, in Arrow batches."""
         columns = ({name: batch.column(name) for name in batch.schema.names} for batch in batches)
         return (self.reader.summed(*persons) for persons in self.counted(columns))
 
@@ -99,7 +99,7 @@ class PersonsInBuckets:
                 yield self._pairs(aside.tables(some), sum(int(aside.rows[bucket]) for bucket in some))
 
     def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
-        """For each batch, the events inside the domain: whose they are, in which cell, how much they count."""
+        """The events inside the domain of each batch: whose they are, in which cell, how much they count."""
         arrow, before = extra("pyarrow", "tables"), 0
         for batch in batches:
             persons = _checked_persons(batch[self.reader.person], self.reader.person, self.reader.spelling)

@@ -20,12 +20,12 @@ _EVENTS, _LEFT_OUT, _EACH, _PERSONS, _MOVED, _DROPPED, _PAIRS, _COUNTED, _KEPT, 
 
 
 class ReportTally:
-    """What was gathered since the last sums were given away.
+    """The numbers that were gathered since the last sums were given away.
 
     Args:
         axes: the names of the axes whose values are read.
         has_each: whether the amounts of events are moved between ends.
-        kept_of: what is kept by the bounds, see `CountingReport`.
+        kept_of: Quantity kept by the bounds, see `CountingReport`.
         amounts: the columns of amounts whose missing ones are left out.
     """
 
@@ -46,7 +46,7 @@ class ReportTally:
 
         Args:
             inside: whether each lies in the domain, and counts in something.
-            places: by axis, the place of each.
+            places: Place of each by axis.
         """
         self._numbers[_EVENTS] += len(inside)
         self._numbers[_LEFT_OUT] += int(np.count_nonzero(~inside))

@@ -37,10 +37,10 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowsAlone:
-    """From batches of rows, each a person, to what is kept of them, added up.
+    """Add up the kept part of persons from batches of rows, each a person.
 
     Attributes:
-        reader: of the rows.
+        reader: Reader of the rows.
     """
 
     reader: EventReader

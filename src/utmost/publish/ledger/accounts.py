@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Accounts:
-    """What can be asked about a ledger without drawing anything; `Ledger` answers it."""
+    """The questions that a ledger answers without drawing anything; `Ledger` inherits them."""
 
     __slots__ = ()
 
@@ -47,9 +47,9 @@ class Accounts:
         """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
 
         Args:
-            name, version: of the release, which need not be there yet; the newest version if left out.
+            name, version: Release, which need not be there yet; the newest version if left out.
             epsilon, alpha: the level, one of the two.
-            dataset, independent, part: for a release that is not there yet, as for `publish`.
+            dataset, independent, part: Facts of a release that is not there yet, as for `publish`.
 
         Raises:
             BudgetExceeded: where the call would raise it.
@@ -71,7 +71,7 @@ class Accounts:
         return self._look(lambda state: request in state.requests)
 
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
-        """What has been spent: by all versions of a release, or by all releases of a dataset.
+        """The level that has been spent: by all versions of a release, or by all releases of a dataset.
 
         Returns:
             The sum of their largest levels, rounded up where it cannot be written exactly; None where nothing is spent.
@@ -129,7 +129,7 @@ class Accounts:
         return self._log.read(lambda transaction: history(transaction, name, dataset))
 
     def status(self) -> Status:
-        """Where the ledger is, what is in it, and whether anything new may be said."""
+        """Address, content and condition of the ledger: whether anything new may be answered."""
         place, quarantine = self._log.store.place, self._log.quarantine()
         return self._look(lambda state: status_of(place, state, quarantine))
 

@@ -1,4 +1,4 @@
-"""How responses are kept: in words of a settled width, block by block, each level under a key of its own if sealed.
+"""The storage of responses: words of a settled width, block by block, each level under a key of its own if sealed.
 
 **What is stored has a length that reveals nothing.** A block is written in words of a width that is a function of
 public facts, see `utmost.promises.Noise.word`, whatever the integers in it. The least width
@@ -133,7 +133,7 @@ def parts_digest(parts: Iterable[bytes]) -> str:
 
 
 class About(Protocol):
-    """What a response is of: its release, with the digest of all public facts about it."""
+    """The release that a response belongs to, with the digest of all public facts about it."""
 
     @property
     def name(self) -> str:
@@ -141,7 +141,7 @@ class About(Protocol):
 
     @property
     def version(self) -> int:
-        """Which version of it."""
+        """Version of the release."""
 
     @property
     def bound(self) -> bytes:
@@ -150,11 +150,11 @@ class About(Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seal:
-    """How the blocks of one response are sealed: AES-256-GCM, or not at all.
+    """The seal of the blocks of one response: AES-256-GCM, or none at all.
 
     Attributes:
         secret: the key; None where the ledger is not sealed.
-        facts: what is authenticated beside the number of the event and the part: the digest of all public facts.
+        facts: Digest of all public facts, authenticated beside the number of the event and the part.
     """
 
     secret: bytes | None

@@ -1,4 +1,4 @@
-"""What a dataset may still spend: checked before a draw, rehearsed, and limited."""
+"""Budgets of datasets: checked before a draw, rehearsed, and limited."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ _INVISIBLE |= {0x180D, 0x180F, 0x2800}
 
 
 def read_alike(name: str) -> str:
-    """What people read of a name: equal for names that differ in case, in Unicode's forms, and in what is not seen.
+    """A name as people read it: equal for names that differ in case, in Unicode's forms, and in what is not seen.
 
     Letters of other scripts that look the same are not found.
 
@@ -35,7 +35,7 @@ def read_alike(name: str) -> str:
 
 
 def twin_of(name: str, known: Iterable[str]) -> str | None:
-    """Of names that are known, another one that people would read as this name, which is new; None where there is none.
+    """A known name that people would read as this new name; None where there is none.
 
     >>> twin_of("CAFE", ["cafe", "tea"]), twin_of("cafe", ["CAFE", "cafe"])
     ('cafe', None)
@@ -124,7 +124,7 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
 def spending_after(
     state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
 ) -> Spending:
-    """What the dataset will have spent once a release, or a new one of a part, has been answered at a level."""
+    """The sum that the dataset will have spent once a release, or a new one of a part, is answered at a level."""
     if release is None:
         return spending_with(state, dataset, [(level, part)])
     return spending_with(state, dataset, [(max(level, release.spent), release.part)], instead=[release])
@@ -133,7 +133,7 @@ def spending_after(
 def spending_with(
     state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
 ) -> Spending:
-    """What the dataset will have spent with new releases, or mechanisms, at these levels, some in place of others."""
+    """The sum that the dataset will have spent with new releases, or mechanisms, some in place of others."""
     others = [
         (spender.spent, spender.part)
         for spender in state.of_dataset(dataset)

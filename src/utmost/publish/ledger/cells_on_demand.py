@@ -37,8 +37,8 @@ class AnsweredCells:
     It holds the true counts: it belongs to the curator, and answers what may be published.
 
     Attributes:
-        universe: which cells there are.
-        noise: of each of them.
+        universe: All cells that there are.
+        noise: Noise of each of them.
     """
 
     universe: Universe
@@ -48,7 +48,7 @@ class AnsweredCells:
 
     @property
     def level(self) -> Level:
-        """Of all answers together."""
+        """Level of all answers together."""
         return self._release.level
 
     @property
@@ -69,7 +69,7 @@ class AnsweredCells:
         """The noisy counts of some cells, whether anybody holds them or not.
 
         Args:
-            keys: of the universe, chosen without looking at the data; by earlier answers they may be.
+            keys: Keys of the universe, chosen without looking at the data; earlier answers may be looked at.
 
         Raises:
             OutOfRange: for what is no key of the universe. WrongKind: for a key by itself, and what is no list.
@@ -133,12 +133,12 @@ class CellLedger:
         """Commit to a table of a universe at a first level; made again, it gives the same answers.
 
         Args:
-            name, dataset, version, request, independent: as for `Ledger.publish`.
-            counts: of the cells that somebody holds, as for `select_keys`.
+            name, dataset, version, request, independent: Facts of the request, as for `Ledger.publish`.
+            counts: Counts of the cells that somebody holds, as for `select_keys`.
             universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
-            most: how many cells may be held, declared beforehand: the ledger knows this number alone; 10^8 at most.
-            keys: how many cells one individual may hold, adding at most 1 to the count of each.
-            epsilon, alpha: of all answers together.
+            most: Largest number of cells that may be held, declared beforehand: the ledger knows no more; 10^8 at most.
+            keys: Largest number of cells that one individual holds, adding at most 1 to the count of each.
+            epsilon, alpha: Level of all answers together, one of the two.
 
         Raises:
             OutOfRange: for a key outside of the universe, and more cells than ``most``.
@@ -177,9 +177,9 @@ class CellLedger:
         """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
 
         Args:
-            name, version: of the release; the newest version where left out.
-            counts, universe: those that were published; the ledger knows their commitment alone.
-            epsilon, alpha: of all answers together.
+            name, version: Release; the newest version if left out.
+            counts, universe: Counts and universe that were published; the ledger knows their commitment alone.
+            epsilon, alpha: Level of all answers together, one of the two.
 
         Raises:
             DataChanged: for other counts, and another universe: see `universe_facts`.
@@ -205,7 +205,7 @@ class CellLedger:
         """The same table at any level up to the loosest that was answered: nothing is spent.
 
         Args:
-            name, counts, universe, epsilon, alpha, version: as for `relax`.
+            name, counts, universe, epsilon, alpha, version: Arguments as for `relax`.
 
         Raises:
             DataChanged: for other counts, and another universe: see `universe_facts`.

@@ -21,8 +21,8 @@ class CreationMark:
     """A line for one ledger, in a file that stands beside the key file.
 
     Attributes:
-        path: of the file of marks.
-        line: which ledger: the path of its file as seen from the key's folder, or the address of its database.
+        path: Path of the file of marks.
+        line: Ledger: the path of its file as seen from the key's folder, or the address of its database.
     """
 
     path: Path

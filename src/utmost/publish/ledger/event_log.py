@@ -23,9 +23,9 @@ class Transaction:
     """One transaction: the rows, the state, and what is appended in it. The store sees it when it is written down.
 
     Attributes:
-        rows: of the store.
-        state: after all that is appended so far.
-        reason: why nothing new may be said, or None.
+        rows: Rows of the store.
+        state: State after all that is appended so far.
+        reason: Reason why nothing new may be answered; None where it may.
         appended: the new events, and ``parts`` what is kept of them.
         repeated: the numbers of older events whose responses are about to be said again.
     """
@@ -75,7 +75,7 @@ class EventLog:
         """Look something up in one transaction.
 
         Args:
-            unsettled_too: whether what is looked up will be said to somebody: then the witness must hold it as settled
+            unsettled_too: Whether somebody will be told what is looked up: then the witness must hold it as settled
                 first, also where the process that wrote it died before it could answer.
 
         Raises:
@@ -101,8 +101,8 @@ class EventLog:
         settles it; it is returned. What was cut off before is carried out first.
 
         Args:
-            quarantined: whether the work may be done in a quarantine.
-            over: whether the witness starts over with the history as it is now.
+            quarantined: Whether the work may be done in a quarantine.
+            over: Whether the witness starts over with the history as it is now.
 
         Raises:
             Quarantined: for events that the work appends while there is one.
@@ -205,7 +205,7 @@ class EventLog:
             state_of(self.key, self.witness.rows())
 
     def quarantine(self) -> str | None:
-        """Why nothing new may be said, or None.
+        """The reason why nothing new may be answered; None where it may.
 
         A reader's snapshot may be older than the witness; among the writers the witness is never ahead by more than is
         pending. So an alarm is looked at again as a writer.
@@ -213,7 +213,7 @@ class EventLog:
         return self.read(self._why) and self.write(lambda transaction: transaction.reason, quarantined=True)
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
-        """What the witness knows and the ledger does not; None where there is no witness."""
+        """The loss that the witness can see and the ledger cannot; None where there is no witness."""
         if self.witness is None:
             return None
         seen = self.witness.rows()
@@ -249,14 +249,14 @@ class EventLog:
         return folded(seen, [(read_event(number, body), mac) for number, body, mac in new])
 
     def _why(self, transaction: Transaction) -> str | None:
-        """Why nothing new may be said, or None."""
+        """The reason why nothing new may be answered; None where it may."""
         if transaction.state.quarantine is not None or self.witness is None:
             return transaction.state.quarantine
         return self._apart(transaction, self.witness.record())
 
     @staticmethod
     def _apart(transaction: Transaction, record: WitnessRecord) -> str | None:
-        """In what the ledger differs from what its witness holds; None where it goes on from there.
+        """The difference between a ledger and its witness, in words; None where their history is one.
 
         Another event in the place of a pending one: it was drawn, and somebody has written without this witness.
         """

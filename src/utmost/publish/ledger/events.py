@@ -59,9 +59,9 @@ class Event(Display):
 
     Attributes:
         number: 1, 2, ...
-        time: when it was written, UTC, as the writer's clock had it.
+        time: Time of writing, UTC, by the writer's clock.
         kind: one of `KINDS`.
-        facts: what it says, as JSON values.
+        facts: Facts of the event, as JSON values.
     """
 
     number: int
@@ -103,7 +103,7 @@ def read_event(number: int, body: bytes) -> Event:
 
 
 START = bytes(32)
-"""What stands for the mac before the first event."""
+"""The mac before the first event."""
 
 
 def mac(key: Key, before: bytes, number: int, body: bytes) -> bytes:
@@ -120,7 +120,7 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
     """Check that the rows continue a chain, and return the last mac.
 
     Args:
-        number, before: of the event that the rows follow; 0 and `START` for a whole chain.
+        number, before: Number and mac of the event that the rows follow; 0 and `START` for a whole chain.
     """
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:

@@ -61,11 +61,11 @@ class ItemLedger:
         self._log = log
 
     def commitment_key(self, name: str, promise: Promise | None = None, *, version: int | None = None) -> CommitmentKey:
-        """What workers need to commit to the rows of a release, before it is published or relaxed.
+        """The key by which workers commit to the rows of a release, before it is published or relaxed.
 
         Args:
-            name, version: of the release; the newest version if left out, or the first.
-            promise: of a release that is not there yet.
+            name, version: Release; the newest version if left out, or the first.
+            promise: Promise of a release that is not there yet.
 
         Raises:
             NotPublished: where there is none, and nothing is promised.
@@ -134,10 +134,10 @@ class ItemLedger:
         return self._log.answer(answer, look=may_be_stored(self._log.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
-        """What is known of a release that is there; None where there is none.
+        """A release by its name; None where there is none.
 
         Args:
-            name, version: of the release; the newest version if left out.
+            name, version: Release; the newest version if left out.
             request: instead of the version, the name of the request that made it.
         """
         wanted = None if version is None else exact_integer(version, "version")
@@ -162,8 +162,8 @@ class ItemLedger:
         """The release at another level, with the table at hand.
 
         Args:
-            name, version: of the release; the newest version if left out.
-            commitment: to the table, or by `CommitmentKey.committed_responses` to its responses at a level.
+            name, version: Release; the newest version if left out.
+            commitment: Commitment to the table, or by `CommitmentKey.committed_responses` to its responses at a level.
             epsilon, alpha: the level, one of the two.
 
         Raises:

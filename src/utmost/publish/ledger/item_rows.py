@@ -25,9 +25,9 @@ class ItemNoise:
     """Noise that is a function of each row's item.
 
     Attributes:
-        step: to the last level of the release's path.
-        release: whose noise.
-        tags: of the rows, in the order in which they are kept.
+        step: Step to the last level of the release's path.
+        release: Release that the noise belongs to.
+        tags: Tags of the rows, in the order in which they are kept.
     """
 
     step: Step

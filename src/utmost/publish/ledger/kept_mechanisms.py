@@ -1,4 +1,4 @@
-"""What a ledger knows of mechanisms that answer for persons: which one stands under a name, and where answers are."""
+"""Mechanisms that answer persons, as a ledger keeps them: one for each name, and the place of each answer."""
 
 import json
 from collections.abc import Mapping
@@ -37,13 +37,13 @@ class KeptMechanism:
     """A mechanism from which each person is answered once.
 
     Attributes:
-        name, version: which.
-        dataset: whose budget it spends.
+        name, version: Name and version of the mechanism.
+        dataset: Dataset whose budget it spends.
         mechanism: the SHA-256 of rows, level, secrets, distances and outcomes, see `Answering`.
         spent: its level: what one answer costs a person whose secret moves by a distance of 1.
         relation: against what that protects.
-        outcomes: how many answers there can be.
-        persons: how many have been answered.
+        outcomes: Number of possible answers.
+        persons: Number of persons answered.
         open: False once a rollback has lost answers: those that are kept are repeated, and nobody new is answered.
         bound: the digest of all public facts about it: the seals of its answers bind it.
     """
@@ -67,14 +67,14 @@ class KeptMechanism:
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
-    """Where some persons' answers are kept: in the parts of an event.
+    """The place of some persons' answers: the parts of an event.
 
     Attributes:
         item: name and version of the mechanism.
         event: the number of the event.
-        mac: of the event, which stands for all that was written up to it.
-        persons: how many were answered.
-        parts, root: how many parts there are, and the digest of them all.
+        mac: Mac of the event, which stands for all that was written up to it.
+        persons: Number of persons answered.
+        parts, root: Number of parts, and the digest of them all.
     """
 
     item: tuple[str, int]

@@ -84,11 +84,11 @@ class Key:
 
 
 Given = Key | Path | KeyRefused | None
-"""What was given as a key: the key, where to find it, why it is none, or nothing."""
+"""A key as a caller gives it: the key itself, its file, the reason why it is none, or nothing."""
 
 
 def given_key(key: object) -> Given:
-    """What was passed as ``key=``; errors are returned, not raised.
+    """The key in the argument ``key=``; errors are returned, not raised.
 
     >>> given_key(bytes(32)), given_key("releases.key").name
     (Key(...), 'releases.key')
@@ -119,7 +119,7 @@ def found_key(source: Given, beside: Path | None, *, fresh: bool) -> Key:
 
     Args:
         beside: the key file beside the ledger; None where there is no such place.
-        fresh: whether the ledger is about to be made: only then is a key made, too.
+        fresh: Whether the ledger is about to be made: only then is a key made, too.
     """
     key = source if source is not None else _of_environment()
     if key is None and beside is not None:

@@ -45,13 +45,13 @@ Named = tuple[Sequence[str], Cells]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What an event says of the labels that it keeps.
+    """The labels of a release, as its event describes them.
 
     Attributes:
         order: the public and the released columns, in the order of the table.
-        digest: of the parts that hold the cells.
-        parts: how many these are.
-        salt: of the key under which they are sealed; None where they lie in the clear.
+        digest: Digest of the parts that hold the cells.
+        parts: Number of these parts.
+        salt: Salt of the key under which they are sealed; None where they lie in the clear.
     """
 
     order: tuple[str, ...]
@@ -71,7 +71,7 @@ class Labels:
 
     @classmethod
     def of_facts(cls, facts: Any, rows: int) -> "Labels | None":
-        """What an event keeps of a table with so many rows."""
+        """The labels in an event of a table with so many rows."""
         if facts is None:
             return None
         order, digest, parts, salt = facts["order"], facts["digest"], facts["parts"], facts.get("salt")
@@ -87,7 +87,7 @@ class Labelled(About, Protocol):
 
     @property
     def labels(self) -> Labels | None:
-        """What is known of its labels."""
+        """The labels that are kept; None for none."""
 
 
 _OPEN = Seal(None)
@@ -164,8 +164,8 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
     """The public columns of a release; none where the ledger keeps no labels of it.
 
     Args:
-        event, end: of the event that published it the number, and the part that follows the labels.
-        seal: of the labels.
+        event, end: Number of the event that published the release, and the part that follows the labels.
+        seal: Seal of the labels.
     """
     if labels is None:
         return {}

@@ -55,17 +55,17 @@ from utmost.tables.frames.any_table import is_engine_table, published_names
 class Ledger(Responding, Accounts, Display):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
-    A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
-    stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
-    responses of a release have one joint law, in whatever order they were asked for, and are together private at the
-    largest of their levels. Beside releases it keeps one answer of each person who is asked: `respond`.
+    A release is a table's columns under a name. It is published at one level. A noisier copy, at a smaller epsilon,
+    follows from what is stored; a more accurate answer, at a larger epsilon, needs the same values again. All answers
+    to a release have one joint distribution, in whatever order they were asked for, and together cost the largest of
+    their levels. A ledger also keeps one answer for each person who is asked: `respond`.
 
     Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
     the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
     answer was drawn, the message says so, and the same call gives that answer.
 
-    Promise: a dataset's releases together keep the level `spent`, the sum of their largest levels. Choose each level
-    from responses, budgets and costs; a level chosen by looking at the true error is not covered.
+    Promise: the releases of a dataset together keep the level `spent`, the sum of their largest levels. Choose each
+    level from answers, budgets and costs; a level chosen by looking at the true error is not covered.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
@@ -104,21 +104,20 @@ class Ledger(Responding, Accounts, Display):
         """Open a ledger; with ``create=True`` make one where there is none.
 
         Args:
-            place: a path, "sqlite:///path", or "postgresql://user@host/database".
-            create: whether a ledger may be made; without it a misspelt place is an error.
+            place: Path, "sqlite:///path", or "postgresql://user@host/database".
+            create: Whether a ledger may be made; without it a misspelt place is an error.
             key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
                 (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
                 behind it, made with mode 0600 when the ledger is made.
-            witness: of the witness file, which shows when the ledger's file alone is put back, the path. If left out,
+            witness: Path of the witness file, which detects that the ledger was replaced by an older copy. If left out,
                 for SQLite the file of the same name with ``.witness`` behind it, for PostgreSQL a file beside the key
-                file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
-            sealed: for a new ledger, whether responses are encrypted, each level under its own key; they are if left
-                out.
-            derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
-                earlier state repeats what it said; noise by item only where levels are asked for in the same order.
-                The key must then be kept as the data are.
-            timeout: how many seconds to wait for other writers; 60 if left out.
-            randomness: the operating system's if left out; a seeded source is refused.
+                file. Keep it where the store cannot reach it. False makes a new ledger without a witness, for good.
+            sealed: Whether a new ledger encrypts its responses, each level under its own key; it does if left out.
+            derived: Whether a new ledger derives its noise from the key, so that an older copy of it repeats its
+                answers; noise keyed by identifier only where levels are asked for in the same order. Keep the key as
+                safe as the data then.
+            timeout: Seconds to wait for other writers.
+            randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
         Raises:
             KeyRefused: where the key is missing, wrong, or open to others.
@@ -159,19 +158,19 @@ class Ledger(Responding, Accounts, Display):
         Published again with the same values and promise, at a level that is stored, it gives the same answer.
 
         Args:
-            name: of the release.
-            table: as for `release`; of an engine's frame, noise="items" and no responses that the ledger keeps.
-            promise: what is promised of it, by `Promise.of_counted` for a counted table, or the plan of what to measure
-                of one. Identifiers are committed to, with the order of the rows. Without them the ledger goes by the
-                order of the rows alone.
-            epsilon, alpha: what the whole release may spend, one of the two.
-            dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
-            independent: confirms that these data are no other dataset's, where a column holds the very values of
-                another's, or where a limit waits for a dataset that no release names. It leaves no trace.
-            version: of the data. A release whose data have changed is published anew as the next version, which adds
-                up; nothing else begins a version.
-            request: a name for this request: made again under it, with the same arguments, it gets the same answer.
-            progress: called with the cells done and the cells in all.
+            name: Name of the release.
+            table: Table, as for `release`. The ledger keeps no answers of an engine's frame, and draws them again.
+            promise: Promise about the table, by `Promise.of_counted` for a counted one; or the plan of the sums to
+                measure. The ledger commits to identifiers and to the order of the rows; without identifiers to the
+                order alone.
+            epsilon, alpha: Level that the whole release may spend, one of the two.
+            dataset: Dataset whose budget is spent; the release's own name if left out. Its releases add up.
+            independent: Whether no individual of these data is in another dataset. It is needed where another dataset
+                holds the same values, or where a limit waits for a dataset that no release names. No trace is kept.
+            version: Version of the data. A release whose data have changed is published as the next version, which
+                adds up; nothing else begins a version.
+            request: Name of this request: made again under it, with the same arguments, it gets the same answer.
+            progress: Function that is called with the number of cells done and of all cells.
 
         Returns:
             The answer at this level, for ever; its ``table`` is of the kind that came, with the released and the public
@@ -179,7 +178,7 @@ class Ledger(Responding, Accounts, Display):
 
         Raises:
             NotDeclared: for a column that is neither released, nor public, nor dropped.
-            BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
+            BadTable: for a missing column, and a cell that cannot be released, with its row and column.
             DataChanged: where the release is there with other values.
             AlreadyPublished: where it is there with another promise or level, or another dataset holds the same values.
             BudgetExceeded: where the dataset's limit does not allow it.
@@ -210,16 +209,16 @@ class Ledger(Responding, Accounts, Display):
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
+        """Answer a release at a larger epsilon, from the same table; it costs the difference to what is spent.
 
         Args:
-            name: of the release.
-            table: the values that were published, and the identifiers if there were any; columns that were not
-                declared public then are left out.
-            epsilon, alpha: the level, one of the two.
-            version: which one; the newest if left out.
-            table_at: of an engine's frame that holds not the values but the responses at a level, which level.
-            progress: called with the cells done and the cells in all.
+            name: Name of the release.
+            table: Table of the values that were published, and of the identifiers if there were any; columns that were
+                not declared public then are left out.
+            epsilon, alpha: Level, one of the two.
+            version: Version of the data; the newest if left out.
+            table_at: Level of the answers in an engine's frame that holds these in place of the values.
+            progress: Function that is called with the number of cells done and of all cells.
 
         Raises:
             NotPublished: where there is none.
@@ -258,14 +257,14 @@ class Ledger(Responding, Accounts, Display):
                 release = newest  # published since the ledger was read last
 
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
-        """Where a table first differs from the one published, in words without a value; None where it does not.
+        """The first difference of a table from the one published, in words without a value; None for none.
 
         For the curator's eyes alone: whoever may ask this of guesses finds every published value. A refusal
         (`DataChanged`) says only that a table is another one, and the service never calls this.
 
         Args:
-            name, version: of the release; the newest version if left out.
-            table: as for `relax`.
+            name, version: Release; the newest version if left out.
+            table: Table, as for `relax`.
 
         Raises:
             NotPublished, BadTable: as for `relax`.
@@ -291,13 +290,13 @@ class Ledger(Responding, Accounts, Display):
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
+        """The released columns at any epsilon up to the largest that is stored; no data are needed, nothing is spent.
 
         They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
         Of what an engine answers, pass ``table=``, a frame of the released columns at the level ``table_at``.
 
         Raises:
-            NotPublished, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
+            NotPublished, NeedsTable: without such a release; for a larger epsilon; for points, at any level not stored.
         """
         at = level(epsilon, alpha)
         if is_engine_table(table):
@@ -367,9 +366,9 @@ class Ledger(Responding, Accounts, Display):
         """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
 
         Args:
-            tables: by the name of the release, those that were published.
-            shared: by which they were published, or with other shares.
-            epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+            tables: Published tables by the name of the release.
+            shared: Strategies by which they were published, with the same shares or others.
+            epsilon, alpha: Level that all together may spend; the level of ``shared`` if left out.
 
         Raises:
             OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
@@ -425,17 +424,17 @@ class Ledger(Responding, Accounts, Display):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write a release at a level, with error bars, and its statement beside it: both appear, or none.
+        """Write a release at a level, with margins, and its statement beside it: both appear, or none.
 
-        The level is any up to the loosest that is stored, as for `view`, and costs nothing: relax first, then save.
+        The epsilon is any up to the largest that is stored, as for `view`, and costs nothing: relax first, then save.
 
         Args:
-            name: of the release.
-            epsilon, alpha: the level; needed once the release has several answers.
-            version: which one; the newest if left out.
-            confidence: of the error bars.
-            family: of a release by a plan, which table, see `NoisySums.save`.
-            path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
+            name: Name of the release.
+            epsilon, alpha: Level; needed once the release has several answers.
+            version: Version of the data; the newest if left out.
+            confidence: Confidence of the margins.
+            family: Marginal of a plan that is written, see `NoisySums.save`.
+            path, format, sign, overwrite: Arguments as for `utmost.tables.files.saving.saved`.
 
         Returns:
             The statement, with the digest of the file, and what this answer and all before it cost together.
@@ -460,10 +459,10 @@ class Ledger(Responding, Accounts, Display):
         version: int | None = None,
         confidence: Number = "0.95",
     ) -> dict[str, Any]:
-        """What is said publicly of a release at a level, with the digest of its cells; `save` writes it beside a table.
+        """The statement of a release at a level, with the digest of its cells; `save` writes it beside a table.
 
         Args:
-            name, epsilon, alpha, version, confidence: as for `save`.
+            name, epsilon, alpha, version, confidence: Arguments as for `save`.
 
         Raises:
             NotPublished, NeedsTable: as `view`.
@@ -485,7 +484,7 @@ class Ledger(Responding, Accounts, Display):
 
     @property
     def items(self) -> ItemLedger:
-        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
+        """The releases that an engine answers: the ledger keeps events and commitments, and no answers."""
         return ItemLedger(self._log)
 
     @property
@@ -514,8 +513,8 @@ class Ledger(Responding, Accounts, Display):
         """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.
 
         Args:
-            backup: the file that `backup` wrote.
-            place, key, witness, timeout: as for `open`. The key is that of the ledger that was backed up.
+            backup: File that `backup` wrote.
+            place, key, witness, timeout: Arguments as for `open`. The key is that of the ledger that was backed up.
 
         Raises:
             OutOfRange: where there is a ledger already.
@@ -527,13 +526,13 @@ class Ledger(Responding, Accounts, Display):
         return cls(restored(file, place, key=read_key, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
-        """End a quarantine: from now on new things may be said again.
+        """End a quarantine: from now on new answers may be given again.
 
-        What is missing is charged for good. Releases that lost responses can be viewed, but not relaxed.
+        Lost answers are charged for good. Releases that lost answers can be viewed, but not relaxed.
 
         Args:
-            reason: why, for the record.
-            missing: {dataset: epsilon} beyond what the witness knows; required where there is none, {} for nothing.
+            reason: Reason, for the record.
+            missing: {dataset: epsilon} of losses that the witness does not know; needed without a witness, {} for none.
 
         Raises:
             OutOfRange: where there is no quarantine, or nobody knows what is missing.

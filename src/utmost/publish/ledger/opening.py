@@ -279,8 +279,8 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
 
     Args:
         path: an SQLite ledger or a backup of any ledger.
-        name, version: of the release; the newest version if left out.
-        key: what `Ledger.level_key` gave.
+        name, version: Release; the newest version if left out.
+        key: Key that `Ledger.level_key` gave.
 
     Returns:
         The answer at that level, its table of the kind that was published, where that can be made here, else a dict of

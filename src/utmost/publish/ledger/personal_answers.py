@@ -84,7 +84,7 @@ class Answering(Protocol):
 
     @property
     def level(self) -> Level:
-        """What one answer costs a person whose secret moves by a distance of 1."""
+        """The level of one answer: the loss of a person whose secret moves by a distance of 1."""
 
     @property
     def relation(self) -> str:
@@ -96,11 +96,11 @@ class Answering(Protocol):
 
     @property
     def outcomes(self) -> int:
-        """How many answers there can be."""
+        """Number of possible answers."""
 
     @property
     def names(self) -> Sequence[Hashable]:
-        """What the answers are called."""
+        """Names of the possible answers."""
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
         """The row of each secret, None where none was given."""
@@ -111,7 +111,7 @@ class Answering(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Found:
-    """What was read up to an event."""
+    """The answers that were read up to an event."""
 
     last: DrawnAnswers | None
     answers: dict[bytes, tuple[DrawnAnswers, int]]
@@ -122,11 +122,11 @@ class ResponseRequest:
     """Persons to be answered, read and found sound by themselves.
 
     Attributes:
-        name, dataset, version: of the mechanism; None for the dataset it is in and for the newest version.
-        independent: whether a dataset without a limit is meant where a limit waits for another one.
+        name, dataset, version: Mechanism; None for the dataset that it is in, and for the newest version.
+        independent: Whether a dataset without a limit is meant where a limit waits for another one.
         answering: the mechanism.
         rows: person to row of the secret; None where none was given.
-        index: what has been read of the ledger.
+        index: Index of the answers that were read from the ledger.
     """
 
     name: str
@@ -268,7 +268,7 @@ def check_person(person: object, where: str) -> str:
 
 
 def person_tags(key: Key, mechanism: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
-    """By what a person is found again: without the key it says nothing, not even of another version."""
+    """Keyed digests by which persons are found again: without the key they say nothing, not even of another version."""
     # By name and version, so that tags of two mechanisms cannot be matched, nor persons followed from one to another.
     secret = key.derived("persons", mechanism.name, str(mechanism.version))
     return {person: hmac.digest(secret, person.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for person in persons}
@@ -287,7 +287,7 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
 
 
 def _keep(transaction: Transaction, mechanism: KeptMechanism, answers: Mapping[bytes, int]) -> None:
-    """One event more, whose parts are these answers."""
+    """Append one event whose parts are these answers."""
     event, seal, width = (
         transaction.state.number + 1,
         _seal(transaction.key, transaction.state, mechanism),

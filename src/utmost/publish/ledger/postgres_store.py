@@ -79,7 +79,7 @@ class PostgresStore:
 
     Args:
         address: postgresql://user:password@host:port/database; anything that libpq takes.
-        timeout: how many seconds to wait for other writers, and to try again.
+        timeout: Number of seconds to wait for other writers, and to try again.
     """
 
     __slots__ = ("_address", "_idle", "_timeout")
@@ -94,7 +94,7 @@ class PostgresStore:
         return _place(self._address)
 
     def name_of_database(self) -> str:
-        """Where the tables are, as the server says it: host, port, database and schema, however it was addressed."""
+        """Address of the tables as the server says it: host, port, database and schema, however it was addressed."""
         connection = self._taken()
         try:
             info = connection.info
@@ -143,7 +143,7 @@ class PostgresStore:
             wait = min(2 * wait, _LONGEST_WAIT)
 
     def problems(self) -> list[str]:
-        """What is odd about the tables, see `Store`. Pages whose checksums fail cannot be read at all."""
+        """Oddities of the tables, see `Store`. Pages whose checksums fail cannot be read at all."""
         return self.transact(_odd, write=False)
 
     def close(self) -> None:
@@ -248,7 +248,7 @@ def _place(address: str) -> str:
 
 
 def _odd(rows: Rows) -> list[str]:
-    """Where the tables are not the ones that a ledger makes; nothing for a schema without any."""
+    """Differences from the tables that a ledger makes; none for a schema without any."""
     tables = {name: (columns, keys, odd) for name, columns, keys, odd in rows.ask(_CATALOG)}
     odd = [f"{name}: {what}" for name, (_, _, what) in sorted(tables.items()) if what]
     odd += [f"{name}: other columns" for name in sorted(tables) if tables[name][:2] != _TABLES[name]]

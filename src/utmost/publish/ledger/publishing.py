@@ -191,7 +191,9 @@ def check_repeated(
     check()
     if request.level not in release.responses:
         came = f"{level_text(request.level)} beside {', '.join(map(level_text, release.levels))}"
-        raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
+        error = AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
+        error.at_other_level = True
+        raise error
 
 
 def check_allowed(

@@ -51,7 +51,7 @@ Viewed = tuple[Published, Response, Named, LedgerFacts]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowOrder:
-    """Where the rows of a table stand in the order in which its release is kept.
+    """The order in which the rows of a release are kept, as seen from a table.
 
     Attributes:
         rows: row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one.
@@ -285,7 +285,7 @@ def check_values(transaction: Transaction, release: Published, now: bytes, sourc
 
 
 def where_changed(transaction: Transaction, release: Published, source: Source) -> str | None:
-    """Where a table differs from the one that was published, for whoever holds the key; None where it does not."""
+    """The first difference of a table from the one that was published, for whoever holds the key; None for none."""
     committed, now = (
         stored_commitment(transaction, release),
         commitment(transaction.key, release.name, release.version, source),

@@ -20,7 +20,7 @@ from utmost.publish.ledger.personal_answers import (
 
 
 class Responding:
-    """What answers for persons, once each; `Ledger` does."""
+    """The verbs of a ledger that answer persons, once each; `Ledger` inherits them."""
 
     __slots__ = ()
 
@@ -48,12 +48,12 @@ class Responding:
         distance d apart by at most e^(epsilon d). Another version, and another name, adds up.
 
         Args:
-            name: under which the answers are kept.
-            mechanism: whose level has been checked: `utmost.local.read_mechanism` of a design, or of a channel of
+            name: Name under which the answers are kept.
+            mechanism: Mechanism with a checked level: `utmost.local.read_mechanism` of a design, or of a channel of
                 Fractions and its space.
             secrets: person to secret, by number or by name; None for a person who has an answer.
-            dataset: whose budget is spent; the name if left out. All designs in it must be over one space.
-            independent: confirms a dataset without a limit, where a limit waits for a dataset that nothing names.
+            dataset: Dataset whose budget is spent; the name if left out. All designs in it must be over one space.
+            independent: Confirmation of a dataset without a limit, where a limit waits for one that nothing names.
             version: the newest if left out. The next number begins a version, in which everybody is answered anew.
 
         Returns:
@@ -96,7 +96,7 @@ class Responding:
         return named(numbers, mechanism.names)
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
-        """Which of these persons have an answer under a name; nothing is drawn, and no answer is shown.
+        """The persons among these who have an answer under a name; nothing is drawn, and no answer is shown.
 
         Raises:
             OutOfRange, WrongKind: for what is no name, person or version.

@@ -47,8 +47,8 @@ def check_responses(
     """Check that an engine's frame holds what was answered at a level: a table of a warehouse, files of a lake.
 
     Args:
-        ledger: that answered.
-        name, version: of the release; the newest version if left out.
+        ledger: Ledger that answered.
+        name, version: Release; the newest version if left out.
         table: the identifiers and the released columns, in any order of the rows; no other column is looked at.
         epsilon, alpha: the level, one of the two.
 
@@ -79,7 +79,7 @@ class ResponseFolder:
     whole is kept as the data are. A place must be a folder of this machine, on which a rename is atomic.
 
     Attributes:
-        ledger: whose responses they are.
+        ledger: Ledger whose responses these are.
         path: the folder, a path or its text; made when the first are kept.
 
     >>> from utmost import Unit
@@ -122,9 +122,9 @@ class ResponseFolder:
         """Keep what was answered at a level; where it is kept already, nothing is written.
 
         Args:
-            name, version: of the release; the newest version if left out.
+            name, version: Release; the newest version if left out.
             frame: as `publish`, `relax` or `view` of the ledger has answered; an `Answer`, or its table.
-            epsilon, alpha: at which level, one of the two.
+            epsilon, alpha: Level, one of the two.
 
         Returns:
             the folder of its files.
@@ -180,7 +180,7 @@ class ResponseFolder:
         return [str(self._place(release, at) / file["name"]) for file in manifest["files"]]
 
     def missing(self) -> tuple[tuple[str, int, Level], ...]:
-        """What engines have answered and is not kept here, by name, version and level: a keep that was cut off."""
+        """The answers of engines that are not kept here, by name, version and level, where a keep was cut off."""
         return tuple(
             (release.name, release.version, at) for release, at in self._levels() if self._manifest(release, at) is None
         )
@@ -226,7 +226,7 @@ class ResponseFolder:
         return self.path / _named(release.name) / f"v{release.version}" / _named(level_text(at))
 
     def _manifest(self, release: "Published", at: Level) -> Any:
-        """What is kept of a level; None where nothing is."""
+        """The file of a level; None where none is kept."""
         path = self._place(release, at) / _MANIFEST
         if not path.is_file():
             return None

@@ -79,7 +79,7 @@ class LedgerDrawing:
 
     @property
     def cells(self) -> int:
-        """How many cells the response has."""
+        """Number of cells of the response."""
         return self.release.rows * len(self.release.columns)
 
     def derived(self, *purpose: str) -> bytes:
@@ -87,7 +87,7 @@ class LedgerDrawing:
         return self.transaction.key.derived(*purpose)
 
     def bits(self, *run: str) -> Randomness:
-        """From the source, or in a ledger of derived noise from the key."""
+        """Random bits from the source, or in a ledger of derived noise from the key."""
         if not self.transaction.state.is_derived:
             return self.randomness
         name, version, committed = self.about
@@ -230,7 +230,7 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
     """The columns of a release in order, and its public ones, where the ledger keeps them.
 
     Args:
-        seal: of the labels.
+        seal: Seal of the labels.
     """
     if release.labels is None:
         return (), {}
@@ -245,7 +245,7 @@ def answer_alone(
 
     Args:
         labels: the columns of the table in order, and the public ones among them.
-        remembered: what the ledger adds to the statement of the answer.
+        remembered: Facts that the ledger adds to the statement of the answer.
     """
     noise, (order, public) = release.noise, labels
     plan, columns, written = noise.plan(level), tuple(response), noise.written(level, response)

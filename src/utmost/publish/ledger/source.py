@@ -125,7 +125,7 @@ class Source:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
 
         Args:
-            tags: of the items, under any secret, by which it is soonest known.
+            tags: Tags of the items, under any secret, by which it is soonest known.
 
         Raises:
             BadTable: naming the rows as they are called in the table that came.
@@ -277,7 +277,7 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
 
 
 OTHERS = "identifiers and values must be those that were published"
-"""What is required of a table that is brought again."""
+"""The requirement on a table that is brought again."""
 
 
 def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str | None:
@@ -319,5 +319,5 @@ def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
 
 
 def _run(rows: int) -> int:
-    """So many rows to a digest: one where there are few rows, and never more than 1024 digests to a column."""
+    """Number of rows to a digest: one where there are few rows, and never more than 1024 digests to a column."""
     return max(1, -(-rows // _MOST_RUNS))

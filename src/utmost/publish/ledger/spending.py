@@ -1,4 +1,4 @@
-"""What several levels cost together: the sum of their epsilons, exact where it can be written; and what is left."""
+"""Sums of levels: their epsilons added up, exact where the sum can be written, and the rest of a limit."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -79,13 +79,13 @@ class Spending(Display):
         return Spending(((None, max(tops)),))
 
     def exceeds(self, limit: Level) -> bool:
-        """Whether the sum is larger than a limit; where that cannot be settled in 2^12 bits, yes."""
+        """Whether the sum is larger than a limit; yes where that cannot be settled in 2^12 bits."""
         if self.powers == ((limit.base, limit.power),):
             return False
         return is_lower(limit.epsilon_interval, self._around, _MOST_BITS) is not False
 
     def left(self, limit: Level) -> Fraction | float:
-        """What a limit leaves: a Fraction where it is rational, else a float rounded down; 0 where nothing is left."""
+        """The rest of a limit: a Fraction where it is rational, else a float rounded down; 0 where nothing is left."""
         if all(base is None for base, _ in (*self.powers, (limit.base, limit.power))):
             return max(Fraction(0), limit.power - sum((power for _, power in self.powers), Fraction(0)))
 
@@ -99,13 +99,13 @@ class Spending(Display):
 
 
 def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
-    """What releases of one dataset cost together.
+    """The cost of releases of one dataset together.
 
     Releases of all individuals add up. Of releases of the parts of one partition, which share nobody, each individual
     meets those of its own part alone, so they cost what the part that costs most does; partitions add up.
 
     Args:
-        spent: for each release, its largest level, and its part where it is of one.
+        spent: Largest level of each release, and its part where it is of one.
 
     Source: parallel composition: [mcsherry2009], Theorem 4.
 
@@ -126,9 +126,9 @@ class Budget(Display):
     """The budget of a dataset.
 
     Attributes:
-        dataset: whose.
-        limit: what may be spent; None for no limit.
-        spending: what is spent, exactly.
+        dataset: Name of the dataset.
+        limit: Level that may be spent; None for no limit.
+        spending: Sum that is spent, exactly.
     """
 
     _shown = ("dataset", "limit", "spent", "remaining")

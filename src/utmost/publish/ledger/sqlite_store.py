@@ -38,7 +38,7 @@ _UNUSED = ("user_version", "application_id", "auto_vacuum")
 _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
 Mark = tuple[int, ...]
-"""What tells a file that was changed, or is another one: device, inode, size, and when it was changed, in ns."""
+"""Marks by which a file is known to be changed, or another one: device, inode, size, and times of change in ns."""
 
 # Readers' connections that wait for the next reader of a file; how many of one file, and of how many files.
 _idle: dict[tuple[str, float], list[tuple[int, Mark, sqlite3.Connection]]] = {}
@@ -46,7 +46,7 @@ _MOST_IDLE, _MOST_FILES = 4, 16
 # A change just after the last one may bear its time, since clocks of files tick: so long they must have been quiet.
 _QUIET = 50_000_000
 _inherited: list[sqlite3.Connection] = []
-"""Those of a parent: never used, and never closed, by the child of a fork."""
+"""Connections of a parent process: never used, and never closed, by the child of a fork."""
 
 
 class SqliteStore:
@@ -55,8 +55,8 @@ class SqliteStore:
     ``journal_mode=DELETE`` and ``synchronous=EXTRA`` make a commit durable, directory entry included, when it returns.
 
     Args:
-        path: of the file; made with mode 0600 where there is none, when something is written.
-        timeout: how many seconds to wait for other writers.
+        path: Path of the file; made with mode 0600 where there is none, when something is written.
+        timeout: Number of seconds to wait for other writers.
     """
 
     __slots__ = ("_path", "_timeout", "_turn")
@@ -104,7 +104,7 @@ class SqliteStore:
             lock.release()
 
     def problems(self) -> list[str]:
-        """What SQLite's own check of all pages and indices finds."""
+        """The faults that SQLite's own check of all pages and indices finds."""
         lines = in_transaction(self._path, _integrity, self._timeout, write=False)
         return [line for line in lines if line != "ok"] + in_transaction(self._path, _odd, self._timeout, write=False)
 
@@ -197,7 +197,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
 
 
 def _mark(path: Path) -> Mark | None:
-    """How the file is now; None where it is not there, or was changed a moment ago."""
+    """The mark of a file as it is now; None where it is not there, or was changed a moment ago."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -220,7 +220,7 @@ def _waiting(path: Path, timeout: float, mark: Mark | None) -> sqlite3.Connectio
 
 
 def _taken(waiting: list[tuple[int, Mark, sqlite3.Connection]]) -> Iterator[tuple[Mark, sqlite3.Connection]]:
-    """Those that wait, each for one thread alone; of a parent's none."""
+    """The connections that wait, each for one thread alone; none that a parent process made."""
     while waiting:
         try:
             process, before, connection = waiting.pop()
@@ -261,7 +261,7 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
 
 
 def _odd(connection: sqlite3.Connection) -> list[str]:
-    """Where the tables are not the ones that a ledger makes: triggers, views, columns and indices included."""
+    """Differences from the tables that a ledger makes: triggers, views, columns and indices included."""
     schema, expected = _schema(connection), _expected() if rows_on(connection).version() else {}
     odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(schema.keys() ^ expected.keys())]
     odd += [f"schema: {name.decode()}" for name in schema.keys() & expected.keys() if schema[name] != expected[name]]

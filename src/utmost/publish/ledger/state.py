@@ -1,4 +1,4 @@
-"""What a ledger knows: a function of the list of its events, and of nothing else."""
+"""The state of a ledger: a function of the list of its events, and of nothing else."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ ReleaseKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class ItemFacts:
-    """What is known of a release whose noise is addressed by item.
+    """Facts about a release whose noise is keyed by identifier.
 
     Attributes:
         tags: Digest of the tags of the rows, in the order in which the responses are kept; None where the ledger keeps
@@ -50,7 +50,7 @@ class ItemFacts:
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "ItemFacts":
-        """What an event keeps."""
+        """The facts that an event keeps."""
         tags, universe = facts["tags"], facts["universe"]
         if tags is not None and type(tags) is not str:
             raise TypeError("tags")
@@ -61,12 +61,12 @@ class ItemFacts:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Where the response at one level is kept: in the parts of an event, from ``first`` on.
+    """The place of the response at one level: the parts of an event, from ``first`` on.
 
     Attributes:
         event: the number of the event.
         first: the part with which the response begins; before it are commitment, tags and labels.
-        parts: how many parts the event has.
+        parts: Number of parts of the event.
         root: the digest of them all.
         label_key: the key of the labels under that of the level; None where they are not sealed.
     """
@@ -194,18 +194,18 @@ class State:
     """Everything that the events up to one of them say.
 
     Attributes:
-        number, mac: of the last event.
+        number, mac: Number and mac of the last event.
         identity: a random name of the ledger; its copies share it.
-        fingerprint: of the key.
-        is_sealed, is_derived: how the ledger was made.
-        has_witness: whether it was made with a witness.
-        releases: by name and version.
+        fingerprint: Fingerprint of the key.
+        is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
+        has_witness: Whether the ledger was made with a witness.
+        releases: Releases by name and version.
         limits: dataset to limit.
         missing: dataset to what releases cost that a rollback has lost.
-        quarantine: why nothing new may be said, or None.
+        quarantine: Reason why nothing new may be answered; None where it may.
         requests: the request's name to the release that it made.
-        mechanisms: those from which persons are answered, by name and version.
-        draws: where their answers are, by the number of the event.
+        mechanisms: Mechanisms from which persons are answered, by name and version.
+        draws: Places of their answers, by the number of the event.
     """
 
     number: int
@@ -236,7 +236,7 @@ class State:
         return list(range(1, count + 1))
 
     def version_meant(self, name: str, wanted: int | None) -> int | None:
-        """Which version of a release or a mechanism is meant, the newest where none is said; None for one to come.
+        """The version of a release or a mechanism that is meant, the newest where none is said; None for one to come.
 
         Raises:
             OutOfRange: for a version that cannot come next.
@@ -278,7 +278,7 @@ class State:
         return [spender for spender in self._spending if spender.dataset == dataset]
 
     def spending(self, dataset: str) -> Spending:
-        """What a dataset's releases cost together, each at its largest level, with what a rollback lost."""
+        """The cost of a dataset's releases together, each at its largest level, with what a rollback lost."""
         spent = together((release.spent, release.part) for release in self.of_dataset(dataset))
         return spent + self.missing.get(dataset, Spending())
 
@@ -406,7 +406,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "quarantined": {"reason": _TEXT},
     "resumed": {"missing": (dict,), "closed": (list,)},
 }
-"""What the facts of an event are: whoever reads a ledger without its key reads what anyone may have written."""
+"""The types of the facts of an event: whoever reads a ledger without its key reads what anyone may have written."""
 
 
 def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
@@ -459,7 +459,7 @@ def published_facts(
     Args:
         request: The request, with the version and the columns as `Published.request` has them.
         commitment: The commitment to the values.
-        rows, kind, values, items, labels: as for `Published`.
+        rows, kind, values, items, labels: Facts as in `Published`.
     """
     facts = request.facts()
     # A declaration of independent data is made where equal values are in another dataset: kept, it would say so.

@@ -1,4 +1,4 @@
-"""What a ledger needs of a database: one transaction at a time over a few rows, and the tables that hold them."""
+"""The interface between a ledger and a database: one transaction at a time over a few rows, and their tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -55,10 +55,10 @@ class Store(Protocol):
 
     @property
     def place(self) -> str:
-        """Where it is, without any secret."""
+        """Address of the database, without any secret."""
 
     def name_of_database(self) -> str:
-        """Which database it is, however it was addressed, without any secret."""
+        """Identity of the database, however it was addressed, without any secret."""
 
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
         """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
@@ -177,7 +177,7 @@ class Rows:
             )
 
     def part(self, event: int, part: int) -> bytes | None:
-        """One part of what an event said."""
+        """One part of an event."""
         return self._found("SELECT content FROM utmost_parts WHERE event = ? AND part = ?", event, part)
 
     def parts(self) -> Iterator[tuple[int, int]]:

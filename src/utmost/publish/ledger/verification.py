@@ -1,4 +1,4 @@
-"""What a ledger says about itself: status, receipts, all that can be computed again; and how a quarantine ends."""
+"""Status, receipts and verification of a ledger, from all that can be computed again; and the end of a quarantine."""
 
 import hmac
 from collections.abc import Mapping
@@ -31,12 +31,12 @@ class Status(Display):
     """A ledger at a glance.
 
     Attributes:
-        place: where it is.
+        place: Address of the ledger.
         identity: its random name, which its copies share.
-        events, releases: how many.
+        events, releases: Number of events, and of releases.
         datasets: the budget of each.
-        quarantine: why nothing new may be said; None where all is well.
-        sealed, derived: how it was made.
+        quarantine: Reason why nothing new may be answered; None where all is well.
+        sealed, derived: Whether responses are encrypted, and whether noise is derived from the key.
     """
 
     place: str
@@ -65,13 +65,13 @@ def status_of(place: str, state: State, quarantine: str | None) -> Status:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verification(Display):
-    """What was found sound.
+    """The parts of a ledger that were found sound.
 
     Attributes:
-        events: how many events the chain has.
-        responses: how many responses are stored, and ``cells`` how many cells they have in all.
+        events: Number of events of the chain.
+        responses: Number of stored responses, and ``cells`` the number of their cells.
         spent: dataset to what it has spent.
-        answers: how many persons' answers are kept.
+        answers: Number of persons' answers that are kept.
     """
 
     events: int

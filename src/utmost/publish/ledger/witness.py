@@ -60,7 +60,7 @@ KEPT = "No answer was given. What was drawn is kept and counts: the same call, o
 
 @dataclass(frozen=True, slots=True)
 class WitnessRecord:
-    """What a witness holds, in short.
+    """The record of a witness, in short.
 
     Attributes:
         last: number and mac of the last settled event; None before the first.
@@ -76,9 +76,9 @@ class Witness:
     """A file that holds the events of one ledger.
 
     Attributes:
-        path: of the file. Keep it where no backup of the ledger is restored over it.
-        timeout: how many seconds to wait for others who write it.
-        is_sealed: whether responses come sealed, as the ledger's own store keeps them. Those that do not are
+        path: Path of the file. Keep it where no backup of the ledger is restored over it.
+        timeout: Number of seconds to wait for others who write it.
+        is_sealed: Whether responses come sealed, as the ledger's own store keeps them. Those that do not are
             overwritten when they are settled; of sealed ones the pages are let go.
     """
 
@@ -225,7 +225,7 @@ def kept(error: LedgerUnavailable) -> LedgerUnavailable:
 
 
 def state_of(key: Key, rows: list[Row]) -> State:
-    """What the events of a whole chain say.
+    """The state that the events of a whole chain lead to.
 
     Raises:
         LedgerDamaged: for events that were not written under this key.
@@ -269,7 +269,7 @@ def _write(connection: sqlite3.Connection, table: str, rows: list[Row], parts: l
 
 @dataclass(frozen=True, slots=True)
 class RollbackLoss:
-    """What a rollback has lost.
+    """The loss of a rollback.
 
     Attributes:
         missing: dataset to levels that its budget must bear.
@@ -283,12 +283,12 @@ class RollbackLoss:
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
-    """What the witness knows and the ledger does not.
+    """The loss that the witness can see and the ledger cannot.
 
     Args:
         common: the state up to the last event that both have.
-        witness: what the witness has seen.
-        ledger: what the ledger has now.
+        witness: State that the witness has seen.
+        ledger: State of the ledger now.
     """
     missing: dict[str, list[Level]] = {}
     closed: list[ReleaseKey] = []

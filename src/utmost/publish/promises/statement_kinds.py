@@ -15,6 +15,7 @@ FORMAT = 1
 STATEMENT_KIND = "utmost statement"
 WORKLOAD_KIND = "utmost workload release"
 WORKLOAD_TABLE_KIND = "utmost workload table"
+MEASURES_KIND = "utmost table of measures"
 DETAILED_KIND = "utmost release in two stages"
 CLEAN_KIND = "utmost clean table"
 WITHHELD_KIND = "utmost withheld table"
@@ -26,6 +27,7 @@ KINDS_BESIDE_TABLES = frozenset(
     {
         STATEMENT_KIND,
         WORKLOAD_TABLE_KIND,
+        MEASURES_KIND,
         CLEAN_KIND,
         WITHHELD_KIND,
         KEYS_KIND,

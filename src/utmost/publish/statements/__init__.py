@@ -1,1 +1,1 @@
-"""What is said publicly of a release, and its check: built again from its facts and compared."""
+"""Public statements of releases, and their check: built again from their facts and compared."""

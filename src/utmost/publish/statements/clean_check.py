@@ -29,7 +29,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     """Check that a clean table, and what is said of it, are those of a release by a plan, and of public facts.
 
     Args:
-        statement: what was written beside the table.
+        statement: Statement that was written beside the table.
         table: labels and the column "clean"; estimates and error bars may stand beside them.
         release: the document of the release, by a plan or in two stages, which is checked first.
 

@@ -1,4 +1,4 @@
-"""What each bound on a person's part costs in noise, and what it cuts: by what at_most, per_cell, in_all are chosen.
+"""The cost in noise of each bound on a person's part, and what it cuts, to choose at_most, per_cell or in_all by.
 
 The noise of a bound is known before anybody is counted. What it cuts is estimated from contributions: of a public
 sample, which cost no level, or of a release, which is one more release of these persons.
@@ -42,8 +42,8 @@ class BoundCost(Display):
     """One bound: what it costs, and what it cuts.
 
     Attributes:
-        bound: on the cells of a person, or on a person's sum in a cell, or on all of them together.
-        margin: of one released cell, known exactly.
+        bound: Name of the bound: of a person's cells, of a person's sum in a cell, or of all of them together.
+        margin: Margin of one released cell, known exactly.
         persons: how many persons it cuts; of a release with the bar of its noise.
         lost: how much it cuts of them: cells of persons, of each one's largest sum, or of all sums. Where bounds
             leave gaps a person is taken to be in the middle of one, and above the largest bound just above it: an
@@ -72,10 +72,10 @@ class BoundCosts(Display):
 
     Attributes:
         name: which bound is chosen, "at_most", "per_cell" or "in_all".
-        rows: of each bound, ascending.
-        level: of the tables that are to be published.
-        paid: what the contributions were released at; None where they are public.
-        confidence: of each margin by itself.
+        rows: Row of each bound, ascending.
+        level: Level of the tables that are to be published.
+        paid: Level at which the contributions were released; None where they are public.
+        confidence: Confidence of each margin by itself.
     """
 
     _shown = ("name", "best", "level", "paid")
@@ -106,7 +106,7 @@ class BoundCosts(Display):
 
     @property
     def words(self) -> str:
-        """What the choice costs."""
+        """The price of the choice."""
         if self.paid is None:
             return "The contributions are public: the choice costs no level."
         whole = Spending.of([self.paid, self.level]).level
@@ -146,7 +146,7 @@ def bound_costs(
     Args:
         contributions: released, by `release` or a ledger, or read from a file; or counted by
             `count_contributions` and not released, with ``public=True``.
-        domain: of the table that is to be published, where every cell is noised by itself.
+        domain: Domain of the table that is to be published, where every cell is noised by itself.
         epsilon: Privacy level of that table, a number or a `Level`, such as ``level(alpha="1/2")``.
         at_most, per_cell: The bound that is not to be chosen; 1 when left out. Where ``in_all`` is chosen neither is
             needed: each cell has the noise of that bound alone.
@@ -224,7 +224,7 @@ def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometr
 
 
 def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Fraction) -> Unit:
-    """What one person changes of a table that is counted with these bounds, 1 where one has no value.
+    """The change by one person of a table that is counted with these bounds, 1 where one has no value.
 
     What is bounded in all is charged as one cell that has all of it.
     """
@@ -240,10 +240,10 @@ class _Histogram:
     """How many persons need each bound, with the noise that is known of them.
 
     Attributes:
-        name: of the bound.
+        name: Name of the bound.
         bounds: ascending; the last cell, of those who need more, has none.
         answer: the sum of the cells, each with a coefficient, and its bar at a confidence.
-        level, neighbours: of the release; no level for true counts.
+        level, neighbours: Level and neighbouring relation of the release; no level for true counts.
     """
 
     name: str
@@ -310,6 +310,6 @@ def _noisily(cells: Sequence[Fraction], noise: Level, weights: Sequence[Fraction
 
 
 def _needs(bounds: Sequence[Fraction], step: Fraction) -> list[Fraction]:
-    """What persons of each cell are taken to need: the middle of what lies between two bounds; of more, the least."""
+    """The need that is assumed of the persons of each cell: the middle between two bounds; of more, the least."""
     starts = [Fraction(0), *bounds]
     return [*((low + step + high) / 2 for low, high in pairwise(starts)), bounds[-1] + step]

@@ -39,8 +39,8 @@ def statement_page(stated: Facts, deployment: Deployment | None = None) -> str:
     """The page of a release: promise, unit, levels, noise and error bars, what is public, what was done afterwards.
 
     Args:
-        stated: what the statement says.
-        deployment: what the curator says, for the head of the page.
+        stated: Statement in words.
+        deployment: Curator's description, for the head of the page.
 
     Returns:
         A whole HTML document; every word of the statement in it is escaped.

@@ -34,14 +34,14 @@ _NO_DATE = "1900-01-01"  # what the registry's own template has before it is fil
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Deployment(Display):
-    """What the curator says of a release, in the registry's terms; what is left out remains to be filled in.
+    """The curator's description of a release, in the registry's terms; a field left out remains to be filled in.
 
     Attributes:
         title: the name of the data product.
         curators: who publishes it.
-        intended_use: what it is for.
-        region: what region the data describe, or whose laws apply.
-        description: what it is, in brief.
+        intended_use: Purpose of the release.
+        region: Region that the data describe, or whose laws apply.
+        description: Brief description.
         published: the date of publication, YYYY-MM-DD.
         sector: one of `SECTORS`, or None.
         product: one of `PRODUCTS`.
@@ -83,7 +83,7 @@ class Deployment(Display):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What is still to be filled in, of what the registry requires."""
+        """The fields that the registry requires, and that are still to be filled in."""
         required = ("title", "curators", "intended_use", "region", "description", "published", "authors")
         return tuple(name for name in required if not getattr(self, name))
 
@@ -101,8 +101,8 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     """The registry's entry of a release, as plain data; `yaml_text` writes it.
 
     Args:
-        stated: what the statement says.
-        deployment: what the curator says.
+        stated: Statement in words.
+        deployment: Curator's description.
 
     Returns:
         An entry that is valid by the registry's schema, with the status "Draft": publishing it is the curator's act.

@@ -1,4 +1,4 @@
-"""What is said, in words, of what is no table of noisy cells: keys that were named, answers, and readings.
+"""Statements in words of results that are no table of noisy cells: named keys, answers, and readings.
 
 Each function checks a statement, and gives `Facts` of it. None of them has error bars: which
 keys are named is a choice, an answer is one of a list, and a reading is whatever a function made of noisy values.
@@ -135,7 +135,7 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
 
     Args:
         statement: the statement.
-        file: as it was written.
+        file: File as it was written.
         spelled: the file with the way in which its text is to be read.
     """
     keys, column = _stated_keys(statement), statement["column"]
@@ -173,7 +173,7 @@ def check_reading(statement: Mapping[str, Any], table: Any) -> None:
 
 
 def reading_in_words(statement: Mapping[str, Any]) -> Facts:
-    """What a function made of noisy values."""
+    """The result of a function of noisy values."""
     codec.check_header(statement, PROCESSED_KIND, "a statement of a reading")
     at = level_from_facts(statement)
     with promise_that_holds():

@@ -1,4 +1,4 @@
-"""What a statement says, in the words of people who fill in forms: for a registry's entry, and for a page to print.
+"""A statement in the words of people who fill in forms: for a registry's entry, and for a page to print.
 
 Every statement is checked before a word of it is repeated, as `utmost verify` does: its figures are computed again from
 its level, unit and noise, and it is refused where they differ.
@@ -98,7 +98,7 @@ def workload_in_words(said: Mapping[str, Any]) -> Facts:
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
-    """What the statement of a release by a plan says, which is known to be its own."""
+    """The statement of a release by a plan in words, once it is known to be its own."""
     from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS
 
     plain = release.strategy.measurement.adds_to_one(release.strategy.shares)
@@ -126,7 +126,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
     count, sums = release.strategy.measured, "sums"
     if amounts is not None:
-        count, sums = count // amounts.size, "pairs of sums and counts"
+        count, sums = count // amounts.size, "groups, each with count, sum and mean"
     named = "" if release.measure is None else f"{release.measure}: "
     measured = f"{named}{count} {sums}{of}: {few(shares, MOST_BARS)} of {whole}"
     total, (adds, _) = level_in_ledger(LedgerFacts.of_statement(statement, release.level), release.level)
@@ -155,7 +155,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
 def _noised(
     release: "NoisySums", family: Any, law: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float]]]:
-    """What a measured family gives: names, the sums in words, and their margins; of a pair of sums and counts both."""
+    """The names of a measured family, its sums in words, and their margins; of a pair of sums and counts both."""
     amounts, words = release.strategy.amount_pair, release.strategy.family_words(family)
     if amounts is None:
         sums = f"the {one['sums']} {one.get('of', 'sums')} of {words or 'everything'}"
@@ -183,7 +183,7 @@ def _noised(
 
 
 def _sums_of_cells(unit: Unit) -> str:
-    """What is made of noisy sums; amounts are rounded to their step."""
+    """The results that are made of noisy sums; amounts are rounded to their step."""
     if unit.is_shared:
         return (
             "every sum of amounts and every count of events is made of the noisy sums by least squares, exactly "
@@ -197,7 +197,7 @@ def _sums_of_cells(unit: Unit) -> str:
 
 
 def _outside(release: "NoisySums") -> str:
-    """What became of values that the domain does not declare: a fact of the domain, not of the data."""
+    """The fate of values that the domain does not declare: a fact of the domain, not of the data."""
     axes = release.domain.axes
     open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in axes if axis.other is not None]
     counted = f", but those of {' and of '.join(open_axes)}" if open_axes else ""
@@ -217,7 +217,7 @@ def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
 
 
 def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
-    """What is published without noise, and what of it the promise does not cover."""
+    """The columns that are published without noise, and the part of them that the promise does not cover."""
     columns = listed("column", public)
     if rows_from == "observed":
         rows, unprotected = OBSERVED_ROWS, ROWS_UNPROTECTED
@@ -227,7 +227,7 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
 
 
 def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
-    """What all answers of a release cost, how they add up, and how they are made; nothing without a ledger."""
+    """The cost of all answers of a release, how they add up, and how they are made; nothing without a ledger."""
     if ledger is None or ledger.together is None:
         return own, ("", "")
     answered = ", ".join(map(level_words, ledger.levels))
@@ -245,6 +245,32 @@ def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
 
     release = stated_workload_table(said)
     return sums_in_words(said["release"], release)
+
+
+def measures_in_words(said: Mapping[str, Any]) -> Facts:
+    """A table of several amounts: the facts of each release, and how they share the level."""
+    from utmost.publish.statements.workload_files import stated_measures
+
+    measures = stated_measures(said)
+    each = [sums_in_words(said["releases"][name], release) for name, release in measures.releases.items()]
+    share = said["shares"][next(iter(measures.releases))]
+    noises = [replace(noise, level=f"{noise.level}, {share} of the whole") for facts in each for noise in facts.noises]
+    axes = [axis for axis in said["releases"][next(iter(measures.releases))]["domain"] if axis not in measures.releases]
+    return replace(
+        each[0],
+        statement=said,
+        domain=f"Counts, sums and means of {', '.join(measures.releases)} over a declared domain: {', '.join(axes)}.",
+        public=f"the declared domain ({', '.join(axes)}), which depends on no individual",
+        level=measures.level,
+        own_level=measures.level,
+        line=promise_line(measures.level, measures.releases[next(iter(measures.releases))].unit.neighbours),
+        released="; ".join(facts.released for facts in each),
+        unit="; ".join(dict.fromkeys(facts.unit for facts in each)),
+        neighbours="; ".join(dict.fromkeys(facts.neighbours for facts in each)),
+        before="; ".join(dict.fromkeys(facts.before for facts in each)),
+        noises=tuple(noises),
+        composition=f"Each amount has an equal share of the privacy budget, {share}. {ADDS_UP}",
+    )
 
 
 def detailed_in_words(document: Mapping[str, Any]) -> Facts:

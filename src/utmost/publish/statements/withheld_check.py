@@ -39,7 +39,7 @@ Columns = Mapping[str, list[Any]]
 
 
 def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable[Any]:
-    """What a statement of a withheld table is about, once all in it that can be computed has been, and was found equal.
+    """The subject of a withheld table's statement, once all in it that can be computed was found equal.
 
     Returns:
         The table as the statement describes it: labels and error bars of a release by a plan, no table of any other.
@@ -64,7 +64,7 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable[Any]:
 
 
 def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
-    """What the statement of a released table describes."""
+    """The subject of a released table's statement."""
     if release.get("kind") != STATEMENT_KIND or release.get("table", "") is not None:
         raise does_not_follow("release")
     checked = Statement.of_facts(release)
@@ -89,7 +89,7 @@ def unsummed_release(release: Mapping[str, Any]) -> NoisySums:
 
 
 def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
-    """What the statement of a release by a plan describes of one of its tables."""
+    """The subject of the statement of one table of a release by a plan."""
     whole = unsummed_release(release)
     family, families = stated_field(statement, "family", str), names_of(statement, "families")
     words = _families(whole, families)
@@ -105,7 +105,7 @@ def check_withheld(statement: Mapping[str, Any], table: Any, release: Answer[Any
     """Check that a withheld table keeps the rule that its statement names, and is made of a release.
 
     Args:
-        statement: what was written beside the table.
+        statement: Statement that was written beside the table.
         table: the table, as it was read.
         release: Answer with the whole release, where it is at hand: then just the cells that the rule names must be
             missing.

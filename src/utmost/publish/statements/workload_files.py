@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from utmost.errors import BadTable, UtmostError
+from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 from utmost.publish.promises import codec
 from utmost.publish.promises.codec import check_header
 from utmost.publish.promises.statement import digest_of, does_not_follow, is_blank
-from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
+from utmost.publish.promises.statement_kinds import MEASURES_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.promises.workload_statements import workload_table_statement
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import table_formats
@@ -25,7 +26,7 @@ ON_TRUST_OF_SUMS = (
 
 
 def kind_of_document(path: Path) -> str | None:
-    """Of which kind a file says to be that is named as JSON; None for another file, and a document of no kind."""
+    """The kind that a file named as JSON says to be of; None for another file, and a document of no kind."""
     if path.suffix.lower() != ".json":
         return None
     document = read_json(path, "a release must")
@@ -37,20 +38,47 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> NoisySums:
     """Check that a table is what the release beside it makes it, cell for cell.
 
     Args:
-        statement: what `NoisySums.save` wrote beside the table.
-        table: as it was read from its file.
+        statement: Statement that `NoisySums.save` wrote beside the table.
+        table: Table as it was read from its file.
     """
     release = stated_workload_table(statement)
     family = _family(statement, release)
     table_of_it = release.with_means(family) if "means" in statement else release[family]
-    expected = table_formats.as_columns(table_of_it)
+    _check_columns(table, table_formats.as_columns(table_of_it))
+    return release
+
+
+def _check_columns(table: Any, expected: Mapping[str, Any]) -> None:
+    """Check that a table has just these columns and cells."""
     columns = table_formats.as_columns(table)
     if list(columns) != list(expected):
         raise BadTable("the table must have the columns of its family", came="others", where="released")
     for name, column in expected.items():
         if list(map(_as_text, columns[name])) != list(map(_as_text, column)):
             raise BadTable("the table must be as its release makes it", came="another cell", where=f"column {name!r}")
-    return release
+
+
+def check_measures_table(statement: Mapping[str, Any], table: Any) -> MeasuresTable:
+    """Check that a table of several amounts is what the releases in its statement make it, cell for cell."""
+    measures = stated_measures(statement)
+    _check_columns(table, measures.table)
+    return measures
+
+
+def stated_measures(statement: Mapping[str, Any]) -> MeasuresTable:
+    """The releases that the statement of a table of several amounts holds, once each field is checked."""
+    check_header(statement, MEASURES_KIND, "a statement of a table of measures")
+    facts = statement.get("releases")
+    if not isinstance(facts, Mapping) or not facts:
+        raise BadTable("a table of measures must have its releases beside it", came="none", where="releases")
+    try:
+        measures = MeasuresTable({str(name): NoisySums.of_facts(one) for name, one in facts.items()})
+    except (OutOfRange, WrongKind) as error:
+        raise BadTable("the releases must make one table", came=str(error), where="releases") from None
+    written = measures.said(digest_of(statement)) | {"utmost": statement.get("utmost"), "releases": facts}
+    for name in codec.differing(statement, written):
+        raise does_not_follow(name)
+    return measures
 
 
 def stated_workload_table(statement: Mapping[str, Any]) -> NoisySums:

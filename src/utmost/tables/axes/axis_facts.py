@@ -150,7 +150,13 @@ def _made(kind: str, facts: Mapping[str, Any]) -> Any:
     if kind == "edges":
         return edges(facts["edges"], **rest)
     if kind == "ages":
-        return ages(rest.pop("column", None), facts["ages"], **{"on": None, **rest})
+        if not {"column", "on"} <= set(facts):
+            remedy = 'Write {"ages": [0, 18, 65, null], "on": "2025-01-01", "column": "birth_date"}.'
+            required = '"ages" need the "column" of birth dates, and the day "on" which they are counted'
+            raise OutOfRange(
+                required, came=", ".join(sorted({"column", "on"} & set(facts))) or "neither", remedy=remedy
+            )
+        return ages(rest.pop("column"), facts["ages"], **rest)
     if kind == "listed":
         return listed(facts["listed"], **rest)
     if kind == "values":

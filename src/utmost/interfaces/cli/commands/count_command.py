@@ -97,7 +97,7 @@ def count(
         counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
     if report is not None:
         _write_report(counted, report)
-    if people.measures is not None:
+    if isinstance(counted, dict) and people.several is not None:
         return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
     if part is not None:
         return _give_parts(counted, part, out, as_json=as_json, dry_run=dry_run)

@@ -24,6 +24,7 @@ from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
@@ -143,6 +144,14 @@ def total(
         wanted = read_selection(published.first.domain, where or [])
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
         return answer.give(report, lambda: _show(report))
+    if isinstance(published, MeasuresTable):
+        if mean is None or mean not in published.releases:
+            named = " or ".join(f"--mean {name}" for name in published.releases)
+            required = "a table of several amounts is asked for the mean of one"
+            raise OutOfRange(
+                required, came="none of them" if mean is None else repr(mean), where="--mean", remedy=f"Write {named}."
+            )
+        published = Answer.of_sums(published.releases[mean])
     if not isinstance(published, Answer):
         remedy = "Ask the whole release; utmost read shows this one."
         raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)

@@ -16,7 +16,8 @@ def view(*, ledger: Place, question: Question) -> None:
     """
     signer = question.checked(None)
     with ledger.opened() as opened:
-        question.check_kind(planned=question.planned(opened))
+        kept = question.release_in(opened)
+        question.check_kind(None if kept is None else kept.noise)
         at = question.level_in(opened)
         with progress_bar("Viewing") as progress:
             seen = opened.view(question.name, epsilon=at, version=question.version, progress=progress)

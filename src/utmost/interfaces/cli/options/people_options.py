@@ -44,10 +44,11 @@ class Persons:
     ] = None
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
     mean: Annotated[
-        str | None,
+        list[str] | None,
         option(
             "COLUMN=LOW,HIGH",
-            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01.",
+            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01. "
+            "Repeat for several.",
         ),
     ] = None
     leave_out: LeftOut = None
@@ -134,7 +135,6 @@ class People(Persons):
         """
         from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.counted_events import count_measures, count_table
-        from utmost.publish.counting.counted_measures import MeasureSpec
         from utmost.publish.counting.counting import Counting
 
         if self.counts is not None or self.nested is not None:
@@ -156,7 +156,7 @@ class People(Persons):
             self._in_words_of_options(),
             warnings.catch_warnings(record=self.is_strict) as lost,
         ):
-            if self.measures is None:
+            if (measures := self.several) is None:
                 tables: Any = count_table(
                     events,
                     domain,
@@ -169,15 +169,11 @@ class People(Persons):
                     progress=progress,
                 )
             else:
-                if self.measure != MeasureSpec():
-                    required = "what is counted is said once"
-                    came = "--values, --step, --each, --per-cell, --most-events or --in-all beside --measures"
-                    raise OutOfRange(required, came=came, remedy="Say it in the file of --measures.")
                 tables = count_measures(
                     events,
                     domain,
                     counting,
-                    _measures(self.measures),
+                    measures,
                     by=by,
                     part=part,
                     spelling=spelling,
@@ -266,7 +262,7 @@ class People(Persons):
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if self.mean is not None:
-            return self._averaged()
+            return self._averaged(self.mean[0])[1]
         return MeasureSpec(
             values=self.values,
             step=self.step,
@@ -285,11 +281,33 @@ class People(Persons):
         except UtmostError as error:
             if self.mean is None or "step=" not in (error.remedy or ""):
                 raise
-            remedy = f"Amounts with decimals are rounded to a step: write --mean {self.mean},0.01."
+            remedy = f"Amounts with decimals are rounded to a step: write --mean {self.mean[0]},0.01."
             raise type(error)(error.required, came=error.came, where=error.where, remedy=remedy) from None
 
-    def _averaged(self) -> "MeasureSpec":
-        """The measure that `--mean` says: counts, sums and means of one column by one noise.
+    @property
+    def several(self) -> "dict[str, MeasureSpec] | None":
+        """The measures by their names, where several are counted in one pass.
+
+        Raises:
+            OutOfRange: for a measure that is said twice.
+        """
+        from utmost.publish.counting.counted_measures import MeasureSpec
+
+        if self.mean is not None and len(self.mean) > 1:
+            named = [self._averaged(text) for text in self.mean]
+            if len(dict(named)) < len(named):
+                raise OutOfRange("--mean names each column once", came="one twice")
+            return dict(named)
+        if self.measures is None:
+            return None
+        if self.measure != MeasureSpec():
+            required = "what is counted is said once"
+            came = "--values, --step, --each, --per-cell, --most-events or --in-all beside --measures"
+            raise OutOfRange(required, came=came, remedy="Say it in the file of --measures.")
+        return _measures(self.measures)
+
+    def _averaged(self, text: str) -> "tuple[str, MeasureSpec]":
+        """The column and the measure that `--mean` says: counts, sums and means of one column by one noise.
 
         Raises:
             OutOfRange: for other than a column with two ends and perhaps a step, and for options that say it again.
@@ -301,15 +319,15 @@ class People(Persons):
             "does not go with --mean",
             People(per_cell=self.per_cell, values=self.values, step=self.step, each=self.each, measures=self.measures),
         )
-        example = f"--mean {'income' if '=' in str(self.mean) else self.mean}=0,200000"
-        column, ends = named_value(str(self.mean), "a mean is written COLUMN=LOW,HIGH", "--mean", example)
+        example = f"--mean {'income' if '=' in text else text}=0,200000"
+        column, ends = named_value(text, "a mean is written COLUMN=LOW,HIGH", "--mean", example)
         parts = [part.strip() for part in ends.split(",")]
         if len(parts) not in (2, 3) or not all(parts):
             required = "a mean is written COLUMN=LOW,HIGH, or COLUMN=LOW,HIGH,STEP"
-            raise OutOfRange(required, came=repr(self.mean), where="--mean", remedy=f"Write {example}.")
+            raise OutOfRange(required, came=repr(text), where="--mean", remedy=f"Write {example}.")
         missing = "leave out" if "amounts" in self._left_out else None
         step, most = parts[2] if len(parts) == 3 else None, self.most_events or 1
-        return mean(column, each=parts[:2], step=step, most_events=most, in_all=self.in_all, missing=missing)
+        return column, mean(column, each=parts[:2], step=step, most_events=most, in_all=self.in_all, missing=missing)
 
     @property
     def key(self) -> bytes | None:

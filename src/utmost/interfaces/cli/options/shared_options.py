@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shlex
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -233,13 +234,32 @@ def told(family: Any) -> Iterator[str]:
     >>> list(told(Plane(planar=True)))
     ['--planar']
     """
+    return (name for name, _ in given_options(family))
+
+
+def given_options(family: Any) -> Iterator[tuple[str, Any]]:
+    """The options of a family that were given, as they are spelled, each with its value."""
     for field in fields(family):
         value = getattr(family, field.name)
         if is_dataclass(value) and field.init:
-            yield from told(value)
+            yield from given_options(value)
         elif value != field.default and field.init:
             declared: Any = field.type
-            yield declared.__metadata__[0].spelled(field.name)
+            yield declared.__metadata__[0].spelled(field.name), value
+
+
+def typed_again(*families: Any) -> str:
+    """The options that were given, as they can be pasted into a shell.
+
+    >>> typed_again(Plane(planar=True, per="1 km"))
+    "--planar --per '1 km'"
+    """
+    words: list[str] = []
+    for family in families:
+        for name, value in given_options(family):
+            values = value if isinstance(value, list) else [value]
+            words += [name] if value is True else [word for one in values for word in (name, str(one))]
+    return shlex.join(words)
 
 
 def refuse(why: str, *families: Any) -> None:

@@ -4,11 +4,13 @@ from typing import Any
 
 from utmost.interfaces.cli.screens.screen import facts, grid, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.workload_screens import shown_columns
 from utmost.interfaces.documents.published_files import PublishedTable
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.tables.files import files
 
@@ -36,7 +38,7 @@ def _picture(columns: dict[str, list[Any]]) -> Any:
 
 
 def show_published(
-    published: Answer[Any] | DetailedSums | WithheldTable[Any] | PublishedTable, *, as_json: bool
+    published: Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | PublishedTable, *, as_json: bool
 ) -> None:
     """Print a table and what its statement says."""
     if isinstance(published, DetailedSums):
@@ -50,7 +52,7 @@ def show_published(
         return print_json(statement | {"values": columns or published.table})
     console = screen()
     if columns:
-        console.print(_picture(columns))
+        console.print(shown_columns(columns) if isinstance(published, MeasuresTable) else _picture(columns))
     words = statement.get("words")
     shown: list[Any] = [Text(f"{words}\n")] if words else []
     stated = published.stated if isinstance(published, PublishedTable) else stated_release(statement)

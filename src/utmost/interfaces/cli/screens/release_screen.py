@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
-from utmost.interfaces.cli.screens.screen import DRY, number, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import ADDS_UP, DRY, NOT_REMEMBERED, number, screen, shown_facts, watched
 from utmost.interfaces.cli.screens.terminal import Column, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND
@@ -77,7 +77,8 @@ def give_promise(statement: dict[str, Any], answer: TableAnswer) -> None:
     """Print what a release would promise, of which nothing was drawn."""
     if answer.as_json:
         return print_json(statement)
-    screen().print(shown_facts(DRY, _in_words(statement), is_whole=True))
+    facts = _in_words(statement)
+    screen().print(shown_facts(DRY, facts, is_whole=True, then=_next(facts)))
 
 
 def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> None:
@@ -95,9 +96,17 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
         return print_json(whole if out else {"statement": whole, "table": files.columns(table)})
     facts = _in_words(release.statement_with(None))
     if out is not None:
-        return screen().print(_picture(table, facts), shown_facts("Released.", facts, out))
+        picture, console = _picture(table, facts), screen()
+        shown = [picture] if picture.least_width <= console.width else []
+        return console.print(*shown, shown_facts("Released.", facts, out, then=_next(facts)))
     give_table(table, answer.form)
-    return screen(stderr=True).print(Text(), shown_facts("Released.", facts))
+    return screen(stderr=True).print(Text(), shown_facts("Released.", facts, then=_next(facts)))
+
+
+def _next(facts: Facts) -> str:
+    """The way to a release that is remembered, where there is one: no ledger keeps columns that change together."""
+    is_together = str(facts.statement["promise"]["noise"]["kind"]).startswith("together")
+    return ADDS_UP if is_together else NOT_REMEMBERED
 
 
 def _in_words(statement: Mapping[str, Any]) -> Facts:

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from utmost.publish.releases.release_facts import Facts
 
 DRY = "Nothing was drawn. This is what a release would promise."
+
+NOT_REMEMBERED = (
+    "This release is not remembered. To publish the same people again later with less noise, and pay the larger "
+    "epsilon alone, release with --ledger FILE --create --name N."
+)
+ADDS_UP = "This release is not remembered: another release of the same people adds its epsilon."
+_IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})
+"""Facts that the screen leaves to the statement, where one was written."""
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
 
@@ -36,6 +44,7 @@ def shown_facts(
     is_whole: bool = False,
     more: Mapping[str, str] | None = None,
     written: str = "",
+    then: str = "",
 ) -> Group:
     """What is said of a release: a headline, the promise, and the facts that a screen has room for.
 
@@ -43,9 +52,11 @@ def shown_facts(
         out: the file that was written, its statement beside it. written: the files, where they are others.
         is_whole: whether the whole promise is shown rather than one line of it.
         more: facts of this screen alone.
+        then: what the publisher may do next.
     """
     files = written if out is None else f"{out} and {out}.json"
-    rows = {fact.label: fact.value for fact in release.first} | dict(more or {}) | ({"written": files} if files else {})
+    rows = {fact.label: fact.value for fact in release.first if not (files and fact.label in _IN_STATEMENT)}
+    rows |= dict(more or {}) | ({"written": files} if files else {}) | ({"next": then} if then else {})
     return promised(headline, release.guarantee if is_whole else release.line, rows)
 
 

@@ -19,14 +19,25 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
-from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import (
+    ADDS_UP,
+    DRY,
+    NOT_REMEMBERED,
+    grid,
+    number,
+    percent,
+    screen,
+    shown_facts,
+    watched,
+)
 from utmost.interfaces.cli.screens.terminal import Group, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.statements.stated_words import sums_in_words
+from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.publish.workloads.workload import narrowed
@@ -35,7 +46,7 @@ from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.saving import Digest
-from utmost.tables.files.sidecars import check_repeated_document, publish, table_writers
+from utmost.tables.files.sidecars import check_repeated, check_repeated_document, publish, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
@@ -111,12 +122,22 @@ def check_document(out: Path | None, sign: Path | None) -> None:
     if out is None and sign is not None:
         raise OutOfRange("a release is signed in a file", came="no --out", where="--sign")
     if out is not None:
-        if out.suffix.lower() != ".json":
-            name = out.with_suffix(".json")
-            remedy = f"Write --out {name}; utmost total {name} --tables DIR writes CSV files of it."
-            raise OutOfRange("a release by a plan is written as .json", came=out.name, where="--out", remedy=remedy)
+        check_ending(out)
         for path in (out, signature_path(out)):
             check_absent(path)
+
+
+def check_ending(out: Path) -> None:
+    """Check that the file of a release of several tables ends in .json."""
+    if out.suffix.lower() != ".json":
+        name = out.with_suffix(".json")
+        remedy = f"Write --out {name}; utmost total {name} --tables DIR writes CSV files of it."
+        raise OutOfRange("a release of several tables is written as .json", came=out.name, where="--out", remedy=remedy)
+
+
+def is_of_cells(strategy: Strategy) -> bool:
+    """Whether the cells of the domain were noised and nothing else: the release is one table."""
+    return set(strategy.shares) == {strategy.domain.finest}
 
 
 def give_tables(release: NoisySums, wanted: Strategy, folder: Path, signer: Signer | None) -> list[Path]:
@@ -208,11 +229,23 @@ def give_workload(
         print_json(release.facts())
     if not as_json:
         shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
-        screen(stderr=out is None).print(Group(*(shown_tables(release) if out is not None else ()), shown))
+        tables = _fitting(shown_tables(release)) if out is not None else []
+        screen(stderr=out is None).print(*tables, shown)
 
 
-def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -> None:
-    """Write the table of a release's cells and its statement, with means where amounts were summed; then print."""
+def give_cells(
+    release: NoisySums,
+    answer: TableAnswer,
+    signer: Signer | None,
+    *,
+    again: bool = False,
+    headline: str = "Released.",
+) -> None:
+    """Write the table of a release's cells and its statement, with means where amounts were summed; then print.
+
+    Args:
+        again: whether the file may be there, as the answer of a request that is made again; it is compared then.
+    """
     amounts = release.strategy.amount_pair
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
@@ -222,14 +255,25 @@ def give_cells(release: NoisySums, answer: TableAnswer, signer: Signer | None) -
         return workload_table_statement(release, family, digest, with_means=amounts is not None)
 
     out = answer.file
-    written = None if out is None else publish(table, said, out, watched, signer)
+    if out is None:
+        written = None
+    elif again and out.is_file():
+        written = said(check_repeated(table, said, out))
+    else:
+        written = publish(table, said, out, watched, signer)
     if answer.as_json:
         return print_json(written or {"statement": said(None), "table": files.columns(table)})
-    facts = _said(release, "Released.", "" if out is None else f"{out} and {out}.json")
+    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json")
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(Text(), facts)
-    screen().print(_shown_table(release, table), facts)
+    screen().print(*_fitting([shown_columns(table)]), facts)
+
+
+def _fitting(shown: Iterable[Text | Table]) -> list[Text | Table]:
+    """What is shown beside a file: tables whose columns have room side by side, since all stands in the file."""
+    width = screen().width
+    return [part for part in shown if isinstance(part, Text) or part.least_width <= width]
 
 
 def _with_means(release: NoisySums, words: Any) -> Any:
@@ -237,28 +281,52 @@ def _with_means(release: NoisySums, words: Any) -> Any:
     return release.with_means(words) if release.unit.is_shared else release[words]
 
 
-def _shown_table(release: NoisySums, table: Any) -> Table:
-    """The first rows of a table of a release: each number with its margin, and means with their intervals."""
-    amounts, values = release.strategy.amount_pair, release.value_columns
+def give_measures(measures: MeasuresTable, answer: TableAnswer, signer: Signer | None) -> None:
+    """Write the table of several amounts and its statement; then print."""
+    table, out = measures.table, answer.file
+    written = None if out is None else publish(table, measures.said, out, watched, signer)
+    if answer.as_json:
+        return print_json(written or {"statement": measures.statement, "table": table})
+    facts = shown_facts("Released.", measures_in_words(measures.statement), out, then=ADDS_UP)
+    if out is None:
+        give_table(table, answer.form)
+        return screen(stderr=True).print(Text(), facts)
+    screen().print(*_fitting([shown_columns(table)]), facts)
+
+
+def shown_columns(table: Any) -> Table:
+    """The first rows of a table of sums: each number with its margin, and means with their intervals."""
     every = files.columns(table)
     columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
-    beside = {name for pair in values for name in pair}
-    mean = None if amounts is None else f"{amounts.amount.name}_mean"
-    means = () if mean is None else (mean, f"{mean}_lower", f"{mean}_upper")
-    labels = [name for name in columns if name not in beside and name not in means]
-    rows: list[list[str]] = [[*map(str, row)] for row in zip(*(columns[name] for name in labels), strict=True)] or [[]]
-    for value, margin in values:
-        for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
-            row.append(f"{number(estimate, 12)} ± {number(bar, 12)}")
-    for at, row in enumerate(rows) if mean is not None else ():
-        at_mean, low, high = (columns[name][at] for name in means)
-        row.append(
-            "not determined" if at_mean is None else f"{number(at_mean, 12)}, {number(low, 12)} to {number(high, 12)}"
-        )
-    titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
-    shown = grid([*labels, *titles, *([] if mean is None else [mean])], rows, left=len(labels))
-    more = len(every[values[0][0]]) - len(rows)
-    return replace(shown, caption=f"and {more} more rows") if more > 0 else shown
+    means = [name for name in columns if {f"{name}_lower", f"{name}_upper"} <= columns.keys()]
+    margins = {name: "margin" if name == "estimate" else f"{name}_margin" for name in columns}
+    sums = [name for name in columns if margins[name] in columns]
+    beside = {*sums, *(margins[name] for name in sums)}
+    beside |= {f"{name}{end}" for name in means for end in ("", "_lower", "_upper")}
+    labels = [name for name in columns if name not in beside]
+    shown = [[str(cell) for cell in columns[name]] for name in labels]
+    names, is_alone = list(labels), not labels and len(sums) + len(means) == 1
+    for name in columns:
+        if name in sums:
+            cells, bars = ([number(cell, 12) for cell in columns[one]] for one in (name, margins[name]))
+            is_one = len(cells) > 1 and len(set(bars)) == 1  # then it stands in the title
+            names.append(f"{name}\n± {bars[0]}" if is_one else name)
+            shown.append(cells if is_one else [f"{cell} ± {bar}" for cell, bar in zip(cells, bars, strict=True)])
+        elif name in means:
+            ends = zip(columns[name], columns[f"{name}_lower"], columns[f"{name}_upper"], strict=True)
+            names.append(name)
+            shown.append([_interval(*each) for each in ends])
+    if is_alone:
+        names = [TOTAL]
+    picture = grid(names, list(map(list, zip(*shown, strict=True))), left=len(labels))
+    more = len(next(iter(every.values()))) - len(shown[0])
+    return replace(picture, caption=f"and {more} more rows") if more > 0 else picture
+
+
+def _interval(mean: float | None, low: float | None, high: float | None) -> str:
+    if mean is None or low is None or high is None:
+        return "not determined"
+    return f"{number(mean, 12)}, {number(low, 12)} to {number(high, 12)}"
 
 
 def document_writers(
@@ -292,13 +360,19 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
 
 def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     """What is said of a release by a plan, with the error bars of the tables that were wanted."""
-    counts = {name: f" and ± {number(bar)} events" for name, bar in _count_bars(release).items()}
-    bars = _wanted_bars(release).items()
-    wanted = ", ".join(f"{_named(name)} ± {number(bar)}{counts.get(name, '')}" for name, bar in bars)
+    bars, counts = _wanted_bars(release), _count_bars(release)
+    amount = release.unit.amount
+    wanted = ", ".join(
+        f"{_named(name)} ± {number(bar)}"
+        if amount is None or name not in counts
+        else f"{_named(name)}: count ± {number(counts[name])}, {amount.name}_sum ± {number(bar)}"
+        for name, bar in bars.items()
+    )
     rows = {"margins": f"{wanted}; each {percent(release.confidence)} sure"}
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
-    return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
+    then = NOT_REMEMBERED if release.ledger_facts is None else ""
+    return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole, then=then)
 
 
 def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
@@ -313,7 +387,7 @@ def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
             if hidden <= _MOST_BARS:
                 yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
-        yield _shown_table(release, _with_means(release, words))
+        yield shown_columns(_with_means(release, words))
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:

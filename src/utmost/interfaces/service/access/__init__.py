@@ -1,1 +1,1 @@
-"""Who may do what: tokens, sign-in, sessions, rate limits."""
+"""Rights of callers: tokens, sign-in, sessions, rate limits."""

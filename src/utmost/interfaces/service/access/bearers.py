@@ -1,4 +1,4 @@
-"""Who comes to a service: tokens made, presented, listed and revoked."""
+"""The tokens of a service: made, presented, listed and revoked."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ from utmost.publish.ledger.events import check_name
 
 _YEAR = 366 * 86400
 SOON = 14 * 86_400
-"""How many seconds before it expires a token's bearer is told."""
+"""The number of seconds before it expires at which a token's bearer is told."""
 
 EXPIRES = "expires"
 
@@ -35,7 +35,7 @@ class Bearers:
     """The tokens of a service.
 
     Args:
-        context: what all verbs share.
+        context: Records, names and time of the service.
     """
 
     __slots__ = ("_context",)
@@ -62,7 +62,7 @@ class Bearers:
 
         Args:
             issuer: the provider.
-            claims: what it has said, and signed.
+            claims: Claims that the provider signed.
 
         Raises:
             NotAuthenticated: where there is none.
@@ -95,8 +95,8 @@ class Bearers:
 
         Args:
             token: the admin's; None for the first token of a service.
-            owner: whose it is.
-            days: for how long it is valid, at most a year.
+            owner: Person whose token it is.
+            days: Number of days that it is valid, at most a year.
             subject: whom an OpenID provider vouches for, instead of a secret: see `Token`.
 
         Returns:

@@ -23,7 +23,7 @@ _EVERY = (Grant(EVERY),)
 
 
 def new_admin(service: Service) -> str:
-    """What the bearer of another admin's token presents, for ninety days; for whoever holds the ledger's key."""
+    """The secret of another admin's token, for ninety days; for whoever holds the ledger's key."""
     owner = service.bearers.as_written("admin")
     presented = service.bearers.make(None, f"admin {entropy(16).hex()}", owner, "admin", _EVERY)[1]
     assert presented is not None

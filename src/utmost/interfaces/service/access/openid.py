@@ -1,4 +1,4 @@
-"""What an OpenID provider says of a bearer, read with PyJWT and httpx.
+"""The claims of an OpenID provider about a bearer, read with PyJWT and httpx.
 
 The provider says by its discovery document where its keys are (OpenID Connect Discovery 1.0, Section 4), and which
 issuer it is; its keys are kept, and asked for again at most once a minute, when a token names one that is not there. A
@@ -57,7 +57,7 @@ class OpenId:
         self._turn = threading.Lock()
 
     def vouched(self, presented: str) -> dict[str, Any]:
-        """What the provider says of whoever presents one of its tokens.
+        """The claims of the provider about whoever presents one of its tokens.
 
         Raises:
             NotAuthenticated: for a token that is not the provider's, for somebody else, or of another time.
@@ -68,11 +68,11 @@ class OpenId:
         return self.claims(presented, self._audience)
 
     def claims(self, presented: str, audience: str, *, also: tuple[str, ...] = (), leeway: float = 0) -> dict[str, Any]:
-        """What the provider says in a signed token.
+        """The claims of the provider in a signed token.
 
         Args:
             presented: the token.
-            audience: for whom it must be.
+            audience: Audience that the token must be for.
             also: claims that it must have, beside its end, issuer, audience and subject.
             leeway: seconds by which the provider's clock may differ.
 
@@ -109,7 +109,7 @@ class OpenId:
         return address
 
     def says(self, name: str) -> Any:
-        """What the discovery document says under a name; None where it says nothing."""
+        """An entry of the discovery document; None where there is none."""
         if not self._about:
             self._ask()
         return self._about.get(name)

@@ -35,9 +35,9 @@ class SignIn:
     Args:
         openid: the provider.
         client: its name for this service.
-        secret: of that client; empty for one without.
-        address: of this service, as browsers reach it.
-        scopes: what the provider is asked for.
+        secret: Secret of that client; empty for one without.
+        address: Address of this service, as browsers reach it.
+        scopes: Scopes that the provider is asked for.
         key: 32 bytes, by which cookies are known again.
         clock: seconds since 1970.
 
@@ -85,11 +85,11 @@ class SignIn:
         return str(place), self._sealed(held | {"until": self.clock() + _SECONDS})
 
     def finish(self, query: Mapping[str, str], cookie: str) -> tuple[dict[str, Any], str, str]:
-        """What the provider says of whoever came back; the state, by which this happens once; and the page wanted.
+        """The provider's claims about whoever came back; the state, by which this happens once; and the page wanted.
 
         Args:
-            query: with what the browser came back.
-            cookie: what its cookie holds.
+            query: Query with which the browser came back.
+            cookie: Content of its cookie.
 
         Raises:
             NotAuthenticated: for whoever did not set out from here in this browser, within ten minutes; and where the

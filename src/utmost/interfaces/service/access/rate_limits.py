@@ -1,4 +1,4 @@
-"""What stands before every request: its name, its size, how often it may come, how it is logged, and its headers."""
+"""The checks before every request: its name, its size, how often it may come, how it is logged, and its headers."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ _MOST_CALLERS = 10_000
 _MANY = 10
 _LONGEST_ADDRESS = 1 << 16
 _HELD = 2
-"""So many bodies of the largest size may be in memory at once, or as much in smaller ones."""
+"""The number of bodies of the largest size that may be in memory at once, or as much in smaller ones."""
 
 
 def _no_one(route: str, method: str, status: int, seconds: float) -> None:
@@ -88,7 +88,7 @@ class Guards:
         app: the application.
         most_bytes: the longest body.
         few_bytes: the longest body of somebody who brings no table.
-        limits: how often each caller may ask.
+        limits: Limits of each caller.
         patience: seconds within which the whole body must come.
         counted: told the route, method, status and seconds of each answer.
 
@@ -178,7 +178,7 @@ class Body:
     Args:
         receive: gives the next message of the client.
         most: the longest body.
-        until: when it must be there, by the monotonic clock.
+        until: Time by which it must be there, by the monotonic clock.
         longer: the longest body once `allow` was called; ``most`` if left out.
         held: counts what is in memory of all bodies.
 
@@ -227,11 +227,11 @@ class Body:
 
 @dataclass(slots=True)
 class Held:
-    """How many bytes of bodies are in memory, and how many may be.
+    """The number of bytes of bodies in memory, and the largest number.
 
     Attributes:
-        most: how many may be.
-        now: how many are.
+        most: Largest number of bytes.
+        now: Number of bytes now.
     """
 
     most: float = math.inf
@@ -239,7 +239,7 @@ class Held:
 
 
 class Limits:
-    """How often each caller may ask: by the address, and by the token once it is verified, never by what is presented.
+    """The rate of each caller: by the address, and by the token once it is verified, never by what is presented.
 
     People behind one proxy share an address, so it has ten times the turns of a token. Whoever presents what is no
     valid token has the turns of one, by the address.
@@ -282,7 +282,7 @@ def _take(turns: "Turns", caller: str) -> None:
 
 
 class Turns:
-    """How long each caller must wait: a bucket of ``burst`` turns that fills at ``rate`` a second."""
+    """The wait of each caller: a bucket of ``burst`` turns that fills at ``rate`` a second."""
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock

@@ -17,7 +17,7 @@ from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext
 
 SESSION = "session."
-"""What the secret of a session begins with; no token does."""
+"""The beginning of the secret of a session; no token begins so."""
 
 _SECRET_BYTES = 32
 _OLD_WAYS = 3600
@@ -27,8 +27,8 @@ class Sessions:
     """The sessions of a service.
 
     Args:
-        context: what all verbs share.
-        bearers: who says what a person may.
+        context: Records, names and time of the service.
+        bearers: Tokens, which say what a person may do.
     """
 
     __slots__ = ("_bearers", "_context")
@@ -40,10 +40,10 @@ class Sessions:
         """The secret of a new session; nothing is written for somebody who may do nothing.
 
         Args:
-            issuer: who vouches.
-            claims: what it has said, and signed; what no token asks for is not kept.
+            issuer: OpenID provider that vouches.
+            claims: Claims that it signed; those that no token asks for are not kept.
             way: a text of the sign-in, by which there is one session and no other.
-            seconds: for how long.
+            seconds: Seconds that the session lasts.
 
         Raises:
             NotAuthenticated: for somebody without a token, and for a sign-in that was carried out before.
@@ -69,7 +69,7 @@ class Sessions:
         return secret
 
     def bearer(self, presented: str, issuer: str) -> Token:
-        """What whoever has the secret of a session may.
+        """The rights of whoever has the secret of a session.
 
         Raises:
             NotAuthenticated: for a session that is over, or was never there, or one of another provider; and where the

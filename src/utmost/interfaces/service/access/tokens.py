@@ -43,7 +43,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "auditor": frozenset({"list", "history", "verify", "trail", "metrics"}),
     "admin": frozenset({"list", "tokens", "budgets", "verify", "trail", "metrics"}),
 }
-"""What each role may do at all; whatever is not here is refused."""
+"""The actions of each role; whatever is not here is refused."""
 
 _SECRET_BYTES = 32
 _BEARER = re.compile(r"utmost_([0-9a-f]{24})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -83,7 +83,7 @@ def _grant(record: Mapping[str, Any]) -> Grant:
 
 @dataclass(frozen=True, slots=True)
 class Token(JsonRecord):
-    """What a bearer may do.
+    """The rights of a bearer.
 
     Attributes:
         name: public; a part of what the bearer presents.
@@ -92,10 +92,10 @@ class Token(JsonRecord):
         role: one of `ROLES`.
         grants: the releases and levels it is for. None, for none at all.
         made, expires: seconds since 1970.
-        digest: of the secret; None where an OpenID provider speaks for the bearer.
+        digest: Digest of the secret; None where an OpenID provider speaks for the bearer.
         subject: whom an OpenID provider vouches for: ``ISSUER NAME`` for one bearer, ``claim GROUP=VALUE ISSUER`` for
             each of whom it says so; or None.
-        revoked: when it was revoked, or None.
+        revoked: Time of revocation; None for none.
         also: other names of its owner's, which other tokens tell: see `ServiceContext.person`.
     """
 
@@ -134,7 +134,7 @@ class Token(JsonRecord):
 
     @property
     def person(self) -> tuple[str, ...]:
-        """By what its owner is known as one person: names as people read them, the owner's first.
+        """Names by which its owner is known as one person, as people read them, the owner's first.
 
         Two tokens that have one of these in common are one person's.
         """
@@ -159,8 +159,8 @@ class Token(JsonRecord):
 
         Args:
             verb: one of those in `ALLOWED`.
-            release: which one; None for what concerns all of them.
-            level: at which level; None where the request has none.
+            release: Release; None for a request that concerns all of them.
+            level: Level; None where the request has none.
         """
         if self.may(verb, release, level):
             return
@@ -216,7 +216,7 @@ def fresh_secret() -> tuple[str, str]:
 
 
 def bearer(name: str, secret: str) -> str:
-    """What the bearer of a token presents."""
+    """The text that the bearer of a token presents."""
     return f"utmost_{name}_{secret}"
 
 

@@ -44,10 +44,10 @@ class Refused(HTTPException):
     """A request that may come again later.
 
     Args:
-        status: of HTTP.
+        status: Status of HTTP.
         title: the name of the refusal.
-        detail: why.
-        again: in how many seconds to come again.
+        detail: Reason.
+        again: Number of seconds after which to come again.
 
     Attributes:
         title: the name of the refusal.
@@ -94,9 +94,9 @@ def problem(status: int, title: str, detail: str, **more: Any) -> dict[str, Any]
     """Problem details.
 
     Args:
-        status: of HTTP.
+        status: Status of HTTP.
         title: the name of the error, the same for all of its kind.
-        detail: what was required, what came, where, and the mend.
+        detail: Requirement, what came, where, and the remedy.
         more: members beyond those of the RFC.
     """
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
@@ -114,7 +114,7 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
 
 
 def said_of(error: errors.UtmostError) -> str:
-    """What an error says to people beyond the operator, who may not know what is kept here."""
+    """An error as it is told to people beyond the operator, who may not know what is kept here."""
     if isinstance(error, errors.NotPublished):  # its remedy names all that are there, whoever asks
         error = type(error)(error.required, came=error.came, where=error.where)
     return printable(str(error))

@@ -1,4 +1,4 @@
-"""How the nouns of a service are written: each field is said once, for the records, the answers and the description.
+"""The form of a service's nouns: each field is written once, for the records, the answers and the description.
 
 A noun is a frozen dataclass. What it is kept as is its fields as JSON, but for its name, by which it is kept. What it
 is answered as is the same with its name, and without the fields that are `HIDDEN`. Exact numbers and levels are text,
@@ -19,11 +19,11 @@ RECORD_NAME, RECORD_EXAMPLE, TIME_EXAMPLE = "^[0-9a-f]{24}$", "0f9c1b7a3d5e2846a
 LEVEL_EXAMPLE = "1/4"
 
 HIDDEN = Field(exclude=True)
-"""Beside the type of a field that is kept and never answered."""
+"""A mark beside the type of a field that is kept and never answered."""
 
 
 def one_of(words: Iterable[str]) -> Any:
-    """Beside the type of a field that is one of some words."""
+    """A mark beside the type of a field that is one of some words."""
     return Field(json_schema_extra={"enum": [*words]})
 
 
@@ -84,12 +84,12 @@ class JsonRecord:
     UNKEPT: ClassVar[frozenset[str]] = frozenset({"name"})
 
     def kept(self) -> dict[str, Any]:
-        """What is kept of it, as JSON."""
+        """The record as it is kept, as JSON."""
         names = (part.name for part in fields(self) if part.name not in self.UNKEPT)
         return {name: plain(getattr(self, name)) for name in names}
 
     @classmethod
     def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
-        """What `kept` wrote, under its name."""
+        """The record that `kept` wrote, under its name."""
         read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}
         return cls(name, **read)  # type: ignore[call-arg]  # the fields of a noun, which checks them

@@ -34,7 +34,7 @@ from utmost.publish.promises.noise_kinds import KINDS
 from utmost.publish.promises.promise import Promise
 
 MOST_MEASURES = 10
-"""How many tables one request publishes or relaxes together."""
+"""The largest number of tables that one request publishes or relaxes together."""
 
 _LONGEST_FACT = 4100
 _Text = Annotated[str, Field(max_length=_LONGEST_FACT)]
@@ -76,7 +76,7 @@ class CheckedTable(dict[str, Any]):
     """A table that was checked before, where it took long.
 
     Attributes:
-        fault: what was found wrong; None for nothing.
+        fault: Fault that was found; None for none.
     """
 
     fault: PydanticCustomError | None = None
@@ -137,7 +137,7 @@ class GrantShape(Asked):
 
 
 class NewToken(Asked):
-    """Who gets a token, for what, for how long."""
+    """A token to make: its owner, role, releases and days."""
 
     owner: Annotated[str, Field(min_length=1, max_length=200, examples=["Bo"])]
     role: Role
@@ -365,7 +365,7 @@ class Receipt(Asked):
 
 
 class Problem(BaseModel):
-    """What went wrong, as RFC 9457 has it; it quotes no value."""
+    """A failure, as RFC 9457 has it; it quotes no value."""
 
     type: str = "about:blank"
     title: Annotated[str, Field(examples=["NotAllowed"])]

@@ -1,4 +1,4 @@
-"""How a request is read: who sends it is known before its body is, and its JSON has no wrong number, no name twice.
+"""The reading of requests: the sender is known before the body, and its JSON has no wrong number, no name twice.
 
 The JSON of Python takes NaN and infinities, the last of columns of one name, integers of any length, and nests until
 the stack ends. Here each of these is a request of the wrong shape, like text that is no JSON at all.
@@ -51,7 +51,7 @@ class AuthenticatedRoute(APIRoute):
 
 
 def _parsed(body: bytes) -> Any:
-    """What a body says, its table checked, both away from the loop that answers everybody."""
+    """The content of a body, its table checked, both away from the loop that answers everybody."""
     parsed = strict_json(body)
     if isinstance(parsed, dict):
         measures = parsed.get("measures")
@@ -62,7 +62,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def strict_json(body: bytes) -> Any:
-    """What JSON says.
+    """The values in a JSON text.
 
     >>> strict_json(b'{"a": [1, 0.5, "x"]}')
     {'a': [1, 0.5, 'x']}

@@ -1,4 +1,4 @@
-"""What a service answers beside its own nouns: parts of the ledger's, and lists of all of them, page by page."""
+"""The answers of a service beside its own nouns: parts of the ledger's, and lists of all of them, page by page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ class ReleaseResponse(_Version):
 
     @classmethod
     def of(cls, release: Published, levels: tuple[Level, ...]) -> "ReleaseResponse":
-        """What is answered of a release."""
+        """A release as the service answers it."""
         return cls(**_version(release), levels=levels)
 
 
@@ -125,7 +125,7 @@ Bar = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class StrategyViewed(_Version):
-    """What a strategy measured, at a level."""
+    """The sums of a plan, at a level."""
 
     epsilon: LevelText
     margin: Bar
@@ -182,7 +182,7 @@ class ProposalResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class WaitingResponse(JsonRecord):
-    """What waits for the bearer, longest first."""
+    """Proposals and tables that wait for the bearer, longest first."""
 
     waiting: list[Waiting]
     next: Next
@@ -199,7 +199,7 @@ class BudgetResponse(JsonRecord):
 
     @classmethod
     def of(cls, budget: Budget, *more: Any) -> Self:
-        """What is answered of a budget."""
+        """A budget as the service answers it."""
         return cls(budget.dataset, budget.limit, budget.spent, budget.remaining, *more)
 
 
@@ -252,7 +252,7 @@ class StatusResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class VerificationResponse(JsonRecord):
-    """What was found sound."""
+    """The parts that were found sound."""
 
     events: Count
     responses: Count
@@ -328,7 +328,7 @@ def _version(release: Published) -> dict[str, Any]:
 
 
 def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
-    """What is promised of a view that is a table: the statement of a ledger's answer, which `utmost verify` checks.
+    """The statement of a view that is a table: that of a ledger's answer, which `utmost verify` checks.
 
     It names the levels up to this one alone: whether there is a looser one is nothing that a token is told by it.
     """
@@ -344,6 +344,6 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=512)
 def _promised(promise: Promise, level: Level, rows: int) -> dict[str, Any]:
-    """What is the same for all who view it, so that it is worked out once."""
+    """The parts that are the same for all who view it, so that they are worked out once."""
     statement = Statement(promise, level, read_confidence(_SURE), rows, None, None).facts()
     return {str(name): plain(fact) for name, fact in statement.items()}

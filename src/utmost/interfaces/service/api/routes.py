@@ -80,10 +80,10 @@ LATE = frozenset({"view"})
 """The routes that look up themselves who asks; of a request of no right shape it is looked up before that is said."""
 
 BRINGING = frozenset({"publish", "relax", "publish_measures", "relax_measures", "propose"})
-"""What tables and strategies are brought for, which are longer than other bodies."""
+"""The routes to which tables and plans are brought, which are longer than other bodies."""
 
 MOST = 1000
-"""How many items a page of the API has at most."""
+"""The largest number of items on a page of the API."""
 
 _bearer = HTTPBearer(auto_error=False, description="a token of this service, or of its OpenID provider")
 
@@ -210,7 +210,7 @@ def releases(service: Served, who: Who, after: Following = "", most: Most = MOST
 
 
 def version_name(published: Published) -> str:
-    """By which a page of releases begins after one."""
+    """The name after which the next page of releases begins."""
     return f"{published.version} {published.name}"
 
 
@@ -251,7 +251,7 @@ def view(request: Request, name: Part, epsilon: At, version: Version = None) -> 
 def margin(
     service: Served, who: Who, name: Part, epsilon: At, confidence: Confidence = "0.95", version: Version = None
 ) -> answers.MarginResponse:
-    """What relaxing would buy: it depends on the promise alone, and is no draw."""
+    """The margin after relaxing: it depends on the promise alone, and is no draw."""
     at = read_level(epsilon)
     bar = service.releases.margin(who, name, at, confidence=confidence, version=version)
     return answers.MarginResponse(epsilon, confidence, bar)
@@ -316,13 +316,13 @@ def proposal(service: Served, who: Who, name: Made) -> answers.ProposalResponse:
 
 @router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
 def decide(service: Served, who: Who, name: Made, body: Decided) -> Proposal:
-    """By somebody else than the proposer; a refusal says why. To decide the same again changes nothing."""
+    """Somebody else than the proposer decides; a refusal needs a reason. To decide the same again changes nothing."""
     return service.proposals.decide(who, name, body.state, body.reason)
 
 
 @router.post("/proposals/{name}/withdrawal", summary="Take a proposal back")
 def withdraw(service: Served, who: Who, name: Made) -> Proposal:
-    """By its proposer, as long as its table was not brought. To withdraw it again changes nothing."""
+    """The proposer withdraws it, as long as its table was not brought. To withdraw it again changes nothing."""
     return service.proposals.withdraw(who, name)
 
 
@@ -340,7 +340,7 @@ def tokens(service: Served, who: Who, after: Following = "", most: Most = MOST) 
 
 @router.post("/tokens", summary="Make a token")
 def make_token(service: Served, who: Who, key: Key, body: NewToken) -> answers.TokenMade:
-    """What its bearer presents is said this once; repeated under its key, the request gives the token without it."""
+    """The answer holds the secret once; repeated under its key, the request gives the token without it."""
     grants = tuple(
         Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in body.grants
     )
@@ -357,13 +357,13 @@ def revoke(service: Served, who: Who, name: Made) -> Token:
 
 @router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
 def budget(service: Served, who: Who, dataset: Part) -> answers.BudgetResponse:
-    """What is spent, and what is left."""
+    """The level that is spent, and the rest."""
     return answers.BudgetResponse.of(service.audit.budget(who, dataset))
 
 
 @router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset")
 def limit(service: Served, who: Who, dataset: Part, body: NewLimit) -> answers.LimitSet:
-    """To set the same again changes nothing."""
+    """Setting the same limit again changes nothing."""
     limited = service.audit.limit(who, dataset, read_level(body.epsilon))
     return answers.LimitSet.of(limited, service.audit.is_unused(who, dataset))
 
@@ -382,7 +382,7 @@ def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsR
 
 @router.get("/status", summary="Whether anything new may be said")
 def status(service: Served, who: Who) -> answers.StatusResponse:
-    """What the datasets have spent; and which releases were declared to be of nobody else's individuals."""
+    """The spending of each dataset; and releases that were declared to be of nobody else's individuals."""
     there, apart = service.audit.status(who), service.audit.apart(who)
     budgets = [answers.BudgetResponse.of(budget) for budget in there.datasets]
     declared = [answers.ApartResponse(**release) for release in apart]

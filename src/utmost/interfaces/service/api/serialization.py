@@ -1,4 +1,4 @@
-"""What a service and its client say to each other, as the client writes and reads it."""
+"""Requests and answers of a service, as its client writes and reads them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from utmost.tables.frames.any_table import adapter_of
 
 
 def facts_in(answer: Any) -> dict[str, Any]:
-    """What an answer says."""
+    """The facts in an answer."""
     try:
         facts: Any = answer.json()
     except ValueError:

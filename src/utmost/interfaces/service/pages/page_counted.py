@@ -72,9 +72,9 @@ def sums_shown(
     """The measured families of a release, as charts and tables; of a large domain the file alone has them.
 
     Args:
-        release: what was measured, at a level.
-        level: which.
-        rule: by which cells are withheld.
+        release: Sums that were measured, at a level.
+        level: Level of the sums.
+        rule: Rule by which cells are withheld.
         ordered: the level of an axis of bins or dates of which the quartiles are shown; empty for none.
 
     Raises:

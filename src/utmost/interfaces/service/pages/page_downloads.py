@@ -1,4 +1,4 @@
-"""What a page gives as a file: released values as CSV, Parquet or Excel, and the statement of just that file.
+"""Files of a page: released values as CSV, Parquet or Excel, and the statement of just that file.
 
 A file is made once for each release, level and format, by a process that has no key, and kept while there is room: who
 asks again, or asks with others at once, is given the same bytes.
@@ -48,10 +48,10 @@ _KINDS = {
 _WORDS = {"csv": ("CSV", None), "parquet": ("Parquet", "pyarrow"), "xlsx": ("Excel", "xlsxwriter")}
 
 MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
-"""How many cells a file of a page has at most: as many as a process writes in a few seconds."""
+"""The largest number of cells of a file: as many as a process writes in a few seconds."""
 
 MOST_TEXT = {"csv": 32 << 20, "parquet": 4 << 20, "xlsx": 4 << 20}
-"""How many characters they have at most, as JSON."""
+"""The largest number of their characters, as JSON."""
 
 _TOGETHER, _LONGEST = 100_000, 2 << 20  # cells, and characters, of a CSV file that a process is given at once
 _KEPT, _MOST_WAITING, _PATIENCE = 64 << 20, 8, 60.0
@@ -67,8 +67,8 @@ class KeptFiles:
     """The files that were made, those that were asked for last; each is made once, whoever asks for it meanwhile.
 
     Args:
-        most: how many bytes they have together.
-        waiting: how many requests wait for one that another is making.
+        most: Number of bytes that they have together.
+        waiting: Number of requests that wait for one that another is making.
     """
 
     def __init__(self, most: int = _KEPT, waiting: int = _MOST_WAITING) -> None:
@@ -157,7 +157,7 @@ class Seen:
         return made
 
     def statement(self, family: str, digest: Mapping[str, str]) -> dict[str, Any]:
-        """What is promised of the values in a file."""
+        """The statement of the values in a file."""
         if self.is_sums:
             return workload_table_statement(self.view.table, _family(self.view.table, family), dict(digest))
         return statement_of(self.view, digest)
@@ -221,7 +221,7 @@ def _pieces(cells: Mapping[str, list[Any]]) -> Iterator[str]:
 
 
 def _worked(caller: str, fields: Mapping[str, str]) -> bytes:
-    """What a process without the key wrote.
+    """The output of a process without the key.
 
     Raises:
         Unsupported: where it takes too long, or too much memory.
@@ -255,7 +255,7 @@ def release_file(seen: Looked) -> Response:
 
 @downloads.get("/release/statement.json")
 def statement_file(seen: Looked, of: Annotated[Ending, Query()] = "csv", family: Name = "") -> Response:
-    """What is promised of the released values, as a file that anyone can check."""
+    """The statement of the released values, as a file that anyone can check."""
     said = seen.statement(family, {"of": "file", "sha256": sha256(seen.content(of, family)).hexdigest()})
     return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
 

@@ -1,4 +1,4 @@
-"""What the forms of the pages do: the verbs of the API, each once for the key that its form carries."""
+"""The forms of the pages: the verbs of the API, each once for the key that its form carries."""
 
 from base64 import b64encode
 from dataclasses import replace

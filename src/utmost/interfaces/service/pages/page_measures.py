@@ -24,7 +24,7 @@ T = TypeVar("T")
 measures = APIRouter(include_in_schema=False)
 
 MOST_ROWS = 4
-"""How many measures one form has; the API takes more."""
+"""The number of measures of one form; the API takes more."""
 
 TEXT_FIELDS = tuple(json_forms(PublishRequest).keys() - {"promise", "level", "independent", "request"})
 """The fields of a request that a form has as a line of text: the level has its own line, and the key of the form stands

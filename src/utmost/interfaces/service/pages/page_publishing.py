@@ -47,7 +47,7 @@ def known_datasets(service: Service, viewer: Token) -> list[str]:
 
 @publishing.post("/publish/outlook")
 def outlook_page(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """What a publication would give at its level and around it, and would spend; nothing is drawn or written."""
+    """The outcome of a publication at its level and around it, with its cost; nothing is drawn or written."""
     viewer.check_role("publish")
     publication = proposable(requested_publication(sent))
 

@@ -1,4 +1,4 @@
-"""How a page is made: templates that escape all that is put into them, and files that never change under their name."""
+"""Pages: templates that escape all that is put into them, and files that never change under their name."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -73,7 +73,7 @@ DONE = {
     "waits": "The limit is set, and no release names this dataset yet: see whether its name is right.",
     "holds": "The ledger holds everything that the receipt is about.",
 }
-"""What a page says after a form, by the word in its address: no other text from an address is ever shown."""
+"""The message of a page after a form, by the word in its address: no other text from an address is ever shown."""
 
 
 @cache
@@ -138,11 +138,11 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
     """A page.
 
     Args:
-        request: that it answers.
+        request: Request that is answered.
         template: its name.
-        viewer: who looks at it; None before the sign-in.
-        status: of HTTP.
-        shown: what the template puts into its places; all of it is escaped but what the charts have made.
+        viewer: Token of whoever looks at it; None before the sign-in.
+        status: Status of HTTP.
+        shown: Values for the template's places; all of them are escaped but for the charts.
     """
     # Forms prove the cookie, before the sign-in, too: whoever has none gets one that says nothing.
     guest = "" if session(request) else fresh_guest()
@@ -169,7 +169,7 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
 
 
 def _waits(request: Request, viewer: Token | None) -> str:
-    """How much waits for whoever looks; empty where that cannot be said: a page is shown, whatever the store does."""
+    """The number of waiting things; empty where it cannot be known: a page is shown, whatever the store does."""
     try:
         return "" if viewer is None else request.app.state.service.waiting.count(viewer)
     except Exception:
@@ -203,7 +203,7 @@ def wants_page(request: Request) -> bool:
 
 
 def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
-    """What went wrong, for people: a line in the form that was sent, or a page; without a valid token, the sign-in."""
+    """The failure, for people: a line in the form that was sent, or a page; without a valid token, the sign-in."""
     forwarded = {name: value for name, value in headers.items() if name.lower() != "www-authenticate"}
     if problem["status"] == 401 and request.url.path != "/login":
         return _to_sign_in(request)

@@ -1,4 +1,4 @@
-"""Who looks at a page: a token in a cookie that no script reads, and forms that only our own pages can send.
+"""The viewer of a page: a token in a cookie that no script reads, and forms that only our own pages can send.
 
 The cookie holds what the bearer presents, or the secret of a session that an OpenID provider began. It is sent to this
 site alone (SameSite=Strict), read by no script (HttpOnly), and never sent in the clear where it came over TLS (Secure,
@@ -50,12 +50,12 @@ _MULTIPART, _URLENCODED = "multipart/form-data", "application/x-www-form-urlenco
 
 
 def cookie_name(request: Request, name: str = _COOKIE) -> str:
-    """What the cookie is called: over TLS by a name that only this very host can set."""
+    """The name of the cookie: over TLS one that only this very host can set."""
     return f"__Host-{name}" if request.url.scheme == "https" else name
 
 
 def session(request: Request) -> str:
-    """What the cookie holds; empty where there is none."""
+    """The content of the cookie; empty where there is none."""
     return request.cookies.get(cookie_name(request), "")
 
 
@@ -72,7 +72,7 @@ def end_session(request: Request, response: Response) -> None:
 
 
 def way(request: Request) -> str:
-    """What the cookie of somebody on the way to an OpenID provider holds; empty where there is none."""
+    """The content of the cookie of somebody on the way to an OpenID provider; empty where there is none."""
     return request.cookies.get(cookie_name(request, _WAY), "")
 
 
@@ -90,7 +90,7 @@ def end_way(request: Request, response: Response) -> None:
 
 
 def fresh_guest() -> str:
-    """What the cookie holds before anybody has signed in."""
+    """The content of the cookie before anybody has signed in."""
     return _GUEST + entropy(16).hex()
 
 
@@ -120,7 +120,7 @@ Viewer = Annotated[Token, Depends(viewer_of)]
 
 
 def form_proof(request: Request, held: str | None = None) -> str:
-    """What every form carries: a MAC of the cookie, by a key of the service."""
+    """The proof that every form carries: a MAC of the cookie, by a key of the service."""
     held = session(request) if held is None else held
     _, key = service_of(request).ledger.beside("service pages")
     return hmac.digest(key, held.encode(), sha256).hex()

@@ -1,4 +1,4 @@
-"""How people sign in on a page, by a token or through an OpenID provider, and out again."""
+"""Signing in on a page, by a token or through an OpenID provider, and out again."""
 
 from typing import Annotated, Any
 

@@ -116,7 +116,7 @@ def explorer(
 def channel(
     request: Request, viewer: Viewer, n: Text = "10", epsilon: Text = "1/2", mechanism: Text = "geometric"
 ) -> Response:
-    """How likely each outcome is for each count."""
+    """The chance of each outcome for each count."""
     fields = {"n": n, "epsilon": epsilon, "mechanism": mechanism}
     return _tool(request, viewer, "channel", fields)
 
@@ -130,7 +130,7 @@ def small_maps(
     epsilon: Text = "1/2",
     loss: Text = "distance",
 ) -> Response:
-    """What any mechanism on a small map can leak, and the best one."""
+    """The leakage of any mechanism on a small map, and the best one."""
     fields = {"shape": shape, "size": size, "epsilon": epsilon, "loss": loss}
     return _tool(request, viewer, "map", fields)
 

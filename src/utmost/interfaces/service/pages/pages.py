@@ -123,7 +123,7 @@ def release_page(
 
 
 def _lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, str], ...]:
-    """What a program writes to get these values: lines to copy, with the address of this service."""
+    """The lines of a program that gets these values, to copy, with the address of this service."""
     address = (request.app.state.address or str(request.base_url)).rstrip("/")
     query = urlencode({"epsilon": level_text(at), "version": release.version}, quote_via=quote)
     path = f"{address}/v1/releases/{quote(release.name, safe='')}/view?{query}"
@@ -141,7 +141,7 @@ def _lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, 
 
 @pages.get(WAITING)
 def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """What waits for whoever looks, longest first."""
+    """The proposals and tables that wait for whoever looks, longest first."""
     waiting = service.waiting.all(viewer)
     shown: dict[str, Any] = {
         "waiting": waiting[:_A_PAGE],
@@ -257,7 +257,7 @@ def history_page(
 
 @pages.get("/budgets")
 def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """What each dataset has spent, and its limit."""
+    """The spending of each dataset, and its limit."""
     viewer.check("budgets")
     datasets = [_budget(dataset) for dataset in service.audit.status(viewer).datasets]
     return render(request, "budgets.html", viewer, budgets=datasets, datasets=known_datasets(service, viewer))
@@ -287,7 +287,7 @@ def trail_file(service: Served, viewer: Viewer) -> Response:
 
 @pages.get("/trail")
 def trail_page(request: Request, service: Served, viewer: Viewer, after: After = "") -> Response:
-    """Who did what through the service, oldest first."""
+    """The trail: who did what through the service, oldest first."""
     found = service.audit.trail(viewer, after, _A_PAGE)
     known = ("time", "owner", "token", "done", "chain")
     rows = [(one, {name: fact for name, fact in one.items() if name not in known}) for _, one in found]

@@ -50,10 +50,10 @@ class ShownPromise(JsonRecord):
     """A promise at a level.
 
     Attributes:
-        guarantee: in one sentence; or that it cannot be read.
+        guarantee: Guarantee in one sentence; or a sentence that it cannot be read.
         first: whom it protects, what it assumes, and whose budget it spends.
         lists: columns, what is measured, and every label.
-        digest: of the whole, see `request_digest`.
+        digest: Digest of the whole, see `request_digest`.
     """
 
     guarantee: Annotated[str, Field(examples=["Whatever anyone concludes from the released columns, ..."])]

@@ -86,7 +86,7 @@ def _lists(share: Any) -> list[list[Any]]:
 
 
 def _length(axis: Mapping[str, Any]) -> int:
-    """How many bins or periods the words of an axis make; 0 where they make none."""
+    """The number of bins or periods that the words of an axis make; 0 where they make none."""
     try:
         if "bins" in axis:
             low, high = (exact(end) for end in axis["bins"])

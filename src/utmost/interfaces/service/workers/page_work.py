@@ -321,7 +321,7 @@ def _mean_turn(turns: list[float]) -> float:
 
 
 def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
-    """What was found of files that somebody brought, each as base64; they are in memory alone."""
+    """The findings about files that somebody brought, each as base64; they are in memory alone."""
     brought = {name: MemoryFile.of(name, b64decode(content)) for name, content in fields.items()}
     report = verified(brought["table"], brought.get("statement"), of=brought.get("release"))
     rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
@@ -352,7 +352,7 @@ WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
 
 
 def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
-    """What a page shows: facts, or the words of a refusal and its status.
+    """The result for a page: facts, or the words of a refusal and its status.
 
     >>> answered("channel", {"n": "41", "epsilon": "1", "mechanism": "geometric"})["problem"]
     'n: counts go from 0 to n, at most 40 on a page; got 41.'

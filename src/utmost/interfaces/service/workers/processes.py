@@ -61,7 +61,7 @@ class Worker:
         self._answer(_TO_BEGIN, 0)  # to nothing: it is there
 
     def answer(self, work: str, fields: Mapping[str, str], seconds: float) -> dict[str, Any] | None:
-        """What a work gives; None where it is not worked out in time, and then the process is no more.
+        """The result of a work; None where it is not worked out in time, and then the process is no more.
 
         Raises:
             Refused: where it said something else, and then the process is no more.
@@ -111,7 +111,7 @@ def _facts(said: bytes, number: int) -> dict[str, Any] | None:
 
 
 def _inherited(number: int) -> dict[str, Any]:
-    """How a process is begun so that it has this one end of a channel too."""
+    """Options by which a process begins with this one end of a channel."""
     if sys.platform != "win32":
         return {"pass_fds": (number,)}
     os.set_handle_inheritable(number, True)
@@ -122,10 +122,10 @@ class Workers:
     """Processes for the work of pages.
 
     Args:
-        most: how many work at once.
-        waiting: how many requests may wait for one.
-        of_one: how many requests of one caller may be there.
-        seconds: for how long one may work, and one may wait.
+        most: Number of processes that work at once.
+        waiting: Number of requests that may wait for one.
+        of_one: Number of requests of one caller.
+        seconds: Seconds that one may work, and that a request may wait.
     """
 
     def __init__(
@@ -139,10 +139,10 @@ class Workers:
         weakref.finalize(self, _end, self._all)
 
     def ask(self, caller: str, work: str, fields: Mapping[str, str], *, is_kept: bool = True) -> dict[str, Any]:
-        """What a work gives: see `page_work.answered`. What was asked before is not worked out again.
+        """The result of a work: see `page_work.answered`. A result that is known is not worked out again.
 
         Args:
-            caller: whose request it is.
+            caller: Caller who makes the request.
             work: its name.
             fields: its texts, which the page has bounded.
             is_kept: whether request and answer are, for whoever asks the same.
@@ -233,7 +233,7 @@ def _end(workers: "set[Worker] | list[Worker]") -> None:
 
 
 WORKERS = Workers()
-"""Those of this process, for all services in it: they begin when a page first needs one, and end with the process."""
+"""The processes for all services here: they begin when a page first needs one, and end with this process."""
 
 
 def _work() -> None:

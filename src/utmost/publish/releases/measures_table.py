@@ -1,0 +1,230 @@
+"""One table of several amounts of the same persons: their counts, sums and means, from releases that share a level.
+
+Each amount is released at an equal part of the level, so that none is worse than by an equal split. How many persons
+there are follows from each of these releases; the table has the mean of all, whose error is smaller than that of one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from utmost.core.exact.arguments import mapping, wrong_kind
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.progress_bar import progress_bar
+from utmost.core.exact.written_levels import level_facts
+from utmost.core.noise.combination import Combination
+from utmost.core.sampling.random_bits import Randomness
+from utmost.errors import OutOfRange
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.statement_kinds import FORMAT, MEASURES_KIND
+from utmost.publish.promises.table_statements import assumed_line, promise_text
+from utmost.publish.releases.estimates import estimate_of
+from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.shared_release import release_shared
+from utmost.publish.releases.table_bars import places_of
+from utmost.publish.releases.workload_errors import scaled
+from utmost.publish.workloads.amount_pair import AmountPair
+from utmost.publish.workloads.measuring.forms import group_of
+from utmost.publish.workloads.planning.cells_plan import cells_plan
+from utmost.publish.workloads.planning.shared_level import SharedLevel
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.files.table_formats import as_columns
+from utmost.version import __version__
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuresTable:
+    """Counts, sums and means of several amounts by group, as one table with one statement; made by `release_measures`.
+
+    Args:
+        releases: For each amount, by its name, the release of its sums and counts.
+
+    Raises:
+        OutOfRange: for releases of other tables than sums and counts over the same axes, at equal levels.
+    """
+
+    releases: Mapping[str, NoisySums]
+
+    def __post_init__(self) -> None:
+        mapping(self.releases, "releases")
+        for release in self.releases.values():
+            if not isinstance(release, NoisySums):
+                raise wrong_kind("releases", "releases of `ut.mean`, by name", release)
+        first, *others = self.releases.values() or [None]
+        if first is None or not all(release.unit.is_shared for release in self.releases.values()):
+            raise OutOfRange("one table is of sums and counts that were noised together", came="others or none")
+        alike = [(_seen(release), release.level, release.confidence, _whom(release)) for release in (first, *others)]
+        is_named = all(_pair(one).amount.name == one.measure == name for name, one in self.releases.items())
+        if not is_named or any(one != alike[0] for one in alike[1:]):
+            required = "the amounts of one table are counted over the same axes, of the same persons, at one level"
+            raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
+        if first.ledger_facts is not None or first.part is not None:
+            raise OutOfRange("one table is of releases that no ledger keeps, of no part", came="others")
+
+    @property
+    def level(self) -> Level:
+        """What all of them spent together."""
+        return self._first.level.scaled(len(self.releases))
+
+    @property
+    def table(self) -> dict[str, list[Any]]:
+        """The labels; the number of persons, and of each amount its sums and means, each with its margin behind it.
+
+        Cost: an interval for each mean, a twentieth of a second.
+        """
+        first, columns = self._first, dict[str, list[Any]]()
+        for name, release in self.releases.items():
+            shown = as_columns(release.with_means(self._family))
+            if not columns:
+                columns = {label: list(shown[label]) for label in first.domain.group_labels(self._seen_family)}
+                columns |= self._counts()
+            added = {column: list(cells) for column, cells in shown.items() if column.startswith(f"{name}_")}
+            if set(added) & set(columns):
+                came = repr(min(set(added) & set(columns)))
+                raise OutOfRange("the columns of amounts must have names of their own", came=came, remedy="Rename one.")
+            columns |= added
+        return columns
+
+    @property
+    def statement(self) -> dict[str, Any]:
+        """What is said publicly: the promise for all amounts together, and the statement of each with its sums."""
+        return self.said(None)
+
+    def said(self, digest: Digest | None) -> dict[str, Any]:
+        """The statement, with the digest of the table as it is published."""
+        first, share = self._first, str(Fraction(1, len(self.releases)))
+        each = "; ".join(f"{name}: {assumed_line(one.unit, 'cell')}" for name, one in self.releases.items())
+        promised = promise_text(self.level, first.unit.neighbours, "the table", f"what follows. {each}")
+        assumed = "It takes for granted that the lists of values of the domain depend on no individual."
+        return {
+            "kind": MEASURES_KIND,
+            "format": FORMAT,
+            "utmost": __version__,
+            "guarantee": f"{promised} {assumed}",
+            **level_facts(self.level),
+            "shares": dict.fromkeys(self.releases, share),
+            "table": None if digest is None else dict(digest),
+            "releases": {name: release.facts() for name, release in self.releases.items()},
+        }
+
+    def save(
+        self,
+        path: Path | str,
+        *,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
+
+        Args:
+            path, format, sign, overwrite: as for `saved`.
+        """
+        publication = Publication(self.table, self.said)
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
+
+    @property
+    def _first(self) -> NoisySums:
+        return next(iter(self.releases.values()))
+
+    @property
+    def _seen_family(self) -> Family:
+        return _pair(self._first).seen(self._first.domain.finest)
+
+    @property
+    def _family(self) -> str:
+        return _pair(self._first).name(self._first.domain.finest)
+
+    def _counts(self) -> dict[str, list[Any]]:
+        """The mean of the numbers of persons by group that the releases have, with the margin of its own noise."""
+        domain, family, parts = self._first.domain, self._seen_family, len(self.releases)
+        shape = domain.group_shape(family)
+        values, noise = list[Fraction](), None
+        for group in range(int(_size(shape))):
+            place = places_of(group, shape)
+            laws, value = list[Combination](), Fraction(0)
+            for release in self.releases.values():
+                pair = _pair(release)
+                form = pair.form(group_of(release.domain, pair.seen(release.domain.finest), place), pair.count)
+                value += release.reconstruction.value(release.measured, form) / parts
+                if noise is None:
+                    laws.append(scaled(release.noise(form), 1 / pair.amount.step / parts))
+            values.append(value)
+            if noise is None:  # all groups have noise of one distribution, since each cell is measured
+                noise = Combination(
+                    [size for law in laws for size in law.coefficients],
+                    [level for law in laws for level in law.levels],
+                    [count for law in laws for count in law.counts],
+                )
+        assert noise is not None, "a domain has a cell"
+        shown = [estimate_of(value, noise, self._first.confidence) for value in values]
+        return {"count": [one.value for one in shown], "count_margin": [one.margin for one in shown]}
+
+
+@progress_bar("Noising sums")
+def release_measures(
+    tables: Mapping[str, CountedTable],
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> MeasuresTable:
+    """Release counts, sums and means of several amounts as one table: each amount has an equal part of the level.
+
+    Args:
+        tables: For each amount, by its name, the table that `count_measures` gave for a measure of `mean`.
+        epsilon, alpha: Level that all together may spend, one of the two.
+        confidence: Confidence of the margins.
+        randomness: Source of random bits, the operating system's if left out.
+
+    Raises:
+        OutOfRange, NotALevel, NotANumber, Unsupported, PromiseBroken: as for `release_shared`.
+
+    >>> import utmost as ut
+    >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30], "rent": [5, 9, 7]}
+    >>> measures = {"income": ut.mean("income", each=(0, 100)), "rent": ut.mean("rent", each=(0, 20))}
+    >>> tables = ut.count_measures(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measures)
+    >>> table = release_measures(tables, epsilon=2000).table
+    >>> table["count"], table["income_sum"], table["rent_mean"]
+    ([2.0, 1.0], [60, 30], [7.0, 7.0])
+    """
+    mapping(tables, "tables")
+    for table in tables.values():
+        if not isinstance(table, CountedTable):
+            raise wrong_kind("tables", "counted tables by name", table)
+    if not tables:
+        raise OutOfRange("there must be a table", came="none", where="tables")
+    at, share = level(epsilon, alpha), Fraction(1, len(tables))
+    plans = {name: cells_plan(table.domain, table.unit) for name, table in tables.items()}
+    shared = SharedLevel(plans, dict.fromkeys(plans, share), at)
+    answers = release_shared(tables, shared, epsilon=at, confidence=confidence, randomness=randomness)
+    return MeasuresTable({name: answer.table for name, answer in answers.items()})
+
+
+def _pair(release: NoisySums) -> AmountPair:
+    pair = release.strategy.amount_pair
+    assert pair is not None, "checked when it was made"
+    return pair
+
+
+def _seen(release: NoisySums) -> list[Any]:
+    """The axes that a release shows, as JSON values."""
+    name = _pair(release).amount.name
+    axes = dict(zip(release.domain.columns, release.domain.axes, strict=True))
+    return [Domain({axis: axes[axis]}).facts() for axis in axes if axis != name]
+
+
+def _whom(release: NoisySums) -> tuple[str, int]:
+    return release.unit.neighbours, release.unit.cells
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for groups in shape:
+        size *= groups
+    return size
