@@ -155,7 +155,7 @@ def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
         *["--want", "sex", "--want", "total", "--at-most", "1", "--neighbours", "change-one", "--epsilon", "1"],
     ]
     code, shown, _ = run(*said, "--nonnegative", "--out", place)
-    assert (code, "share of 1/2 of the level" in shown) == (0, True)
+    assert (code, "budget share of 1/2" in shown) == (0, True)
     both = (json.loads(run(*said, *more, "--json")[1])["wanted"] for more in ((), ["--nonnegative"]))
     before, after = ([part["standard_deviation"] for part in wanted] for wanted in both)
     assert after[0] < before[0]
