@@ -4,7 +4,7 @@ from utmost.publish.promises.accuracy import epsilon_for
 from utmost.publish.promises.level_steps import bridge, relax, tighten
 from utmost.publish.promises.noise_of_keys import select_keys
 from utmost.publish.promises.partition_selection import KeySelection
-from utmost.publish.promises.plan import CellPlan, guarantee, plan_release
+from utmost.publish.promises.plan import CellPlan, plan_release
 from utmost.publish.promises.planar_law import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
 from utmost.publish.promises.values import add_noise
@@ -50,7 +50,6 @@ __all__ = [
     "bridge",
     "check_coalitions",
     "epsilon_for",
-    "guarantee",
     "levels_by_distance",
     "name_cells",
     "path",

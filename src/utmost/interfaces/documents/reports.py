@@ -16,8 +16,8 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.core.noise.optimal import gain
 from utmost.errors import OutOfRange
-from utmost.publish.promises.plan import CellPlan, guarantee
-from utmost.publish.promises.table_statements import law_parameters
+from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.table_statements import law_parameters, promise
 
 if TYPE_CHECKING:  # a released table does not wait for the room of designs
     from utmost.design.channels.channel import Remap
@@ -64,7 +64,7 @@ def plan_report(plan: CellPlan) -> dict[str, Any]:
         "drawn": repr(plan.drawn),
         "grid": None if plan.grid is None else str(plan.grid),
         "theorem": plan.theorem,
-        "guarantee": guarantee(plan),
+        "guarantee": promise(plan.level, plan.unit, "the released columns", "released cell"),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, truth
+from utmost.core.exact.arguments import truth
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
@@ -30,7 +30,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import Lattice, whole_sensitivity
-from utmost.publish.promises.table_statements import law_parameters, promise
+from utmost.publish.promises.table_statements import law_parameters
 from utmost.publish.promises.values import noised_by
 from utmost.tables.cells.columns import RowName, integer_column, real_column
 
@@ -260,9 +260,8 @@ def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
 
 
 def plan_release(
-    epsilon: Number | Level | None = None,
+    epsilon: Number | Level,
     *,
-    alpha: Number | None = None,
     unit: Unit,
     cost: str | Cost = "absolute",
     numbers: str = "integers",
@@ -273,7 +272,7 @@ def plan_release(
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
-        epsilon, alpha: what the whole release spends, one of the two.
+        epsilon: what the whole release spends.
         unit: Unit of privacy, what one individual changes.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
@@ -289,7 +288,7 @@ def plan_release(
     >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, protected = level(epsilon, alpha), read_unit(unit)
+    spent, protected = level(epsilon), read_unit(unit)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if truth(relaxable, "relaxable") else optimal_law
     protected.check_each_cell("a plan of cells")
@@ -331,18 +330,6 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
     margin = _margin(unit, drawn, grid, confidence)
     return CellPlan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
-
-
-def guarantee(plan: CellPlan) -> str:
-    """The promise in one plain sentence, and what it assumes in another.
-
-    >>> print(guarantee(plan_release(epsilon="1/2", unit=Unit(1, 1))))
-    Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 1.65 times
-    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
-    that one individual changes at most 1 released cell, and that by at most 1.
-    """
-    instance(plan, CellPlan, "plan")
-    return promise(plan.level, plan.unit, "the released columns", "released cell")
 
 
 _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000

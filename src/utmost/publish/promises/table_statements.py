@@ -109,7 +109,7 @@ def assumed_line(unit: Unit, cell: str) -> str:
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
-    """`utmost.releases.guarantee` for whatever is released, and whatever one individual changes."""
+    """The promise in one sentence, and in another what it assumes of one individual."""
     many = f"{unit.many(cell)}, and that" if unit.cells == 1 else f"{unit.many(cell)}, each"
     return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.most}")
 
