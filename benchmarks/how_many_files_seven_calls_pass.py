@@ -62,7 +62,7 @@ def column_to_file(folder: Path, alpha: str) -> object:
     """A table's column, from its file through `release` to a file."""
     files = found("utmost.tables.files.files", "utmost.adapters.files")
     promise = ut.Promise("cases", public="town", unit=ut.Unit(1, 1))
-    released = ut.release(files.read(folder / "cases.csv"), promise, alpha=alpha, once=True)
+    released = ut.release(files.read(folder / "cases.csv"), promise, epsilon=ut.level(alpha=alpha), once=True)
     out = BytesIO()
     files.write(released.table, out, folder / "noised.csv")
     return out
@@ -74,7 +74,7 @@ WORDS: dict[str, Any] = {"columns": "cases", "public": "town", "unit": ut.Unit(1
 
 def in_process(alpha: str) -> object:
     """A first answer that this process remembers."""
-    return ut.release(CASES, ut.Promise(**WORDS), alpha=alpha)
+    return ut.release(CASES, ut.Promise(**WORDS), epsilon=ut.level(alpha=alpha))
 
 
 def ledger_in(folder: Path) -> Any:
@@ -82,7 +82,7 @@ def ledger_in(folder: Path) -> Any:
     folder.mkdir()
     opening = only_known(ut.Ledger.open, create=True, key=b"k" * 32, witness=folder / "witness")
     ledger = ut.Ledger.open(folder / "releases.db", **opening)
-    ledger.publish("cases", CASES, ut.Promise(**WORDS), alpha="4/5", dataset="towns")
+    ledger.publish("cases", CASES, ut.Promise(**WORDS), epsilon=ut.level(alpha="4/5"), dataset="towns")
     return ledger
 
 
@@ -92,7 +92,9 @@ def response_published(folder: Path) -> Callable[[str], object]:
 
     def publish(alpha: str) -> object:
         table = {**CASES, "cases": [12, 7, int(alpha[-1])]}
-        return ledger.publish(f"cases at {alpha}", table, ut.Promise(**WORDS), alpha=alpha, dataset=f"towns at {alpha}")
+        return ledger.publish(
+            f"cases at {alpha}", table, ut.Promise(**WORDS), epsilon=ut.level(alpha=alpha), dataset=f"towns at {alpha}"
+        )
 
     return publish
 
@@ -101,15 +103,15 @@ def response_viewed(folder: Path) -> Callable[[str], object]:
     """A response in `Ledger.view`, at a level that is stored."""
     ledger = ledger_in(folder / "viewed")
     for alpha in ("1/2", "1/3"):
-        ledger.relax("cases", CASES, alpha=alpha)
-    return lambda alpha: ledger.view("cases", alpha=alpha).table
+        ledger.relax("cases", CASES, epsilon=ut.level(alpha=alpha))
+    return lambda alpha: ledger.view("cases", epsilon=ut.level(alpha=alpha)).table
 
 
 def response_relaxed(folder: Path) -> Callable[[str], object]:
     """A response in `Ledger.relax`: the ledger is open, the first level published."""
     ledger = ledger_in(folder / "relaxed")
     relaxed = {"1/3": "2/3"}  # the first call at the stricter level
-    return lambda alpha: ledger.relax("cases", CASES, alpha=relaxed.get(alpha, alpha)).table
+    return lambda alpha: ledger.relax("cases", CASES, epsilon=ut.level(alpha=relaxed.get(alpha, alpha))).table
 
 
 def consumer_served(alpha: str) -> object:

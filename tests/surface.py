@@ -425,7 +425,17 @@ def _class_methods(kind: type) -> list[str]:
 # What a law tells the library of itself, of numbers that the library has read: a new law writes these methods.
 _OF_A_LAW = {
     *("mass", "tail", "tail_interval", "tail_intervals", "first_at_most", "last_at_least", "interval_between"),
-    *("ratio_level", "window", "mean_beyond", "log_mean_exponential", "kept", "curve", "worst_place", "on_steps"),
+    *(
+        "ratio_level",
+        "window",
+        "mean_beyond",
+        "log_mean_exponential",
+        "kept",
+        "curve",
+        "worst_place",
+        "worst_level",
+        "on_steps",
+    ),
 }
 
 

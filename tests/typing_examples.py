@@ -46,7 +46,9 @@ def a_release() -> None:
     assert_type(answer.release.at(1), Answer[Any])
     assert_type(answer.margin("0.99"), int | float)
     assert_type(answer.statement, dict[str, Any])
-    by_words = ut.release(TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), alpha="1/2")
+    by_words = ut.release(
+        TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), epsilon=ut.level(alpha="1/2")
+    )
     assert_type(by_words, Answer[dict[str, list[Any]]])
     answer.save(Path("admissions.csv"), overwrite=True)
 

@@ -1,4 +1,4 @@
-"""The algebra of channels: laws, kinds of numbers, names, refusals."""
+"""The algebra of channels: laws, kinds of numbers, names."""
 
 import copy
 import pickle
@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.channels import Channel, Remap
-from utmost.errors import NotAChannel, NotANumber, OutOfRange
 from utmost.testing import strategies
 
 chances = st.fractions(min_value=0, max_value=1, max_denominator=12)
@@ -140,10 +139,6 @@ def test_names_follow_the_algebra():
     assert c.parallel(COIN).outcomes is None
     assert c.relabel(outcomes=[1, 2]).secrets == ("x", "y")
     assert c.same_as(COIN)
-    with pytest.raises(NotAChannel, match="2 secrets needs 2 names for them; got 1"):
-        COIN.relabel(secrets=["x"])
-    with pytest.raises(NotAChannel, match="2 outcomes needs 2 names"):
-        Channel([[1, 0]], outcomes=[1])
 
 
 def test_one_float_makes_the_result_float64():
@@ -174,56 +169,6 @@ def test_copies_are_the_same_channel_and_read_only(channel):
             again.matrix[0, 0] = 1
 
 
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        ([[1, 0], ["3/5", "1/2"]], "row 1 of the channel sums to 11/10, expected 1"),
-        ([[0.5, 0.6]], r"row 0 of the channel sums to 1.1, expected 1 within 1e-09"),
-        ([["3/2", "-1/2"]], r"entry \[0, 1\] of the channel must not be negative; got -1/2"),
-        ([[1.0 + 1e-17, -1e-17]], r"entry \[0, 1\] of the channel must not be negative"),
-        ([[]], "at least one secret and one outcome"),
-        (np.zeros((0, 2)), "at least one secret"),
-        ([1, 0], "2 dimensions"),
-        ([[1, None]], r"entry \[0, 1\] of the channel must be a finite number"),
-        ([[1.0, float("nan")]], r"entry \[0, 1\]"),
-        ([[True, False]], r"entry \[0, 0\]"),
-        ([[1], [1, 0]], "rectangular"),
-        (None, "channel"),
-    ],
-)
-def test_what_is_no_channel_is_refused(matrix, message):
-    """Rows must be distributions; the message names the row and its sum."""
-    with pytest.raises(NotAChannel, match=message):
-        Channel(matrix)
-
-
 def test_the_tolerance_is_an_argument():
     """A matrix printed with four digits is a channel to four digits."""
     assert Channel([[0.3333, 0.6666]], tolerance=1e-3).shape == (1, 2)
-    with pytest.raises(NotAChannel, match=r"expected 1 within 0\.0"):
-        Channel([[1 / 49] * 49], tolerance=0.0)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error", "message"),
-    [
-        (lambda: COIN @ Channel([[1]]), NotAChannel, "must have 2 rows, one for each outcome; got 1"),
-        (lambda: COIN @ Remap([0], 1), OutOfRange, "for 1 outcomes; got 2"),
-        (lambda: COIN @ [[1, 1], [0, 1]], NotAChannel, "row 0 of the channel sums to 2"),
-        (lambda: COIN.mix(Channel([[1], [1]]), 0), NotAChannel, r"must both have the shape \(2, 2\)"),
-        (lambda: COIN.mix(COIN, "3/2"), OutOfRange, "p must lie between 0 and 1"),
-        (lambda: COIN.choose(COIN, -0.1), OutOfRange, "p must lie between 0 and 1"),
-        (lambda: COIN.mix(COIN, float("nan")), NotANumber, "p must be a finite number"),
-        (lambda: COIN.choose(Channel([[1]]), 0), NotAChannel, "both channels must have 2 secrets; got 1"),
-        (lambda: COIN.parallel(Channel([[1]])), NotAChannel, "both channels must have 2 secrets; got 1"),
-        (lambda: COIN.restrict([]), OutOfRange, "at least one secret"),
-        (lambda: COIN.restrict([2]), OutOfRange, r"rows must lie in 0..1; got \[2\]"),
-        (lambda: COIN.restrict([-1]), OutOfRange, "0..1"),
-        (lambda: COIN.restrict([True, False]), OutOfRange, "list of at least one secret"),
-        (lambda: COIN.restrict(0), OutOfRange, "list of at least one secret"),
-    ],
-)
-def test_operations_refuse_what_does_not_fit(wrong, error, message):
-    """Each operation says what it needed."""
-    with pytest.raises(error, match=message):
-        wrong()

@@ -21,7 +21,6 @@ from utmost.channels import (
     renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.optima import between_levels, folded_channel, folded_responses
@@ -76,11 +75,6 @@ def test_thresholds_are_the_caller_s_choice():
     assert laplace_channel(3, alpha="1/2", thresholds=[]).matrix.tolist() == [[1]] * 3
     assert laplace_channel(1, epsilon=1).matrix.tolist() == [[1.0]]
     assert not laplace_channel(3, alpha="1/2", thresholds=["1/3"]).is_exact
-    for bad in ([1, 1], [2, 1]):
-        with pytest.raises(OutOfRange, match="thresholds must increase"):
-            laplace_channel(3, epsilon=1, thresholds=bad)
-    with pytest.raises(NotANumber, match="thresholds"):
-        laplace_channel(3, epsilon=1, thresholds=[float("nan")])
 
 
 @given(st.integers(0, 7), strategies.alphas)
@@ -127,15 +121,10 @@ def test_randomised_response_and_its_dual(k, alpha):
     Channel(r), Channel(dual)
 
 
-def test_randomised_response_in_floats_and_refusals():
-    """Irrational alpha gives floats; k and the level are checked."""
+def test_randomised_response_in_floats():
+    """Irrational alpha gives floats."""
     assert randomized_response(2, epsilon=1).matrix[0, 0] == pytest.approx(1 / (1 + exp(-1)))
     assert dual_randomized_response(2, epsilon=1).matrix[0, 0] == pytest.approx(exp(-1) / (1 + exp(-1)))
-    for make in (randomized_response, dual_randomized_response):
-        with pytest.raises(OutOfRange, match="k must be at least 1"):
-            make(0, epsilon=1)
-        with pytest.raises(NotALevel):
-            make(3)
 
 
 @given(strategies.sizes, strategies.alphas)

@@ -270,6 +270,32 @@ def test_a_strict_run_loses_nobody_or_ends_before_a_release(run, tmp_path):
     assert run(*asked, "--leave-out", "outside")[0] == 0
 
 
+def test_tables_have_means_and_say_which_are_left_out(run, tmp_path):
+    whole, tables = tmp_path / "whole.json", tmp_path / "tables"
+    asked = ["release", written(tmp_path, persons(300)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    assert run(*asked, "--mean", "income=0,100000,0.01", "--epsilon", 9, "--out", whole)[0] == 0
+    code, shown, _ = run("total", whole, "--tables", tables, "--json")
+    assert code == 0
+    assert sorted(json.loads(shown)["left_out"]) == ["age", "region", "total"]
+    header = (tables / "region-age.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header.endswith("income_mean,income_mean_lower,income_mean_upper")
+    assert run("verify", tables / "region-age.csv")[0] == 0
+    code, shown, _ = run("total", whole, "--tables", tmp_path / "again")
+    assert (code, "left out" in shown, "--plan" in shown) == (0, True, True)
+
+
+def test_read_shows_the_cells_of_a_small_release(run, tmp_path):
+    asked = ["release", written(tmp_path, persons(300)), "--each-row", "--by", "region"]
+    asked += ["--domain", tmp_path / "domain.json", *MARKS, "--mean", "income=0,100000,0.01", "--epsilon", 9]
+    assert run(*asked, "--out", tmp_path / "t.csv")[0] == 0
+    cells = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
+    code, shown, _ = run("read", tmp_path / "t.csv")
+    assert code == 0
+    assert "Köln" in shown
+    assert cells[0]["count"] in shown
+    assert f"± {cells[0]['count_margin']}" in shown
+
+
 def test_a_release_says_that_nothing_remembers_it_and_how_to_change_that(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS[:2], "--epsilon", 1]
     for number, more in enumerate(([], ["--mean", "income=0,100000,0.01", *MARKS[2:]])):
@@ -281,3 +307,37 @@ def test_a_release_says_that_nothing_remembers_it_and_how_to_change_that(run, tm
     kept = ["--ledger", tmp_path / "l.db", "--create", "--name", "persons", "--out", tmp_path / "kept.csv"]
     code, shown, _ = run("release", *words, *kept)
     assert (code, "--create" in shown) == (0, False)
+
+
+def test_columns_that_were_not_counted_are_named_with_the_command_that_counts_them(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
+    means = ["--mean", "income=0,100000,0.01", *MARKS]
+    for number, more in enumerate((means, [])):
+        out = tmp_path / f"{number}.csv"
+        assert run("release", *words, *more, "--out", out)[0] == 0
+        for command in ("total", "read"):
+            code, _, err = run(command, out, "--where", "sex=f")
+            assert (code, "--by region,age,sex" in err) == (2, True)
+
+
+def test_what_is_said_of_clipped_amounts_says_how_they_were_clipped(run, tmp_path):
+    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
+    out, clipped = tmp_path / "t.csv", "income above 20000 counted as 20000, below 0 as 0"
+    code, shown, _ = run("release", *words, "--mean", "income=0,20000,0.01", "--epsilon", 50, "--yes", "--out", out)
+    assert clipped in " ".join(shown.split())
+    screens = [("total", out, "--mean", "income"), ("read", out, "--total"), ("read", out), ("verify", out)]
+    for command in (*screens, ("statement", out)):
+        code, shown, _ = run(*command)
+        assert (code, clipped in " ".join(shown.split())) == (0, True), command
+    assert clipped in json.loads((tmp_path / "t.csv.json").read_text())["guarantee"]
+
+
+def test_missing_birth_dates_have_a_label_of_their_own_where_the_warning_says(run, tmp_path):
+    rows = [*persons(40), {"id": 99, "region": "01", "birth_date": "", "income": "5"}]
+    asked = ["release", written(tmp_path, rows), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
+    code, _, err = run(*asked, "--dry-run")
+    assert (code, '"missing": "not stated"' in err) == (0, True)
+    mended = {**DOMAIN, "age": {**DOMAIN["age"], "missing": "not stated"}}
+    (tmp_path / "domain.json").write_text(json.dumps(mended), encoding="utf-8")
+    code, shown, err = run(*asked)
+    assert (code, "not stated" in shown, "no value" in err) == (0, True, False)

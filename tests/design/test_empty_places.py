@@ -84,9 +84,9 @@ def test_fewer_places_prove_the_same_optimum(seed, monkeypatch):
     prior = rng.dirichlet(np.ones(24)) * (rng.random(24) < 0.4) + 0.01 * (np.arange(24) == seed)
     ptype, consumer = PrivacyType(space, epsilon=1), Consumer(prior / prior.sum(), losses.distance(space))
     few = optimal_mechanism(ptype, consumer, method="columns").certificate
-    begun = search_for_rays.Search.begun.__func__
+    begun = search_for_rays.RaySearch.begun.__func__
     monkeypatch.setattr(
-        search_for_rays.Search, "begun", classmethod(lambda cls, program, _: begun(cls, program, np.arange(24)))
+        search_for_rays.RaySearch, "begun", classmethod(lambda cls, program, _: begun(cls, program, np.arange(24)))
     )
     whole = optimal_mechanism(ptype, consumer, method="columns").certificate
     for certificate in (few, whole):

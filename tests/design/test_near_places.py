@@ -10,7 +10,7 @@ from utmost.channels import Channel
 # Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima import column_generation
 from utmost.design.optima.near_places import added_up, circles, shared_out
-from utmost.design.optima.search_for_rays import Program
+from utmost.design.optima.search_for_rays import RayProgram
 from utmost.optima import optimal_mechanism
 from utmost.spaces import Consumer, Space, grid
 from utmost.types import PrivacyType
@@ -65,7 +65,7 @@ def test_shares_of_sums_are_by_mass_and_add_up_again(seed):
 def test_the_program_of_fewer_places_has_all_costs_and_masses():
     distances, masses = heaps(2)
     space = Space(distances)
-    whole = Program.of(PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space)))
+    whole = RayProgram.of(PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space)))
     near = circles(distances, masses)[0]
     fewer = whole.gathered(near)
     assert fewer.costs.sum(axis=1) == pytest.approx(whole.costs.sum(axis=1), rel=1e-12)

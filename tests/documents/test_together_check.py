@@ -14,9 +14,9 @@ from utmost.statements import check_statement
 TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
 
 
-def released(table, *, columns, epsilon=None, alpha=None, public=(), drop=(), randomness=None, **noise):
+def released(table, *, columns, epsilon, public=(), drop=(), randomness=None, **noise):
     promise = ut.Promise(columns, public=public, drop=drop, noise=once_together(columns, **noise))
-    return ut.release(table, promise, epsilon=epsilon, alpha=alpha, randomness=randomness, once=True)
+    return ut.release(table, promise, epsilon=epsilon, randomness=randomness, once=True)
 
 
 def made(noise=None, **how):

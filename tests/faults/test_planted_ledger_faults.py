@@ -81,7 +81,7 @@ def blocks_as_long_as_the_values_need(plant):
 
 
 def the_same_data_not_looked_up(plant):
-    plant.setattr(publishing, "check_apart", lambda page, asked, digests: None)
+    plant.setattr(publishing, "check_no_duplicate_data", lambda page, asked, digests: None)
 
 
 def values_written_down(plant):

@@ -17,7 +17,7 @@ from utmost.channels import Channel
 from utmost.design.geometry import kernel_search
 from utmost.design.geometry.decomposition import null_vector, solve_columns
 from utmost.design.geometry.kernel_search import kernel_blocks, kernels_by_double_description
-from utmost.design.geometry.kernel_supports import Position
+from utmost.design.geometry.kernel_supports import WalkPosition
 from utmost.design.geometry.kernel_walk import PairCompletions, count_by_walk, walk_kernels
 from utmost.design.geometry.symmetries import column_permutations, moved_supports
 from utmost.errors import OutOfRange, Unsupported
@@ -225,7 +225,7 @@ def check_burnside(listed):
 def test_the_walk_goes_on_from_any_position():
     """Stopped after every stretch and begun again elsewhere, the walk finds what it finds in one go."""
     ptype = PrivacyType(counts(5), alpha="1/2")
-    whole, pieces, position, shares = kernels(ptype), [], Position(), []
+    whole, pieces, position, shares = kernels(ptype), [], WalkPosition(), []
     while position is not None:
         block = next(kernel_blocks(ptype, rows=500, start=position))
         pieces.append(block.supports)
@@ -239,7 +239,7 @@ def test_the_walk_goes_on_from_any_position():
 
 
 @pytest.mark.parametrize(
-    "start", [Position(99), Position(-1), Position(0, ()), Position(0, (1, 99)), Position(0, (7,))]
+    "start", [WalkPosition(99), WalkPosition(-1), WalkPosition(0, ()), WalkPosition(0, (1, 99)), WalkPosition(0, (7,))]
 )
 def test_a_position_of_another_walk_is_refused(start):
     """No such orbit, no level, a column that is not there."""
@@ -278,7 +278,7 @@ def test_without_numba_everything_is_still_there(monkeypatch):
     assert np.array_equal(kernels(ptype).supports, compiled.supports)
     assert count_kernels(ptype) == 187
     with pytest.raises(Unsupported, match="utmost\\[geometry\\]"):
-        list(kernel_blocks(ptype, start=Position(1)))
+        list(kernel_blocks(ptype, start=WalkPosition(1)))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_release_of_a_frame_is_the_release_of_its_values(frames):
     assert type(made.table) is frames.DataFrame
     assert made.table["admitted"].to_list() == VALUES["admitted"]
     assert made.release.at(200).table["admitted_margin"].to_list() == [0, 0]
-    assert frame.utmost.release(promise, alpha="1/2").level == ut.level(alpha="1/2")
+    assert frame.utmost.release(promise, epsilon=ut.level(alpha="1/2")).level == ut.level(alpha="1/2")
 
 
 def test_a_count_of_a_frame_is_the_count_of_its_events(frames):

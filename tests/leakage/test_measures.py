@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
-from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.leakage import (
     bayes_risk,
     bayes_vulnerability,
@@ -219,27 +218,3 @@ def test_strategies_of_a_prior_alone():
     assert bayes_vulnerability.strategy([F(1, 4), F(3, 4)]).actions.tolist() == [1]
     assert l_uncertainty(losses.absolute).strategy(hyper([[1, 0], [0, 1]], ["1/2", "1/2"])).actions.tolist() == [0, 1]
     assert bayes_vulnerability.strategy(priors.uniform(2)).ties == (0,)
-
-
-C2 = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "says"),
-    [
-        (lambda: bayes_vulnerability.posterior(C2), Unsupported, "a channel and a prior"),
-        (lambda: g_vulnerability([[1]]).prior([1, 0]), NotALoss, "gain must have 2 rows"),
-        (lambda: l_uncertainty([[1]]).prior([1, 0]), NotALoss, "loss must have 2 rows"),
-        (lambda: g_vulnerability([[]]), NotALoss, "at least one"),
-        (lambda: g_vulnerability([[float("nan")], [1]]), NotALoss, "finite"),
-        (lambda: g_vulnerability([[-1, 0], [1, 0]]).multiplicative_leakage(C2, [1, 0]), NotALoss, "nowhere negative"),
-        (lambda: shannon_entropy.strategy(C2, [1, 0]), Unsupported, "strategy"),
-        (lambda: bayes_risk.posterior(hyper(C2, [1, 0]), [1, 0]), Unsupported, "its own prior"),
-        (lambda: property_vulnerability([{0}, {0, 1}]), OutOfRange, "every secret once"),
-        (lambda: property_vulnerability([{0}, {2}]), OutOfRange, "every secret once"),
-        (lambda: property_vulnerability([]), OutOfRange, "a value for each secret"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(call, error, says):
-    with pytest.raises(error, match=says):
-        call()

@@ -12,7 +12,7 @@ from utmost.channels import Channel
 from utmost.errors import OutOfRange
 from utmost.ledger import Ledger
 from utmost.local import read_mechanism
-from utmost.publish.ledger.budgets import read_alike
+from utmost.publish.ledger.budgets import name_as_read
 from utmost.sampling import Identifiers
 from utmost.spaces import discrete
 
@@ -82,8 +82,8 @@ def test_a_loss_is_charged_to_the_dataset_that_is_there(ledger, tmp_path):
 def test_what_is_read_is_the_same_in_every_form(name):
     """Of Unicode's four forms, in capitals, and once read: for any text."""
     forms = [unicodedata.normalize(form, name) for form in ("NFC", "NFD", "NFKC", "NFKD")]
-    assert {read_alike(form) for form in forms} == {read_alike(name)}
-    assert read_alike(read_alike(name)) == read_alike(name)
+    assert {name_as_read(form) for form in forms} == {name_as_read(name)}
+    assert name_as_read(name_as_read(name)) == name_as_read(name)
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_what_is_read_is_the_same_in_every_form(name):
 )
 def test_letters_that_nobody_sees_make_no_other_name(unseen):
     """Those that Unicode has drawn as nothing, and that are printable all the same."""
-    assert read_alike(f"Ca{unseen}fé") == read_alike("Café")
+    assert name_as_read(f"Ca{unseen}fé") == name_as_read("Café")

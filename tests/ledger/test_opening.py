@@ -120,7 +120,7 @@ def test_a_version_stays_in_its_dataset(tmp_path):
 def test_a_loss_between_levels_of_other_bases_is_rounded_up(tmp_path):
     """From alpha = 1/2 to epsilon = 1: 1 - ln 2, and not less."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", TABLE, ut.Promise(**PROMISE), alpha="1/2")
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=ut.level(alpha="1/2"))
         common = ledger._log.read(lambda page: page.state)
         ledger.relax("r", TABLE, epsilon=1)
         witness = ledger._log.read(lambda page: page.state)

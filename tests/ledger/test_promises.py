@@ -36,13 +36,13 @@ def test_a_release_goes_through_levels_in_any_order(ledger):
     first = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon="1/2").table
     loose = ledger.relax("admissions", TABLE, epsilon=2).table
     between = ledger.view("admissions", epsilon=1).table
-    strict = ledger.view("admissions", alpha="9/10").table
+    strict = ledger.view("admissions", epsilon=ut.level(alpha="9/10")).table
     assert ledger.levels("admissions") == tuple(sorted([level("1/2"), level(2), level(1), level(alpha="9/10")]))
     assert ledger.spent("admissions") == ledger.spent(dataset="admissions") == level(2)
     assert ledger.view("admissions", epsilon="1/2").table == first
     assert ledger.relax("admissions", TABLE, epsilon=2).table["admitted"] == loose["admitted"]
     assert ledger.view("admissions", epsilon=1).table == between
-    assert ledger.view("admissions", alpha="9/10").table == strict
+    assert ledger.view("admissions", epsilon=ut.level(alpha="9/10")).table == strict
     assert ledger.verify()
 
 
@@ -186,7 +186,7 @@ def test_irrational_levels_add_up_exactly(ledger):
     """alpha = 1/2 twice is alpha = 1/4, no more and no less."""
     ledger.budget("d", limit=level(alpha="1/4"))
     for name in ("one", "two"):
-        ledger.publish(name, TABLE, ut.Promise(**PROMISE), alpha="1/2", dataset="d")
+        ledger.publish(name, TABLE, ut.Promise(**PROMISE), epsilon=ut.level(alpha="1/2"), dataset="d")
     assert ledger.spent(dataset="d") == level(alpha="1/4")
     with pytest.raises(BudgetExceeded):
         ledger.publish("three", TABLE, ut.Promise(**PROMISE), epsilon="1/1000000", dataset="d")

@@ -57,7 +57,7 @@ def test_points_have_no_sums():
 
 def test_a_promise_says_its_margin_and_words_at_a_level():
     assert PROMISE.margin(epsilon=1) == PROMISE.margin(ut.level(1), "0.95") == PROMISE.margin(1) < PROMISE.margin("1/2")
-    assert PROMISE.margin(alpha="1/2") == PROMISE.margin(ut.level(alpha="1/2"))
+    assert PROMISE.margin(epsilon=ut.level(alpha="1/2")) == PROMISE.margin(ut.level(alpha="1/2"))
     assert "epsilon = 1)" in PROMISE.guarantee(epsilon=1)
 
 

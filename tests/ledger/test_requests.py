@@ -131,7 +131,7 @@ def test_every_verb_shows_its_words():
     """Whoever asks what a call takes sees them one by one."""
     for verb in (Ledger.publish, Ledger.relax, Ledger.view, Ledger.save, Ledger.statement, Ledger.level_key):
         words = inspect.signature(verb).parameters
-        assert {"epsilon", "alpha", "version"} <= set(words)
+        assert {"epsilon", "version"} <= set(words)
     assert {"dataset", "independent", "request", "promise"} <= set(inspect.signature(Ledger.publish).parameters)
 
 

@@ -114,7 +114,6 @@ def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
         ({"n": [1]}, {"half_step": True, "sensitivity": 2}, OutOfRange),
         ({"n": [1]}, {"half_step": "no"}, OutOfRange),
         ({"n": [1]}, {"epsilon": float("nan")}, ValueError),
-        ({"n": [1]}, {"alpha": "1/2"}, ValueError),
         ({"n": [1]}, {"version": 0}, OutOfRange),
         ({"n": [1]}, {"version": 2}, OutOfRange),
         ({"n": [1]}, {"version": 1.5}, ValueError),

@@ -61,14 +61,14 @@ def test_whatever_the_order_every_report_counts_and_neighbours_agree_as_often(ho
     k, clients = how.categories, 40_000
     values = np.arange(clients) % k
     answers = permanent(values, how, sum(order))
-    drawn = {at: answers.at(alpha=ALPHAS[at - 1]) for at in order}
+    drawn = {at: answers.at(epsilon=level(alpha=ALPHAS[at - 1])) for at in order}
     assert answers.spent == level(alpha="1/3")
     assert len(answers.levels) == 3
     for at, reports in drawn.items():
         protocol = how.at(level(alpha=ALPHAS[at - 1]))
         counts = CategoryCounts.of(reports, protocol)
         assert (abs(counts.estimates(protocol) - np.bincount(values)) < 6 * counts.errors(protocol)).all()
-        assert answers.at(alpha=ALPHAS[at - 1]) is reports
+        assert answers.at(epsilon=level(alpha=ALPHAS[at - 1])) is reports
     for strict, loose in ((1, 2), (2, 3), (1, 3)):
         law = how.at(level(alpha=ALPHAS[loose - 1])).channel.matrix[0]
         W, _ = keep(how, ALPHAS[strict - 1], ALPHAS[loose - 1])

@@ -484,8 +484,6 @@ def test_wrong_promises_are_refused():
             select_keys({"a": 1}, epsilon=1, delta=delta)
     with pytest.raises(errors.OutOfRange):
         select_keys({"a": 1}, epsilon=1, delta="1e-6", keys=0)
-    with pytest.raises(errors.NotALevel):
-        select_keys({"a": 1}, delta="1e-6")
     with pytest.raises(errors.PromiseBroken):
         select_keys({"a": 1}, epsilon=1, delta="1e-6", randomness=SeededRandomness(1))
     with pytest.raises(errors.PromiseBroken):

@@ -19,7 +19,7 @@ from utmost.testing import SeededRandomness
 
 TABLE = {"name": ["A", "B", "C"], "x": [1.5, Decimal("2.25"), 3], "y": [0, 1, Fraction(1, 3)], "size": [7, 8, 9]}
 PROMISE = {"columns": ["x", "y"], "public": "name", "drop": "size", "epsilon": 1}
-CALL = ("epsilon", "alpha", "confidence", "randomness")
+CALL = ("epsilon", "confidence", "randomness")
 
 
 def release_places(table, *, per=1, grid=None, **words):
@@ -59,7 +59,7 @@ def test_one_and_three_columns():
 def test_polars_frames_come_back_as_they_came():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"x": [1.0, 2.0], "y": [3, 4], "n": ["a", "b"]})
-    made = release_places(frame, columns=["x", "y"], public="n", alpha="1/2", grid="1/10")
+    made = release_places(frame, columns=["x", "y"], public="n", epsilon=ut.level(alpha="1/2"), grid="1/10")
     assert made.table.columns == ["x", "y", "x_y_margin", "n"]
     check_statement(json.loads(json.dumps(made.statement)), made.table)
 
@@ -71,7 +71,6 @@ def test_polars_frames_come_back_as_they_came():
         (TABLE, {"columns": []}, OutOfRange),
         (TABLE, {"drop": ()}, NotDeclared),
         (TABLE, {"epsilon": 0}, NotALevel),
-        (TABLE, {"alpha": "1/2"}, NotALevel),
         (TABLE, {"per": 0}, OutOfRange),
         (TABLE, {"grid": 2}, OutOfRange),
         (TABLE, {"confidence": 1}, OutOfRange),

@@ -25,7 +25,7 @@ from utmost.statements import Statement, check_statement, stated_release
 TABLE = {"department": ["A", "B"], "admitted": [601, 370], "seen": [9, 8]}
 PROMISES = {
     "counts": {"epsilon": "1/2", "sensitivity": 1, "cells": 2},
-    "alpha": {"alpha": "1/4", "sensitivity": 1, "cells": 1},
+    "alpha": {"epsilon": level(alpha="1/4"), "sensitivity": 1, "cells": 1},
     "staircase": {"epsilon": 1, "sensitivity": 5, "cells": 1, "cost": "squared", "neighbours": "change-one"},
     "reals": {"epsilon": 1, "sensitivity": 3, "cells": 1, "numbers": "reals", "grid": "1/8", "confidence": "0.9"},
     "relaxable": {"epsilon": 1, "sensitivity": 3, "cells": 1, "relaxable": True},

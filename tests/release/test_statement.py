@@ -61,7 +61,7 @@ def test_a_statement_is_plain_data(noise, relaxable):
 
 
 def test_a_level_given_as_alpha_is_named_with_the_decimal_above_its_epsilon():
-    said = Promise("n", unit=Unit(1, 1)).guarantee(alpha="1/3")
+    said = Promise("n", unit=Unit(1, 1)).guarantee(level(alpha="1/3"))
     assert "at most 3 times" in said
     assert "(epsilon = -log(1/3), below 1.099)" in said
     part = Promise("n", unit=Unit(1, 1)).guarantee(level(alpha="1/2").scaled("1/3"))

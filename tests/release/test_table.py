@@ -80,7 +80,9 @@ def test_every_cell_gets_its_share_of_the_level():
 
 
 def test_a_level_given_as_alpha_stays_exact():
-    release = ut.release(TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(1, 2)), alpha="1/4", once=True)
+    release = ut.release(
+        TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(1, 2)), epsilon=ut.level(alpha="1/4"), once=True
+    )
     assert release.law.alpha == Fraction(1, 2)
 
 
@@ -367,7 +369,6 @@ def test_the_unit_of_privacy_has_no_default(missing):
     [
         ({"epsilon": None}, NotALevel),
         ({"epsilon": 0}, NotALevel),
-        ({"alpha": "1/2"}, NotALevel),
         ({"sensitivity": 0}, OutOfRange),
         ({"sensitivity": "1/2"}, NotANumber),
         ({"cells": 0}, OutOfRange),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from goodness import LEVEL, chi_square
-from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken
+from utmost.errors import BadTable, NotDeclared, OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.noise import Combination, Geometric, JointCells, SignedCells
@@ -28,9 +28,9 @@ BOTH = ["applicants", "admitted"]
 integers = st.integers(-(2**70), 2**70)
 
 
-def released(table, *, columns, epsilon=None, alpha=None, public=(), drop=(), randomness=None, **noise):
+def released(table, *, columns, epsilon, public=(), drop=(), randomness=None, **noise):
     promise = ut.Promise(columns, public=public, drop=drop, noise=once_together(columns, **noise))
-    return ut.release(table, promise, epsilon=epsilon, alpha=alpha, randomness=randomness, once=True)
+    return ut.release(table, promise, epsilon=epsilon, randomness=randomness, once=True)
 
 
 @given(st.lists(st.tuples(integers, integers), max_size=6))
@@ -58,7 +58,7 @@ def test_halves_are_kept_exactly_or_rounded_by_a_fair_coin():
 @pytest.mark.parametrize("alpha", ["1/9", "1/16"])
 def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
     """P(response | counts) over all counts an individual can make of others, in rationals, tossed coins included."""
-    plan = plan_together(["a", "b"], alpha=alpha, unit=Unit(1, 2), noise="rotated")
+    plan = plan_together(["a", "b"], epsilon=ut.level(alpha=alpha), unit=Unit(1, 2), noise="rotated")
     pmf = cache(Geometric(plan.way.laws[0].ratio).pmf)
     reach = range(-14, 15)
 
@@ -153,7 +153,9 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     assert (said["noise"]["kind"], said["noise"]["relaxable"], said["noise"]["charged"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["noise"]["drawn"]
     assert JointCells(1, 2) == joint.plan.way.laws[0]
-    rotated = released(TABLE, columns=BOTH, public="department", alpha="1/2", unit=Unit(1, 2), relaxable=True)
+    rotated = released(
+        TABLE, columns=BOTH, public="department", epsilon=ut.level(alpha="1/2"), unit=Unit(1, 2), relaxable=True
+    )
     assert "applicants with admitted" in rotated.statement["noise"]["drawn"]
     assert rotated.statement["noise"]["relaxable"]
     assert "933" not in json.dumps(rotated.statement["guarantee"])
@@ -174,8 +176,6 @@ def test_refusals():
         plan_together(["a"], 1, unit=Unit(1, 1))
     with pytest.raises(OutOfRange, match="as many as there are columns"):
         plan_together(BOTH, 1, unit=Unit(1, 3))
-    with pytest.raises(NotALevel):
-        plan_together(BOTH, unit=Unit(1, 2))
     with pytest.raises(OutOfRange, match="noise"):
         plan_together(BOTH, 1, unit=Unit(1, 2), noise="gaussian")
     with pytest.raises(NotDeclared):
@@ -199,7 +199,7 @@ def test_answers_at_several_levels():
     """The same answer again; the largest level spent; sums and differences as of one release."""
     answer = remembered({"a": [5, 2**70], "b": [3, -1]}, Unit(2, 2), "1/2")
     release = answer.release
-    loose, strict = release.at(epsilon=40), release.at(alpha="9/10")
+    loose, strict = release.at(epsilon=40), release.at(epsilon=ut.level(alpha="9/10"))
     assert release.at(epsilon="1/2").table["a"] == answer.table["a"]
     assert release.spent == level(40)
     assert release.levels == (level(alpha="9/10"), level("1/2"), level(40))

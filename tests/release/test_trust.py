@@ -154,7 +154,7 @@ def test_a_reading_is_made_once_and_may_depend_on_the_level():
 
     release = ProcessedRelease([1, 2, 3], before=sum, sensitivity=1, after=reading)
     assert [release.at(epsilon=e) for e in (2, 1, 2, 1)] == [2, 1, 2, 1]
-    assert release.at(alpha="1/2") == level(alpha="1/2").epsilon
+    assert release.at(epsilon=level(alpha="1/2")) == level(alpha="1/2").epsilon
     assert calls == [level(epsilon=2), level(epsilon=1), level(alpha="1/2")]
 
 

@@ -81,7 +81,7 @@ def test_tables_of_different_families_agree_with_each_other():
     """Least squares is consistent: a coarser family's estimates are sums of a finer one's, in rationals."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=[1, 2, 3])
     strategy = Strategy(domain, Unit(2, 3), {"district sex": "1/2", "region": "1/4", "sex": "1/8", "": "1/8"})
-    release = ut.release(np.arange(12).reshape(4, 3), strategy, alpha="1/3", once=True).table
+    release = ut.release(np.arange(12).reshape(4, 3), strategy, epsilon=ut.level(alpha="1/3"), once=True).table
     estimates = {}
     for family in domain.families():
         sums, divisor = release.reconstruction.estimates(release.measured, family)
@@ -310,7 +310,9 @@ def test_what_is_refused_before_anything_is_drawn():
 def test_a_document_gives_back_the_release_and_shows_what_was_changed():
     """of_facts(facts) gives the same answers; a changed sum, share, level or domain is refused."""
     shares = {"department sex outcome": "1/2", "sex": "1/2"}
-    release = ut.release(BERKELEY, Strategy(APPLICANTS, Unit(1, 2, "change-one"), shares), alpha="1/3", once=True).table
+    release = ut.release(
+        BERKELEY, Strategy(APPLICANTS, Unit(1, 2, "change-one"), shares), epsilon=ut.level(alpha="1/3"), once=True
+    ).table
     facts = json.loads(json.dumps(release.facts()))
     again = NoisySums.of_facts(facts)
     assert again.total({"sex": "men"}) == release.total({"sex": "men"})

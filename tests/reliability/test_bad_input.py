@@ -87,7 +87,6 @@ NO_COLUMNS = [[], "", None, 5, ["m"], ["n", "n"], [5], ["n", None], "m", [""], o
 
 ARGUMENTS = {
     "epsilon": NO_LEVELS,
-    "alpha": [0, 1, 2, -1, *NO_NUMBERS[1:]],
     "sensitivity": [0, -1, *NO_NUMBERS],
     "cells": [0, -1, "3/2", 0.5, *NO_NUMBERS],
     "columns": NO_COLUMNS,
@@ -143,8 +142,6 @@ def named(cases):
 def test_publish(unchanged, case):
     name, value = case
     arguments = {"name": "new", **CALL, name: value}
-    if name == "alpha":
-        del arguments["epsilon"]
     release = arguments.pop("name")
     refuse(lambda: unchanged.publish(release, **asked(**arguments)))
 
@@ -225,7 +222,7 @@ def fuzz(ledger, rng, calls):
             name = rng.choice([*ARGUMENTS] if kind == "publish" else [*arguments, "version"])
             value = any_value(rng)
             # A level in the thousands is a level; to relax to it takes long.
-            arguments[name] = 1000 if name in ("epsilon", "alpha") and is_huge(value) else value
+            arguments[name] = 1000 if name == "epsilon" and is_huge(value) else value
         if rng.random() < 0.3 and isinstance(arguments.get("table"), dict):
             cells = list(GOOD["n"])
             cells[rng.randrange(3)] = any_value(rng)

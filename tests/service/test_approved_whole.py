@@ -257,7 +257,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
     assert "cannot be approved" in seen
     assert ">Approve" not in seen
     approver = who("Grace", "approver")
-    with pytest.raises(Unsupported, match="shown whole"):
+    with pytest.raises(Unsupported, match="shown the whole request"):
         service.proposals.decide(approver, gone.name, "approved")
     assert service.proposals.decide(approver, gone.name, "refused", "not there").state == "refused"
 
@@ -330,7 +330,7 @@ def test_another_person_withdraws_nothing(service, who, published, grace, bearer
     assert "Withdrawn." in own.fill(page, "/proposals/withdrawal").text
     assert service.waiting.all(approver) == []
     done = next(one for one in service.proposals.all(ada) if one.verb == "publish")
-    with pytest.raises(NotAllowed, match="cannot be taken back"):
+    with pytest.raises(NotAllowed, match="cannot be withdrawn"):
         service.proposals.withdraw(ada, done.name)
 
 

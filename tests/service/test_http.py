@@ -249,3 +249,21 @@ def test_a_view_says_who_sends_it_before_what_is_wrong_with_it(service, caller):
     token = service.bearers.make(None, "late", "Lea", "recipient", (Grant("*"),))
     lea = Caller(narrow, token[1])
     assert [lea("GET", bad).status_code for _ in range(3)] == [422, 422, 429]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"level": None}, "body: missing level"),
+        ({"purpse": "x"}, "body: extra forbidden"),
+        ({"dataset": "x" * 5000}, "body: no short text in dataset"),
+        ({"version": [1]}, "body: no short text in version"),
+    ],
+)
+def test_a_request_of_the_wrong_shape_names_the_field_that_is_wanted(app, bearer, wrong, told):
+    """And no name that came."""
+    ada = Caller(app, bearer("Ada", "curator"))
+    asked = {**body("admissions", "1/4", TERMS.facts()), "table": TABLE} | wrong
+    answer = ada("POST", "/v1/releases", key="k", json=asked)
+    assert (answer.status_code, answer.json()["wrong"]) == (422, [told])
+    assert "purpse" not in answer.text

@@ -394,7 +394,7 @@ def test_a_table_is_not_sent_to_look_at_margins(chromium, opened, tmp_path):
         for label, text in (("Name of the release", "fresh"), ("Columns to release", "admitted"), ("Level ε", "1")):
             ada.page.get_by_label(label).first.fill(text)
         ada.page.get_by_label("Public columns").fill("department")
-        ada.page.get_by_role("button", name="What would it give?").first.click()
+        ada.page.get_by_role("button", name="Preview the margins").first.click()
         ada.page.locator("#outlook td", has_text="± 3").wait_for()
         looked = ada.page.evaluate("window.sent")
         assert looked

@@ -19,7 +19,7 @@ from utmost.exact import level
 from utmost.interfaces.service import client
 from utmost.interfaces.service.approvals import request_digest
 from utmost.interfaces.service.pages import page_measures
-from utmost.interfaces.service.pages.shown_promise import of_request
+from utmost.interfaces.service.pages.shown_promise import of_release, of_request
 from utmost.ledger import Ledger, PublishRequest, shared_requests
 from utmost.publish.ledger import requests
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -94,6 +94,10 @@ def by_ledger(world):
     with world.opened() as ledger:
         answer = ledger.publish("r", TABLE, PROMISE, **of_call())
         assert answer.ledger_facts.data_version == 2
+        # Whoever approves a relaxation later reads every word of the request, too, but for the name of the call.
+        shown = " ".join(line.words for line in of_release(ledger.release("r"), level(2)).first)
+        words = [value for name, value in asked("request").items() if isinstance(value, str)]
+        assert all(word in shown for word in words), shown
     return world.kept(), {}
 
 
@@ -135,6 +139,11 @@ def by_client(world):
         app, presented = world.service(ledger, approvals=False)("Ada", "curator")
         with connect("http://localhost", presented, transport=Inside(app)) as ada:
             ada.publish("r", TABLE, PROMISE, **of_call())
+            told = ada.history("r")[-1]["facts"]  # by the service, to whoever may read the events of the release
+            facts = PublishRequest(**asked("request", "independent")).facts()
+            assert {name: told.get(name) for name in facts if name != "promise"} == {
+                name: fact for name, fact in facts.items() if name != "promise"
+            } | {"independent": None}
     return world.kept(), {"request": "named by the service"}
 
 

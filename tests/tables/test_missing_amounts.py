@@ -137,6 +137,8 @@ def test_a_person_changes_the_three_parts_by_no_more_than_is_proved(most, in_all
         assert (cells >= 0).all()
         assert (cells.sum(axis=1) <= counted.unit.sensitivity).all()
         assert cells.sum() <= counted.unit.reach
+        kept = sum(min(events["region"].count(region), most) for region in REGIONS[:2])
+        assert cells.sum() == 8 * (kept if in_all is None else min(kept, in_all))
         if in_all is None:
             for place, region in enumerate(REGIONS[:2]):
                 own = [income for of, income in zip(events["region"], events["income"], strict=True) if of == region]

@@ -219,7 +219,6 @@ def test_answers_that_are_not_determined_are_refused():
         (lambda: Strategy(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "share their domain"),
         (lambda: Strategy(TWO_WAY, ONE, {"a": 1}).variances_at(level(1)), OutOfRange, "what is wanted"),
         (lambda: Strategy(TWO_WAY, ONE, {"a": 1}, two_way("a")).variances, OutOfRange, "know its level"),
-        (lambda: strategy(two_way("a"), ONE), NotALevel, "exactly one"),
         (lambda: strategy(two_way("a"), ONE, epsilon=-1), NotALevel, "positive"),
         (lambda: strategy(two_way("a"), ONE, epsilon=1, candidates=[]), OutOfRange, "must be candidates"),
         (lambda: strategy(two_way("a"), ONE, epsilon=1, candidates=["d"]), OutOfRange, "level of this name"),
@@ -262,7 +261,7 @@ def test_a_strategy_is_above_its_lower_bounds(wanted):
 
 
 def test_a_strategy_travels():
-    found = strategy(geography(), ONE, alpha="1/2", up_to=3)
+    found = strategy(geography(), ONE, epsilon=level(alpha="1/2"), up_to=3)
     again = pickle.loads(pickle.dumps(found))
     assert repr(again) == repr(found)
     assert again.variances == found.variances

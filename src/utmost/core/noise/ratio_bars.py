@@ -24,6 +24,7 @@ _STEPS = 1 << 14
 _FARTHEST = 120
 # Digits of a printed end, rounded outward.
 _SHOWN = 4
+_PLAIN = 16  # beyond so many digits an end has an exponent
 _HARDLY = Fraction(1, 1 << 50)
 # Ends are searched by estimates from _GUESSING frequencies and _SLOPES slopes, and proved _PADS steps farther out.
 _GUESSING, _SLOPES, _PADS = 1 << 10, 24, (0, 16, 64, 256)
@@ -76,7 +77,9 @@ class RatioBar:
         if not self.determined:
             return "not determined"
         below, above = (Context(prec=_SHOWN, rounding=way) for way in (ROUND_FLOOR, ROUND_CEILING))
-        return f"{below.create_decimal(self.lower)} to {above.create_decimal(self.upper)}"
+        ends = below.create_decimal(self.lower), above.create_decimal(self.upper)
+        low, high = (f"{end:f}" if end.is_zero() or -_PLAIN < end.adjusted() < _PLAIN else str(end) for end in ends)
+        return f"{low} to {high}"
 
 
 def fieller(

@@ -25,10 +25,9 @@ from utmost.core.exact.arrays import Array, is_exact
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, round_down, round_up
 from utmost.design.capacities.implicit_mechanisms import (
+    CapacityMechanism,
     EnvelopeMechanism,
-    ImplicitMechanism,
     LatticeMechanism,
-    Mechanism,
     ProductMechanism,
     SimilarityMechanism,
     UniformMechanism,
@@ -83,7 +82,7 @@ Dual = Array | UniformDual | ProductDual
 
 
 def certified_capacity(
-    ptype: PrivacyType, kind: Kind, mechanism: Mechanism, dual: Dual, multipliers: PairMultipliers | None = None
+    ptype: PrivacyType, kind: Kind, mechanism: CapacityMechanism, dual: Dual, multipliers: PairMultipliers | None = None
 ) -> Bounds:
     """The bounds of a capacity that a mechanism and a dual prove: Fractions where all is exact, else rounded outward.
 
@@ -96,7 +95,7 @@ def certified_capacity(
     return Bounds(low, high) if exactly else Bounds(round_down(low), round_up(high))
 
 
-def attained(ptype: PrivacyType, kind: Kind, mechanism: Mechanism) -> Around:
+def attained(ptype: PrivacyType, kind: Kind, mechanism: CapacityMechanism) -> Around:
     """sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), from below and from above.
 
     Raises:
@@ -109,11 +108,17 @@ def attained(ptype: PrivacyType, kind: Kind, mechanism: Mechanism) -> Around:
     if isinstance(mechanism, ProductMechanism):
         parts = _parts(ptype, len(mechanism.parts))
         return _product([attained(part, kind, m) for part, m in zip(parts, mechanism.parts, strict=True)])
-    _check_own(ptype, mechanism)
+    own = mechanism.ptype
+    same_metric = own.space.metric == ptype.space.metric or own.space.same_as(ptype.space)
+    if own.level != ptype.level or not same_metric:
+        raise PromiseBroken("the mechanism must be one of the privacy type", came=mechanism)
     if isinstance(mechanism, UniformMechanism):
         return _of_uniform(ptype, kind, mechanism.sign)
     if isinstance(mechanism, LatticeMechanism):
-        return _of_lattice(ptype, kind, mechanism)
+        # Private by Cauchy and Schwarz (see `lattice`): only the metric is looked at.
+        if kind != "additive" or not isinstance(ptype.space.metric, EuclideanGridMetric):
+            raise PromiseBroken("the mechanism must be the additive one of a Euclidean lattice", came=ptype.space)
+        return mechanism.least()
     if isinstance(mechanism, EnvelopeMechanism):
         return _of_envelope(ptype, kind, mechanism)
     assert isinstance(mechanism, SimilarityMechanism), "there is no other mechanism"
@@ -185,13 +190,6 @@ def _of_envelope(ptype: PrivacyType, kind: Kind, mechanism: EnvelopeMechanism) -
     return Fraction(0), facts.smallest + 1 - facts.least
 
 
-def _of_lattice(ptype: PrivacyType, kind: Kind, mechanism: LatticeMechanism) -> Around:
-    """Private by Cauchy and Schwarz (see `lattice`): only the metric is looked at."""
-    if kind != "additive" or not isinstance(ptype.space.metric, EuclideanGridMetric):
-        raise PromiseBroken("the mechanism must be the additive one of a Euclidean lattice", came=ptype.space)
-    return mechanism.least()
-
-
 def _check_rest(ptype: PrivacyType, least: Fraction, most: Fraction) -> None:
     """A column whose entries differ by less than the two nearest secrets allow is private."""
     if least < 0:
@@ -254,13 +252,6 @@ def slacks(ptype: PrivacyType, kind: Kind, dual: Array, multipliers: PairMultipl
     return slack
 
 
-def _check_own(ptype: PrivacyType, mechanism: ImplicitMechanism) -> None:
-    own = mechanism.ptype
-    same_metric = own.space.metric == ptype.space.metric or own.space.same_as(ptype.space)
-    if own.level != ptype.level or not same_metric:
-        raise PromiseBroken("the mechanism must be one of the privacy type", came=mechanism)
-
-
 def _parts(ptype: PrivacyType, count: int) -> tuple[PrivacyType, ...]:
     parts = factors(ptype)
     if parts is None or len(parts) != count:
@@ -283,14 +274,14 @@ class CapacityCertificate(Evidence):
         ptype: the privacy type.
         kind: "multiplicative" or "additive".
         mechanism: a mechanism of the type that leaks at least ``lower``.
-        dual: what proves that none leaks more than ``upper`` (see `checker`).
-        multipliers: of single inequalities of privacy, where the dual has negative entries.
-        bounds: what the two prove; equal when all is exact.
+        dual: Proof that none leaks more than ``upper`` (see `checker`).
+        multipliers: Multipliers of single inequalities of privacy, if the dual has negative entries.
+        bounds: Bounds that the two prove; equal if all is exact.
     """
 
     ptype: PrivacyType
     kind: Kind
-    mechanism: Mechanism
+    mechanism: CapacityMechanism
     dual: Dual
     multipliers: PairMultipliers | None = None
     bounds: Bounds | None = None

@@ -58,7 +58,7 @@ class VertexCertificate(Display):
         ptype, measure, prior: whose leakage, by what, and with what belief before.
         mechanism: the mechanism, its columns multiples of vertices.
         dual: (n,) y with y . v >= phi(v) for every vertex v of the type.
-        slack: by how much floats may break that: 0 where all is rational.
+        slack: Largest violation by floats: 0 if all is rational.
     """
 
     ptype: PrivacyType
@@ -189,7 +189,7 @@ def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
 
 @lru_cache(maxsize=2)
 def _enclosed(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
-    """What the packing and its completion prove: of small types exactly, of large ones by envelopes."""
+    """The bounds of the packing and its completion: exact for small types, by envelopes for large ones."""
     similarity = Similarity.of(ptype)
     weights = packing(ptype, kind, similarity, Classes.of(similarity))
     if weights is None:

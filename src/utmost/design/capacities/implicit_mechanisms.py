@@ -58,11 +58,11 @@ def factors(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
     return tuple(PrivacyType(part, ptype.level) for part in parts)
 
 
-Profile = dict[Length, int]
-"""How many secrets are at each distance from a secret."""
+DistanceCounts = dict[Length, int]
+"""The number of secrets at each distance from a secret."""
 
 
-def distance_profile(space: Space) -> Profile | None:
+def distance_profile(space: Space) -> DistanceCounts | None:
     """The distances that every secret sees, with their multiplicities; None where secrets see different ones.
 
     Vertex-transitive spaces have a profile, and so has every space whose rows of distances are permutations of each
@@ -74,7 +74,7 @@ def distance_profile(space: Space) -> Profile | None:
     """
     metric = space.metric
     if isinstance(metric, DiscreteMetric):
-        distances: Profile = {Fraction(0): 1}
+        distances: DistanceCounts = {Fraction(0): 1}
         return distances | ({Fraction(1): metric.k - 1} if metric.k > 1 else {})
     if isinstance(metric, HammingMetric):
         return {Fraction(k): comb(metric.bits, k) for k in range(metric.bits + 1)}
@@ -93,7 +93,7 @@ def distance_profile(space: Space) -> Profile | None:
     )
 
 
-def profile_sum(at: Level, profile: Profile, sign: int) -> Fraction | Interval:
+def profile_sum(at: Level, profile: DistanceCounts, sign: int) -> Fraction | Interval:
     """sum_d count(d) alpha^(sign d): a Fraction where all terms are, else an interval."""
     scaled = [(at.scaled(d) if d and isinstance(d, Fraction) else None, d, count) for d, count in profile.items()]
     if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d, _ in scaled):
@@ -145,7 +145,7 @@ class SimilarityMechanism(ImplicitMechanism):
         ptype: n secrets.
         weights: (n,) nonnegative Fractions.
         sign: 1 or -1.
-        has_rest: whether there is the column 1 - sum_j M[., j].
+        has_rest: Whether the mechanism has the column 1 - sum_j M[., j].
     """
 
     ptype: PrivacyType
@@ -210,7 +210,7 @@ class ProductMechanism(ImplicitMechanism):
         parts: the mechanisms; the last part of the secret moves fastest.
     """
 
-    parts: "tuple[Mechanism, ...]"
+    parts: "tuple[CapacityMechanism, ...]"
 
     @property
     def shape(self) -> tuple[int, int]:  # noqa: D102
@@ -222,13 +222,13 @@ class ProductMechanism(ImplicitMechanism):
         return frozen(reduce(np.kron, same_numbers(*(part.matrix for part in self.parts))))
 
 
-Mechanism = Channel | ImplicitMechanism
+CapacityMechanism = Channel | ImplicitMechanism
 _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EnvelopeFacts(Display):
-    """What the columns of an envelope add up to.
+    """Bounds of the sums of an envelope's columns.
 
     Attributes:
         least, most: the least and the largest sum of a row, from below and from above.
@@ -288,7 +288,7 @@ class EnvelopeMechanism(ImplicitMechanism):
         return columns
 
     def facts(self) -> "EnvelopeFacts":
-        """What the columns but the last add up to, rounded outward.
+        """The sums of all columns but the last, rounded outward.
 
         A power is right to one unit of roundoff of its own and a product to another; k additions add one each.
         """

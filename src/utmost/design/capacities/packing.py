@@ -249,7 +249,7 @@ def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moving:
-    """What can be moved: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries.
+    """The variables: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries.
 
     Attributes:
         similarity: of the type. free, columns: the secrets. low, high: (f, k) the bounds that the other rows set.
@@ -304,7 +304,7 @@ class _Moving:
         return np.clip(moved, 0.0, 1.0)
 
     def _broken(self, values: Floats, powers: Floats) -> NDArray[np.int64]:
-        """For each entry the inequality that it breaks most: (variable of x, variable of y, x, y) with x below y."""
+        """The inequality that each entry breaks most: (variable of x, variable of y, x, y) with x below y."""
         broken = []
         for c in range(values.shape[1]):
             reach = powers * values[:, c]

@@ -48,7 +48,7 @@ class Classes:
     Attributes:
         labels: (n,) the class of each secret, classes numbered by their first member.
         representatives: the first member of each class.
-        sizes: how many members each has.
+        sizes: Number of members of each.
     """
 
     labels: NDArray[np.intp]
@@ -59,7 +59,7 @@ class Classes:
     def of(cls, similarity: Similarity) -> "Classes":
         """The coarsest equitable partition, by colour refinement. Cost: O(n^2) in each of a few rounds.
 
-        What a secret sees is added up in a 64-bit word. Two views with one word by chance would make a program miss
+        The view of a secret is hashed into a 64-bit word. Two views with one word by chance would make a program miss
         its certificate, not its truth.
 
         >>> from utmost.types import PrivacyType
@@ -123,7 +123,7 @@ class PairClasses:
 
     Attributes:
         labels: (n, n) the class of each pair, classes numbered by their first member.
-        sizes: how many pairs each has.
+        sizes: Number of pairs of each.
     """
 
     labels: NDArray[np.intp]
@@ -153,7 +153,7 @@ class PairClasses:
 
 
 def _triangles(labels: NDArray[np.intp]) -> NDArray[np.uint64]:
-    """For each pair (x, y) the sum over z of a word for the classes of (x, z) and (z, y)."""
+    """The sum over z of a word for the classes of (x, z) and (z, y), for each pair (x, y)."""
     # Two classes in one word, each in a half of it, so that different pairs are different words.
     here, there = labels.astype(np.uint64), labels.astype(np.uint64) << np.uint64(32)
     seen = np.zeros(labels.shape, dtype=np.uint64)
@@ -215,7 +215,7 @@ class Triples:
         which: the class of each.
         here, there: the classes of (x, j) and (y, j), by class of triple.
         kind: the kind of the distance of x and y, by class of triple.
-        counts: how many triples each class has.
+        counts: Number of triples of each class.
     """
 
     def __init__(self, x: Array, y: Array, j: Array, classes: Array) -> None:
@@ -281,7 +281,7 @@ _ROUNDS = 60
 # rest.
 _BROKEN = 1e-11
 
-Rows = NDArray[np.int64]
+PrivacyRows = NDArray[np.int64]
 """(rows, 3): triples (x, y, j), meaning m[x, j] >= alpha^d(x, y) m[y, j]."""
 
 
@@ -301,7 +301,9 @@ def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
         return None
 
 
-def lazily_solved(ptype: PrivacyType, kind: Kind, similarity: Similarity, exactly: bool) -> tuple[Rows, LinearSolution]:
+def lazily_solved(
+    ptype: PrivacyType, kind: Kind, similarity: Similarity, exactly: bool
+) -> tuple[PrivacyRows, LinearSolution]:
     """The inequalities that the program needs, and its solution, which breaks no other.
 
     Raises:
@@ -322,13 +324,13 @@ def lazily_solved(ptype: PrivacyType, kind: Kind, similarity: Similarity, exactl
     raise SolverFailed("the program must need few of its rows", came=f"{len(rows)} after {_ROUNDS} rounds")
 
 
-def _star(kind: Kind, n: int) -> Rows:
+def _star(kind: Kind, n: int) -> PrivacyRows:
     """m[x, j] >= alpha^d m[j, j] for every x and j (or m[j, j] >= alpha^d m[x, j])."""
     x, j = (part.ravel() for part in np.nonzero(~np.eye(n, dtype=bool)))
     return np.column_stack([x, j, j] if kind == "multiplicative" else [j, x, j])
 
 
-def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exactly: bool) -> Rows:
+def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exactly: bool) -> PrivacyRows:
     """The inequalities along essential edges that a matrix breaks: for each column and edge the worst of its column."""
     table = similarity.fractions if exactly else similarity.floats
     x, y = both.T
@@ -339,7 +341,7 @@ def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exact
     return np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)
 
 
-def _edge_program(kind: Kind, similarity: Similarity, rows: Rows, exactly: bool) -> LinearProgram:
+def _edge_program(kind: Kind, similarity: Similarity, rows: PrivacyRows, exactly: bool) -> LinearProgram:
     n, p = similarity.size, len(rows)
     unit: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
@@ -357,7 +359,7 @@ def _edge_program(kind: Kind, similarity: Similarity, rows: Rows, exactly: bool)
     return LinearProgram.of_triplets(cost, at, columns, values, lower, upper)
 
 
-def _duals(kind: Kind, rows: Rows, duals: Array) -> tuple[Array, PairMultipliers]:
+def _duals(kind: Kind, rows: PrivacyRows, duals: Array) -> tuple[Array, PairMultipliers]:
     numbers = as_rationals(duals)
     dual = numbers[len(rows) :]
     used = np.flatnonzero(numbers[: len(rows)] > 0)

@@ -212,5 +212,5 @@ def _signed(power: Interval, sign: int) -> Interval:
 
 
 def _zeros(epsilon: float, length: Fraction | Surd, sign: int) -> int:
-    """How many more bits it takes to divide by alpha^length."""
+    """The number of additional bits for a division by alpha^length."""
     return 0 if sign > 0 else int(3 * epsilon * float(length)) + 2

@@ -25,7 +25,7 @@ from utmost.errors import NotALoss, OutOfRange, Unsupported
 Tails = tuple[Number | None, Number | None]
 """By how much each further outcome before the first and after the last one costs more; None or 0 where there is none.
 
-What lies in a tail says of the secret just what its first outcome says, whatever the secret, up to the turn of a
+An outcome in a tail has the same likelihood ratios as the tail's first outcome for all secrets, up to the turn of a
 staircase: so folding a tail into one outcome loses little or nothing.
 """
 
@@ -39,7 +39,7 @@ class Range:
         weights: (w,).
         falls: (w,): a column of a tail stands for steps s, s + fall, s + 2 fall, ..., others have 0.
         owner: (w,): the outcome to which each column belongs.
-        names: what the outcomes are called, where there is a tail.
+        names: Names of the outcomes, if there is a tail.
     """
 
     steps: Array
@@ -78,9 +78,9 @@ def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, in
     Args:
         costs: (n, m) in units of the sensitivity.
         weights: (m,).
-        tails: see `Tails`, in the units of the user.
-        unit: the sensitivity in the units of the user.
-        integer_steps: whether steps will be whole, as a staircase's are: a tail that rises by p/q of a unit then
+        tails: Tails in the units of the user, see `Tails`.
+        unit: Sensitivity in the units of the user.
+        integer_steps: Whether steps are integers, as those of a staircase are: a tail that rises by p/q of a unit then
             repeats itself after q outcomes, p steps lower; else after one.
     """
     left, right = (_rise(tail, unit) for tail in tails)
@@ -139,7 +139,7 @@ def exponential_mechanism(
         epsilon, alpha: the level that the channel keeps along the metric, one of them.
         space: n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
-        tails: for a countable range, see `tails.Tails`: (left, right) says by how much each further outcome before the
+        tails: Tails of a countable range, see `Tails`: (left, right), by how much each further outcome before the
             first and after the last column costs more, at the same base weight; None or 0 where the range ends.
 
     Returns:
@@ -182,10 +182,10 @@ def abstract_staircase(
     Args:
         costs: (n, m), nonnegative.
         epsilon, alpha: the level that the channel keeps along the metric, one of them.
-        gamma: where in a stretch the step is, between 0 and 1; 1/2 attains the whole trade-off of the level.
+        gamma: Position of the step in a stretch, between 0 and 1; 1/2 attains the whole trade-off of the level.
         space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
-        tails: for a countable range, see `tails.Tails`: (left, right) says by how much each further outcome before the
+        tails: Tails of a countable range, see `Tails`: (left, right), by how much each further outcome before the
             first and after the last column costs more, at the same base weight; None or 0 where the range ends.
 
     Returns:

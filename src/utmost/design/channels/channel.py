@@ -36,7 +36,7 @@ def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[in
 
     Args:
         matrix: (n, m), nonnegative.
-        tolerance: for float64: how far two columns, each divided by its sum, may differ entry by entry.
+        tolerance: Largest difference of an entry of two float64 columns, each divided by its sum.
 
     Returns:
         The (n, m') matrix in order of first appearance, and m' lists of column numbers.
@@ -91,10 +91,10 @@ class Channel(Display):
 
     Args:
         matrix: (n, m), nonnegative, float64 or Fraction.
-        secrets: a name for each row, if wanted.
-        outcomes: a name for each column, if wanted.
-        tolerance: how far a float64 row may be from summing to 1 (solvers round at about 1e-9). The sum of an exact
-            row is exactly 1.
+        secrets: Names of the rows, or None.
+        outcomes: Names of the columns, or None.
+        tolerance: Largest distance of the sum of a float64 row from 1 (solvers round at about 1e-9). The sum of an
+            exact row is exactly 1.
 
     Raises:
         NotAChannel: naming the row and its sum, or the negative entry.
@@ -123,7 +123,15 @@ class Channel(Display):
         tolerance = real(tolerance, "tolerance")
         with refused_as(NotAChannel):
             array = as_array(matrix, "channel", ndim=2)
-        _check_stochastic(array, tolerance)
+        if 0 in array.shape:
+            raise NotAChannel("a channel needs at least one secret and one outcome", came=f"shape {array.shape}")
+        for x, y in np.argwhere(array < 0)[:1]:
+            raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(array[x, y]))
+        sums = array.sum(axis=1)
+        wrong = sums != 1 if is_exact(array) else abs(sums - 1) > tolerance
+        for x in np.flatnonzero(wrong)[:1]:
+            within = "" if is_exact(array) else f" within {tolerance}"
+            raise NotAChannel(f"row {x} of the channel sums to {sums[x]}, expected 1{within}")
         _keep(self, array, _names(secrets, array.shape[0], "secret"), _names(outcomes, array.shape[1], "outcome"))
 
     @property
@@ -213,7 +221,7 @@ class Channel(Display):
         Two outcomes say the same when their columns are proportional: they then lead every prior to the same posterior.
 
         Args:
-            tolerance: for float64 columns: how far two normalised columns may differ, entry by entry.
+            tolerance: Largest difference of an entry of two normalised float64 columns.
 
         Returns:
             The channel of the merged columns, in order of first appearance; a merged outcome is named by the tuple of
@@ -246,13 +254,13 @@ class Channel(Display):
     ) -> Any:
         """An outcome for each secret, drawn with exactly the probabilities of its row.
 
-        What comes out may be published; each further draw for the same secret costs the level of the channel again.
+        The outcome may be published; each further draw for the same secret costs the level of the channel again.
 
         Args:
             secrets: one secret, or a list or an array of them: by number, or by name where secrets have names (where
                 some names are numbers, every number is a name). Outcomes come by name where the secrets did.
-            shape: how many independent draws of each; () for one.
-            randomness: where the bits come from; the operating system, if left out. No source that can be predicted.
+            shape: Shape of the independent draws of each; () for one.
+            randomness: Source of random bits, by default the operating system; it must not be predictable.
             method: "constant" does the same work for every secret and outcome: n m comparisons a draw. "table" is
                 faster, and its look-ups show in shared caches. If left out, constant where that takes 0.1 seconds.
 
@@ -334,25 +342,13 @@ def _names(names: Sequence[Hashable] | None, size: int, what: str) -> Labels:
     return labels
 
 
-def _check_stochastic(matrix: Array, tolerance: float) -> None:
-    if 0 in matrix.shape:
-        raise NotAChannel("a channel needs at least one secret and one outcome", came=f"shape {matrix.shape}")
-    for x, y in np.argwhere(matrix < 0)[:1]:
-        raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(matrix[x, y]))
-    sums = matrix.sum(axis=1)
-    wrong = sums != 1 if is_exact(matrix) else abs(sums - 1) > tolerance
-    for x in np.flatnonzero(wrong)[:1]:
-        within = "" if is_exact(matrix) else f" within {tolerance}"
-        raise NotAChannel(f"row {x} of the channel sums to {sums[x]}, expected 1{within}")
-
-
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class Remap(Display, PickledByFields):
     """Outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel` from outcomes to actions.)
 
     Args:
         actions: (m,) integers in 0, ..., size-1, one for each outcome.
-        size: how many actions there are.
+        size: Number of actions.
         ties: the outcomes at which another action would have done as well.
 
     Raises:

@@ -40,8 +40,8 @@ _MOST = 10**9
 _KEPT = 8
 
 
-class Mechanism(Protocol):
-    """What draws outcomes for secrets by their numbers: a channel of Fractions, or the geometric mechanism."""
+class OutcomeSampler(Protocol):
+    """Protocol of samplers of outcomes by secret numbers: a channel of Fractions, or the geometric mechanism."""
 
     @property
     def _secret_count(self) -> int: ...
@@ -50,14 +50,14 @@ class Mechanism(Protocol):
 
 
 class Remapped(Protocol):
-    """What makes an action of each outcome."""
+    """Protocol of remaps from outcomes to actions."""
 
     @property
     def actions(self) -> NDArray[np.intp]:
         """One for each outcome."""
 
 
-class Rows(Hashable, Protocol):
+class ChannelRows(Hashable, Protocol):
     """A channel as its rows."""
 
     @property
@@ -71,16 +71,16 @@ class Rows(Hashable, Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """What is drawn from, and what its secrets and outcomes are called.
+    """A mechanism to draw from, with names of its secrets and outcomes.
 
     Attributes:
         mechanism: a channel of Fractions, or the geometric mechanism at any level.
-        names: what the secrets are called. Where some of them are numbers, a number is a name, and else a position.
-        answers: what the outcomes are called; they come by name where the secrets did.
-        remap: what to make of each outcome.
+        names: Names of the secrets. If some of them are numbers, a number is a name, and else a position.
+        answers: Names of the outcomes; outcomes are named if the secrets were.
+        remap: Remap of each outcome.
     """
 
-    mechanism: Mechanism
+    mechanism: OutcomeSampler
     names: Names = None
     answers: Names = None
     remap: Remapped | None = None
@@ -100,7 +100,7 @@ class Drawing:
         Args:
             secrets: one secret, or a list or an array of them; by number, or by name.
             shape: so many for each secret; () for one.
-            randomness: where the bits come from.
+            randomness: Source of random bits.
             method: "constant" or "table".
 
         Returns:
@@ -142,7 +142,7 @@ class Drawing:
 
 
 def drawing_of(mechanism: Any) -> Drawing:
-    """What is drawn from where a channel, or a design, is."""
+    """The drawing of a channel or a design."""
     drawing: Drawing = mechanism._drawing()
     return drawing
 
@@ -227,7 +227,9 @@ def drawn_by_noise(
     return np.asarray(np.clip(rows + clamped, 0, size - 1), np.intp)
 
 
-def drawn_by_rows(channel: Rows, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]:
+def drawn_by_rows(
+    channel: ChannelRows, rows: NDArray[np.intp], bits: Randomness, method: Method | None
+) -> NDArray[np.intp]:
     """An outcome for each row of an exact channel.
 
     Raises:
@@ -244,7 +246,7 @@ def drawn_by_rows(channel: Rows, rows: NDArray[np.intp], bits: Randomness, metho
 
 
 @lru_cache(maxsize=_KEPT)
-def _sampler(channel: Rows) -> "ManyOutcomes":
+def _sampler(channel: ChannelRows) -> "ManyOutcomes":
     return ManyOutcomes(channel.matrix)
 
 
@@ -301,7 +303,8 @@ class ManyOutcomes:
     def _searched(
         self, rows: NDArray[np.intp], words: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """How many cuts of its row each word has passed, all cut short; and whether it ends in the cell of a cut."""
+        """The number of truncated cuts that each word has passed in its row; and whether it ends in the cell of a
+        cut."""
         keys, before = self._key(rows.astype(np.uint64), words), rows * (self._shape[1] - 1)
         index = np.searchsorted(self._keys, keys, side="right") - before
         return index, (index > 0) & (self._keys[np.maximum(before + index - 1, 0)] == keys)

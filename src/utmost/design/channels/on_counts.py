@@ -32,7 +32,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
     noise, clamped to the range. Float64 entries below the smallest float become 0.
 
     Args:
-        size: how many counts there are, n + 1 >= 1.
+        size: Number of counts, n + 1 >= 1.
         epsilon, alpha: the privacy level, one of them.
 
     Cost: O(n^2); see `GeometricMatrix` for work with G that does not form it.
@@ -55,7 +55,7 @@ class GeometricMatrix(Display):
     Products are exact where alpha is rational and the other factor is exact, else float64.
 
     Attributes:
-        size: how many counts there are, n + 1.
+        size: Number of counts, n + 1.
         level: the privacy level.
 
     Source: [gupte2010] for the inverse.
@@ -212,7 +212,7 @@ def unbounded_geometric_channel(
     columns that say the same gives G of `geometric_channel`: the two mechanisms have the same hyper.
 
     Args:
-        size: how many counts there are, n + 1 >= 1.
+        size: Number of counts, n + 1 >= 1.
         epsilon, alpha: the privacy level, one of them.
 
     Returns:
@@ -282,7 +282,7 @@ def laplace_channel(
     of 0 and right of n nothing more is said.
 
     Args:
-        size: how many counts there are, n + 1 >= 1.
+        size: Number of counts, n + 1 >= 1.
         epsilon, alpha: the privacy level, one of them.
         thresholds: increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, so that outcome j is the count to which
             the response rounds, clamped to the range.
@@ -342,7 +342,7 @@ def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Num
     most often.
 
     Args:
-        size: how many counts there are, n + 1 >= 1.
+        size: Number of counts, n + 1 >= 1.
         epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
 
     Source: [cormode2018], the mechanism EM.

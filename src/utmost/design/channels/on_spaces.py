@@ -81,7 +81,7 @@ def two_secret_optimum(
 
     Args:
         epsilon, alpha: the privacy level of one unit of distance, one of them.
-        distance: how far apart the secrets are, positive.
+        distance: Distance of the secrets, positive.
 
     Returns:
         (2, 2), exact where alpha to the distance is rational, else float64.
@@ -234,7 +234,8 @@ _ONE, _BEYOND, _ALL = range(3)
 
 
 def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For each secret and outcome along one axis: which offsets end there (one, all beyond, all), and the nearest."""
+    """Kinds of the offsets that end at each secret and outcome along one axis (one, all beyond, all), and the
+    nearest."""
     x, y = np.arange(size)[:, None], np.arange(size)[None, :]
     kind = np.where((y == 0) | (y == size - 1), _BEYOND if size > 1 else _ALL, _ONE)
     return np.broadcast_to(kind, (size, size)), abs(x - y)

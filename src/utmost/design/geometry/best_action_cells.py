@@ -1,6 +1,6 @@
 """The cells of priors on which a consumer's best actions stay the same, and what numbers on them prove.
 
-What checks verdicts on universal optimality is here, and no solver.
+This module checks verdicts on universal optimality; it has no solver.
 """
 
 from collections.abc import Iterable, Iterator

@@ -231,7 +231,8 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
 
 @inside
 def _spanning_verdict(walk: Walk, k: int) -> int:
-    """Of k chosen columns that span the target: 1 if its coefficients are all positive, 0 if not, 2 if that is open."""
+    """The verdict on k chosen columns that span the target: 1 if its coefficients are all positive, 0 if not, 2 if that
+    is open."""
     tableau, bound = walk.tableau[k], walk.error[k, -1]
     answer = 1
     for c in range(k):
@@ -246,7 +247,7 @@ def _spanning_verdict(walk: Walk, k: int) -> int:
 
 @inside
 def _cast_rays(walk: Walk, k: int, start: int) -> bool:
-    """What each column from ``start`` on can add to n - 2 chosen ones: a ray; False where the target is too small.
+    """The ray that each column from ``start`` on can add to n - 2 chosen ones; False if the target is too small.
 
     Let s be a column's entry in rows[1] after that row has been cleared of the target by rows[0]. Columns p, q complete
     a kernel of size n exactly when s_p > 0 > s_q and rays[p] + rays[q] > 0 in every entry before the last:
@@ -324,8 +325,8 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
 
 @inside
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
-    """Of two columns whose rays add up to entries that are positive or too small to decide: 0 if one is zero, else
-    2."""
+    """The verdict on two columns whose rays add up to entries that are positive or too small to decide: 0 if one is
+    zero, else 2."""
     # An entry that is zero in all fields is zero, and a kernel has no coefficient 0; one that is not stays open.
     for c in range(k + 1):
         if abs(walk.rays[i, c] + walk.rays[j, c]) <= bound and _entry_is_zero(walk, k, c, i, j):
@@ -335,7 +336,8 @@ def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
 
 @inside
 def _single_verdict(walk: Walk, k: int, j: int) -> int:
-    """Of a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if it does not, 2 if a sign is open."""
+    """The verdict on a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if it does not, 2 if a sign is
+    open."""
     tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
     u, t, off, t_off = tableau[walk.rows[0], m], tableau[walk.rows[0], j], walk.error[k, m], walk.error[k, j]
     # s = 0: the column is proportional to the target in both rows, with coefficient x = u / t, which must be positive.

@@ -16,10 +16,10 @@ from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, Unsupported
 
-Vector = Sequence[Fraction]
+Fractions = Sequence[Fraction]
 
 
-def solve_columns(columns: Sequence[Vector], target: Vector) -> list[Fraction] | None:
+def solve_columns(columns: Sequence[Fractions], target: Fractions) -> list[Fraction] | None:
     """The x with sum_j x_j columns[j] = target for independent columns; None where the target is outside their span.
 
     >>> solve_columns([[Fraction(1), Fraction(1)], [Fraction(0), Fraction(2)]], [Fraction(1), Fraction(2)])
@@ -31,7 +31,7 @@ def solve_columns(columns: Sequence[Vector], target: Vector) -> list[Fraction] |
     return None if k in pivots else [table[c][k] for c in range(k)]
 
 
-def null_vector(columns: Sequence[Vector]) -> list[Fraction] | None:
+def null_vector(columns: Sequence[Fractions]) -> list[Fraction] | None:
     """Some x != 0 with sum_j x_j columns[j] = 0; None for independent columns."""
     table, pivots = _reduced([list(row) for row in zip(*columns, strict=True)])
     free = next((j for j in range(len(columns)) if j not in pivots), None)

@@ -141,7 +141,7 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
     Args:
         channel: (n, m) rationals.
         prior: (n,) rationals.
-        gains: as for `refinement_distance`.
+        gains: Class of gains, as for `refinement_distance`.
 
     Raises:
         NotAChannel, OutOfRange, Unsupported: as `refinement_distance`.

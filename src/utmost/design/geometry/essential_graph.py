@@ -174,7 +174,7 @@ _MOST_STATES = 1 << 25
 
 
 def count_height_functions(graph: BipartiteGraph) -> int:
-    """How many functions with steps of 1 and -1 along every edge there are, modulo constants.
+    """The number of functions with steps of 1 and -1 along every edge, modulo constants.
 
     Heights are kept modulo an odd M. Labels whose steps are 1 or -1 modulo M lift to heights exactly when the steps
     around every cycle of a basis add up to 0; they add up to an even multiple of M, and a cycle shorter than 2M leaves

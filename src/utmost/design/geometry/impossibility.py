@@ -57,7 +57,7 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
     Args:
         channel: a member of the type, exact.
         loss: named, or (n, k), exact.
-        ptype: with rational alpha^d. The search is polynomial: no vertices are listed.
+        ptype: Privacy type with rational alpha^d. The search is polynomial: no vertices are listed.
 
     Returns:
         None where no pair decides: that says nothing.
@@ -101,7 +101,7 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
 
     Args:
         channel: a member of the type, exact.
-        ptype: with rational alpha^d, small enough for its kernels to be listed.
+        ptype: Privacy type with rational alpha^d, small enough for its kernels to be listed.
 
     Source: [fernandes2022], definition 2, theorems 8 and 11.
 
@@ -157,7 +157,7 @@ class UtilitySet(Display):
     choice between two mechanisms is the intersection of theirs.
 
     Attributes:
-        ptype: with rational alpha^d. channel: the mechanism, a member of the type.
+        ptype: Privacy type with rational alpha^d. channel: the mechanism, a member of the type.
 
     Source: [fernandes2022], definition 7, theorem 6, equations (13) and (14).
 

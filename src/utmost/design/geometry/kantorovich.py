@@ -33,7 +33,7 @@ class KantorovichDistance(Display):
     Attributes:
         lower, upper: Fractions; equal where all distances are rational, else 2^-90 apart or so.
         first, second: (n,), the distributions p and q.
-        space: with the distances.
+        space: Space of the distances.
         flow: (m, 3) rows x, y, mass: what is moved from x to y along essential edges.
         potential: (n,) Fractions f: f(x) - f(y) <= d(x, y), and sum (p - q) f is the lower bound.
     """

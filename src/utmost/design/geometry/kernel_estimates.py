@@ -1,4 +1,4 @@
-"""How many kernels a type has, where listing them is hopeless: estimated from random sets of its vertices."""
+"""Estimated number of kernels of a type that has too many to list, from random sets of its vertices."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class KernelEstimate(Display):
     Attributes:
         value: the estimate.
         low, high: the interval, from the normal approximation to the mean of the samples.
-        confidence: how often such an interval holds the number, for many samples.
-        samples: how many were drawn.
+        confidence: Share of such intervals that hold the number, for many samples.
+        samples: Number of samples.
     """
 
     value: float
@@ -52,10 +52,10 @@ def estimate_kernels(
 
     Args:
         ptype: the type; its vertices are listed.
-        samples: at least 2.
-        generator: where the sets are drawn from; it decides nothing private.
+        samples: Number of samples, at least 2.
+        generator: Source of the random sets; no privacy depends on it.
         size: outcomes of the kernels counted; n, the commonest, when left out.
-        confidence: of the interval, between 0 and 1.
+        confidence: Confidence of the interval, between 0 and 1.
 
     Cost: one linear system with N right-hand sides for each sample.
 
@@ -101,7 +101,7 @@ class _Completions:
     system: NDArray[np.float64]
 
     def count(self, chosen: NDArray[np.int64]) -> int:
-        """How many vertices there are that form a kernel with all of the chosen ones."""
+        """The number of vertices that form a kernel with all of the chosen ones."""
         n, k = len(self.system), len(chosen)
         basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
         if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
@@ -123,5 +123,5 @@ class _Completions:
         return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
 
     def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
-        """How many of the others form a kernel with all of the chosen ones, by exact numbers."""
+        """The number of other vertices that form a kernel with all of the chosen ones, by exact numbers."""
         return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)

@@ -27,8 +27,8 @@ from utmost.design.channels.channel import Channel
 from utmost.design.geometry.decomposition import solve_columns
 from utmost.design.geometry.kernel_supports import (
     KernelBlock,
-    Number,
-    Position,
+    KernelNumber,
+    WalkPosition,
     as_masks,
     certain_sign,
     check_searchable,
@@ -91,7 +91,7 @@ class Kernels(Display):
 
     @property
     def sizes(self) -> dict[int, int]:
-        """How many kernels have each number of outcomes."""
+        """The number of kernels with each number of outcomes."""
         return dict(sorted(Counter(np.count_nonzero(self.supports >= 0, axis=1).tolist()).items()))
 
     def orbits(self) -> Orbits:
@@ -127,7 +127,7 @@ def kernels(ptype: PrivacyType) -> Kernels:
     return Kernels(listed, frozen(supports[order]))
 
 
-def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | None = None) -> Iterator[KernelBlock]:
+def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
     """The kernels of a type stretch by stretch, with progress, to be gone on with after an interruption.
 
     Each `KernelBlock` holds some kernels as rows of vertex numbers (as in `Kernels.supports`), the share of the work
@@ -147,11 +147,11 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
 
 @progress_bar("Searching kernels")
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
-    """How many kernels a type has with each number of outcomes, without listing them where that saves memory.
+    """The number of kernels of a type with each number of outcomes, without listing them where that saves memory.
 
     Args:
         ptype: the type.
-        watch: is called, every second or so, with the share of the search that is done, between 0 and 1.
+        watch: Function that is called about every second with the share of the search that is done, between 0 and 1.
 
     >>> from utmost.spaces import hamming
     >>> kernel_sizes(PrivacyType(hamming(2), alpha="1/2"))
@@ -168,7 +168,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
 
 
 def count_kernels(ptype: PrivacyType) -> int:
-    """How many kernels a type has; unlike the number of vertices, it depends on the level (but not for `discrete`).
+    """The number of kernels of a type; unlike the number of vertices, it depends on the level (but not for `discrete`).
 
     >>> from utmost.spaces import counts
     >>> [count_kernels(PrivacyType(counts(4), epsilon=e)) for e in ("0.1", "0.5", 1)]
@@ -226,7 +226,7 @@ def _searchable(ptype: PrivacyType) -> Vertices:
     return Vertices(frozen(exponents), blocks[0].distances, blocks[0].powers)
 
 
-def _blocks(listed: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[KernelBlock]:
+def _blocks(listed: Vertices, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
     if _can_walk(listed):
         from utmost.design.geometry.kernel_walk import walk_kernels
 
@@ -295,7 +295,7 @@ class _Ray:
     """An extreme ray of {lambda >= 0: the rows so far of V lambda are equal}: its support and its entries there."""
 
     support: tuple[int, ...]
-    entries: tuple[Number, ...]
+    entries: tuple[KernelNumber, ...]
 
 
 def kernels_by_double_description(vertices: Vertices, most_work: float = inf) -> list[tuple[int, ...]]:
@@ -306,7 +306,7 @@ def kernels_by_double_description(vertices: Vertices, most_work: float = inf) ->
 
     Args:
         vertices: V, as columns, N of them on n secrets.
-        most_work: after how many units of some 20 us to give up.
+        most_work: Largest number of steps of about 20 us each, after which the search ends.
 
     Cost: up to R^2 pairs for R rays of one step; lists all kernels of every type that [fernandes2022] tabulates in
     seconds. Memory: all rays of one step.
@@ -331,7 +331,7 @@ def kernels_by_double_description(vertices: Vertices, most_work: float = inf) ->
     return sorted((ray.support for ray in decided(compute)), key=lambda support: (len(support), support))
 
 
-def _cut(rays: list[_Ray], gaps: list[Number], row: int, joining: int, until: float) -> list[_Ray]:
+def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, until: float) -> list[_Ray]:
     """The extreme rays once sum_j lambda_j gaps[j] = 0 holds too."""
     global _worked
     sums = [_total(ray, gaps) for ray in rays]
@@ -348,7 +348,7 @@ def _cut(rays: list[_Ray], gaps: list[Number], row: int, joining: int, until: fl
     return extreme
 
 
-def _total(ray: _Ray, gaps: list[Number]) -> Number:
+def _total(ray: _Ray, gaps: list[KernelNumber]) -> KernelNumber:
     total = ray.entries[0] * gaps[ray.support[0]]
     for j, x in zip(ray.support[1:], ray.entries[1:], strict=True):
         total = total + x * gaps[j]
@@ -375,9 +375,9 @@ def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most
                 yield up, down
 
 
-def _joined(positive: _Ray, up: Number, negative: _Ray, down: Number) -> _Ray:
+def _joined(positive: _Ray, up: KernelNumber, negative: _Ray, down: KernelNumber) -> _Ray:
     """The combination of a ray with a positive sum and one with a negative sum whose sum vanishes."""
-    entries: dict[int, Number] = {}
+    entries: dict[int, KernelNumber] = {}
     for ray, factor in ((positive, -down), (negative, up)):
         for j, x in zip(ray.support, ray.entries, strict=True):
             entries[j] = entries[j] + factor * x if j in entries else factor * x

@@ -1,4 +1,4 @@
-"""Which sets of vertices are kernels, decided exactly; and where a search for them stands."""
+"""Kernels among sets of vertices, decided exactly; and the position of a search for them."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,53 +17,53 @@ from utmost.errors import Unsupported
 
 T = TypeVar("T")
 
-Number = Any
-"""An int or a `Real`: whatever adds, subtracts, multiplies and has a `sign`."""
+KernelNumber = Any
+"""An int or a `AlphaPolynomial`: whatever adds, subtracts, multiplies and has a `sign`."""
 
 _PRIMES_ABOVE = (1 << 60, 1 << 61)
 
 
-class Undecided(Exception):
+class SignUndecided(Exception):
     """An interval around a nonzero number holds zero: more bits are needed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Real:
+class AlphaPolynomial:
     """A polynomial in powers of alpha, as an interval around it and its residues in two prime fields.
 
     It is zero exactly when both residues are (but for a chance below 2^-120 for each test); otherwise the interval
-    gives the sign, or raises `Undecided`.
+    gives the sign, or raises `SignUndecided`.
     """
 
     interval: Interval
     residues: tuple[int, int]
     fields: tuple[Field, Field]
 
-    def __add__(self, other: "Real") -> "Real":
+    def __add__(self, other: "AlphaPolynomial") -> "AlphaPolynomial":
         return self._made(self.interval + other.interval, [a + b for a, b in self._pairs(other)])
 
-    def __sub__(self, other: "Real") -> "Real":
+    def __sub__(self, other: "AlphaPolynomial") -> "AlphaPolynomial":
         return self._made(self.interval - other.interval, [a - b for a, b in self._pairs(other)])
 
-    def __mul__(self, other: "Real") -> "Real":
+    def __mul__(self, other: "AlphaPolynomial") -> "AlphaPolynomial":
         return self._made(self.interval * other.interval, [a * b for a, b in self._pairs(other)])
 
-    def __neg__(self) -> "Real":
+    def __neg__(self) -> "AlphaPolynomial":
         return self._made(-self.interval, [-a for a in self.residues])
 
-    def _pairs(self, other: "Real") -> list[tuple[int, int]]:
+    def _pairs(self, other: "AlphaPolynomial") -> list[tuple[int, int]]:
         return list(zip(self.residues, other.residues, strict=True))
 
-    def _made(self, interval: Interval, residues: list[int]) -> "Real":
+    def _made(self, interval: Interval, residues: list[int]) -> "AlphaPolynomial":
         first, second = (r % field.prime for r, field in zip(residues, self.fields, strict=True))
-        return Real(interval, (first, second), self.fields)
+        return AlphaPolynomial(interval, (first, second), self.fields)
 
 
-def certain_sign(x: Number) -> int:
+def certain_sign(x: KernelNumber) -> int:
     """1, 0 or -1.
 
     Raises:
-        Undecided: where more bits are needed.
+        SignUndecided: where more bits are needed.
     """
     if isinstance(x, int):
         return (x > 0) - (x < 0)
@@ -73,11 +73,11 @@ def certain_sign(x: Number) -> int:
         return 1
     if x.interval.high < 0:
         return -1
-    raise Undecided
+    raise SignUndecided
 
 
 @lru_cache(maxsize=4)
-def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[Number]], Number]:
+def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber]], KernelNumber]:
     """The vertices as columns of exact numbers, each up to a positive factor, and the number one.
 
     Args:
@@ -97,7 +97,7 @@ def decided(compute: Callable[[int], T], bits: int = 256) -> T:
     while True:
         try:
             return compute(bits)
-        except Undecided:
+        except SignUndecided:
             bits *= 2
 
 
@@ -112,7 +112,7 @@ def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
     return decided(compute)
 
 
-def is_kernel_set(columns: list[list[Number]], unit: Number) -> bool:
+def is_kernel_set(columns: list[list[KernelNumber]], unit: KernelNumber) -> bool:
     """Whether columns are independent and a positive combination of all of them has equal entries.
 
     Division-free Gauss-Jordan elimination of the columns with the vector of ones beside them.
@@ -134,16 +134,16 @@ def is_kernel_set(columns: list[list[Number]], unit: Number) -> bool:
     return not outside and all(certain_sign(table[c][c]) * certain_sign(table[c][k]) > 0 for c in range(k))
 
 
-def _integral(column: Any) -> list[Number]:
+def _integral(column: Any) -> list[KernelNumber]:
     scale = lcm(*(x.denominator for x in column))
     return [int(x * scale) for x in column]
 
 
 @lru_cache(maxsize=1 << 14)
-def _real(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Real:
+def _real(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> AlphaPolynomial:
     fields = _fields(powers)
     residues = (fields[0].power(exponent), fields[1].power(exponent))
-    return Real(powers.interval(exponent, bits), residues, fields)
+    return AlphaPolynomial(powers.interval(exponent, bits), residues, fields)
 
 
 @lru_cache(maxsize=64)
@@ -165,7 +165,7 @@ _MOST_VERTICES = 5_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Position(Display):
+class WalkPosition(Display):
     """A place in the walk, from which it can go on in another process.
 
     Attributes:
@@ -179,16 +179,16 @@ class Position(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KernelBlock(Display):
-    """What a stretch of the walk has found.
+    """The kernels that one part of the walk has found.
 
     Attributes:
         supports: (m, n) kernels as ascending vertex numbers, filled up with -1.
-        position: where the walk goes on; None when it is finished.
+        position: Position at which the walk continues; None when it is finished.
         done: the share of all sets of vertices that are done with, between 0 and 1.
     """
 
     supports: NDArray[np.int32]
-    position: Position | None
+    position: WalkPosition | None
     done: float
 
 

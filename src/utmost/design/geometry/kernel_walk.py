@@ -13,7 +13,7 @@ from utmost.core.exact.progress_bar import report_progress
 from utmost.design.geometry.compiled_walk import ROUNDING, Walk, complete, go_on, largest_row, pivot
 from utmost.design.geometry.kernel_supports import (
     KernelBlock,
-    Position,
+    WalkPosition,
     check_searchable,
     is_kernel_support,
     scaled_differences,
@@ -118,7 +118,7 @@ class PairCompletions:
     Attributes:
         vertices: all vertices of a type on n >= 3 secrets.
         start: the walk's first tableau, residues, errors and sizes, columns in the order of the vertices.
-        walk: is brought to each set in turn, with its columns first.
+        walk: Tableau that is moved to each set in turn, with its columns first.
     """
 
     vertices: Vertices
@@ -134,7 +134,7 @@ class PairCompletions:
         )
 
     def count(self, chosen: ArrayLike) -> int:
-        """How many pairs form a kernel of n vertices with all of the n - 2 different ones. Cost: O(N^2 n)."""
+        """The number of pairs that form a kernel of n vertices with all of the n - 2 different ones. Cost: O(N^2 n)."""
         walk, n, m = self.walk, self.vertices.distances.size, len(self.vertices)
         first = np.asarray(chosen, dtype=np.int64)
         columns = np.concatenate([first, np.setdiff1d(np.arange(m + 1), first)])  # the target stays last
@@ -157,7 +157,7 @@ class PairCompletions:
 _PAIRS_BEFORE_A_PAUSE = 1 << 28
 
 
-def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[KernelBlock]:
+def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
     """All kernels of a type with n >= 3 secrets, stretch by stretch.
 
     Each kernel is looked for in the first orbit of vertices that it meets, and there only through the orbit's
@@ -168,7 +168,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
     Args:
         vertices: all vertices of the type.
         rows: a stretch ends once it has found about this many, not counting images, or after a second or so.
-        start: where an earlier walk stopped.
+        start: Position at which an earlier walk stopped.
 
     Raises:
         Unsupported: for more than 5000 vertices, whose sets no walk comes through.
@@ -179,8 +179,16 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
     """
     check_searchable(len(vertices))
     tables, tasks = WalkTables.of(vertices), _tasks(vertices)
-    start = start or Position()
-    _check_start(start, tasks, vertices.distances.size)
+    start = start or WalkPosition()
+    columns = len(tasks[start.orbit].columns) if 0 <= start.orbit < len(tasks) else -1
+    first, later = start.coming[:1], start.coming[1:]
+    if (
+        columns < 0
+        or first not in ((0,), (1,))
+        or len(later) > vertices.distances.size - 2
+        or not all(0 < j <= columns for j in later)
+    ):
+        raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
     for task in tasks[start.orbit :]:
         walk = _walk(tables, task, start.coming if task.number == start.orbit else (0,), rows)
         unfinished = True
@@ -195,13 +203,13 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
 
 
 def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda done: None) -> NDArray[np.int64]:
-    """How many kernels there are of each size, (n+1,), without listing them.
+    """The number of kernels of each size, (n+1,), without listing them.
 
     A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
 
     Args:
         vertices: all vertices of the type, at least three.
-        watch: is called, every second or so, with the share of all sets that is done.
+        watch: Function that is called about every second with the share of sets that are done.
     """
     tables, tasks = WalkTables.of(vertices), _tasks(vertices)
     sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)
@@ -246,21 +254,14 @@ class _Task:
 
 
 def _patience(task: _Task) -> int:
-    """How many sets to complete before a pause: about a second's work, as each is completed by pairs of columns."""
+    """The number of sets to complete before a pause: about a second's work, as pairs of columns complete each."""
     return _PAIRS_BEFORE_A_PAUSE // len(task.columns) ** 2 + 1
 
 
-def _position(walk: Walk, task: _Task, tasks: list[_Task], *, unfinished: bool) -> Position | None:
+def _position(walk: Walk, task: _Task, tasks: list[_Task], *, unfinished: bool) -> WalkPosition | None:
     if unfinished:
-        return Position(task.number, tuple(int(j) for j in walk.coming[: walk.depth[0] + 1]))
-    return Position(task.number + 1) if task.number + 1 < len(tasks) else None
-
-
-def _check_start(start: Position, tasks: list[_Task], n: int) -> None:
-    columns = len(tasks[start.orbit].columns) if 0 <= start.orbit < len(tasks) else -1
-    first, later = start.coming[:1], start.coming[1:]
-    if columns < 0 or first not in ((0,), (1,)) or len(later) > n - 2 or not all(0 < j <= columns for j in later):
-        raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
+        return WalkPosition(task.number, tuple(int(j) for j in walk.coming[: walk.depth[0] + 1]))
+    return WalkPosition(task.number + 1) if task.number + 1 < len(tasks) else None
 
 
 def _tasks(vertices: Vertices) -> list[_Task]:
@@ -308,7 +309,7 @@ def _settled(vertices: Vertices, task: _Task, walk: Walk) -> NDArray[np.int16]:
     return open_sets[settled] if settled else open_sets
 
 
-def _share(tasks: list[_Task], n: int, position: Position | None) -> float:
+def _share(tasks: list[_Task], n: int, position: WalkPosition | None) -> float:
     """The share of all sets of n vertices, representative first, that lie before a position."""
     todo = [comb(len(task.columns) - 1, n - 1) for task in tasks]
     if position is None or not sum(todo):

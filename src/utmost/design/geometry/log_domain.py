@@ -112,7 +112,7 @@ def _terms(distance: object) -> dict[int, Fraction]:
 
 
 def _narrowed(values: Array, headroom: int) -> Array:
-    """As int64 where sums of ``headroom`` entries certainly fit, else as Python integers."""
+    """The entries as int64 if sums of ``headroom`` entries certainly fit, else as Python integers."""
     largest = int(np.abs(values).max()) if values.size else 0
     return values.astype(np.int64) if largest * headroom < 2**62 else values.astype(object)
 

@@ -1,4 +1,4 @@
-"""Where to look for a remap between two channels: the nearest ones, in floats and as an exact program.
+"""Candidates for a remap between two channels: the nearest ones, in floats and as an exact program.
 
 The post-processing of one channel that comes nearest to another, in floats: min ||B P - A|| over all remaps P.
 
@@ -261,7 +261,7 @@ def _interior(B: Floats, A: Floats, back: Floats) -> Iterator[RemapCandidate]:
 
 
 def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
-    """What is missed by a remap, as a loss, where it distinguishes the two."""
+    """The residual of a remap as a loss, if it distinguishes the two."""
     missed = B @ remap - A
     margin = (B.T @ missed).min(axis=1).sum() - (A * missed).sum()
     # Beyond rounding, and not of a remap that is near enough anyway.

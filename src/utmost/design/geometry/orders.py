@@ -20,7 +20,7 @@ class NearestMixture:
     """The mixture of given points that comes nearest to a target in its worst coordinate.
 
     Attributes:
-        distance: how far off it is there; 0 exactly if the target is a mixture.
+        distance: Distance of the target; 0 exactly if it is a mixture.
         weights: (m,) of the points, nonnegative, summing to 1.
         separator: (n,) with absolute values that sum to at most 1, such that its product with the target is larger
             by ``distance`` than with any of the points.
@@ -103,7 +103,7 @@ def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCa
 
     Args:
         better, worse: n rows.
-        tolerance: for float64: how far a mixture may be off in every entry of a posterior.
+        tolerance: Largest error of a float64 mixture in an entry of a posterior.
 
     Source: [chatzikokolakis2021]; [fernandes2022], observation b) after
     equation (7). Cost: one linear program for each outcome of the worse channel.
@@ -160,7 +160,7 @@ def privacy_order_verdict(better: Channel, worse: Channel, tolerance: float) -> 
 
     Args:
         better, worse: n rows.
-        tolerance: for float64: by how much, relatively, a ratio may be larger.
+        tolerance: Largest relative excess of a float64 ratio.
 
     Source: [chatzikokolakis2021]. Cost: O(n^2 (m + k)).
     """

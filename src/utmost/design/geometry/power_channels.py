@@ -110,7 +110,7 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
     """The one mechanism whose outcomes are multiples of the given vertices of the type, exactly.
 
     Args:
-        ptype: with rational alpha^d or not.
+        ptype: Privacy type; alpha^d may be irrational.
         support: numbers of independent vertices, as `Kernels.support` gives them.
 
     Returns:

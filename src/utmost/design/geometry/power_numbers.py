@@ -133,7 +133,7 @@ class PowerField:
         return objects([known[row] for row in rows], exponents.shape[:-1])
 
     def reduced(self, quotient: Quotient) -> Quotient:
-        """In lowest terms, the algebraic generator at powers below its degree."""
+        """The quotient in lowest terms, with the algebraic generator at powers below its degree."""
         above, below = quotient
         if self.degree:
             (above, first), (below, second) = self._lowered(above), self._lowered(below)

@@ -26,7 +26,7 @@ class Verdict(Display, ABC):
 
     Attributes:
         better, worse: the channels; the question is whether whoever has the better one needs the worse one no more.
-        tolerance: by how much entries of floats may be off; see `refines`.
+        tolerance: Largest error of float entries; see `refines`.
     """
 
     _shown = ("better", "worse", "tolerance")
@@ -48,7 +48,7 @@ def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance:
 
     Args:
         better: (n, m). P: (m, k). A: (n, k).
-        tolerance: for float64, the distance allowed for each entry, the rounding of the product included.
+        tolerance: Largest distance of each float64 entry, with the rounding of the product.
 
     >>> half = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
     >>> is_remap_between(Channel([[1, 0], [0, 1]]), half, half)
@@ -73,7 +73,7 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
     Args:
         consumer: n secrets.
         A, B: n rows.
-        tolerance: for float64, as in `is_remap_between`.
+        tolerance: Tolerance of float64 channels, as in `is_remap_between`.
 
     >>> from utmost.design.spaces import losses, priors
     >>> guess = Consumer(priors.uniform(2), losses.binary)

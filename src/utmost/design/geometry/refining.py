@@ -85,7 +85,7 @@ def refines(
         worse: (n, k). The remap is (m, k), from the outcomes of better to those of worse; outcomes of better that
             cannot occur are treated like the first one.
         order: "refinement", "max-case" or "privacy".
-        tolerance: for float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
+        tolerance: Tolerance of float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
 
     Raises:
         NotAChannel: for another number of secrets.
@@ -140,7 +140,7 @@ _DECIDED = {"refinement": _refinement_verdict, "max-case": max_case_verdict, "pr
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EarthMove(Display):
-    """How much probability moves from which posterior of ``before`` to which one of ``after``.
+    """The probability that moves from each posterior of ``before`` to each one of ``after``.
 
     Attributes:
         before, after: the hypers of the better and of the worse channel for one prior.
@@ -181,7 +181,7 @@ def earth_move(
     Args:
         prior: (n,).
         better, worse: (n, m) and (n, k).
-        tolerance: for float64, as in `refines`.
+        tolerance: Tolerance of float64 channels, as in `refines`.
 
     Raises:
         NotAChannel, NotAPrior, OutOfRange: for what is none, and for other numbers of secrets.

@@ -27,7 +27,7 @@ def preferring_consumer(
     Args:
         loss: (n, k), of either sign.
         near: the columns of B and of A in floats, for a first look.
-        slack: for float64 channels, the tolerance of `prefers`.
+        slack: Tolerance of `prefers` for float64 channels.
     """
     rough = to_floats(loss) if is_exact(loss) else loss
     size = float(abs(rough).max())
@@ -69,16 +69,16 @@ def one_column(entries: list[Fraction], column: int, width: int) -> Array:
     return loss
 
 
-Check = Callable[[Array], bool]
+RemapCheck = Callable[[Array], bool]
 
 
-def near_remap(pair: MergedPair, is_near: Check, refutes: Check) -> Array | None:
+def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: RemapCheck) -> Array | None:
     """A row-stochastic P that is near enough; None once a loss has been found that rules all of them out.
 
     Args:
         pair: float64 channels.
-        is_near: whether a remap (m', k') of the merged pair is near enough.
-        refutes: is shown losses until one is accepted.
+        is_near: Function that tells whether a remap (m', k') of the merged pair is near enough.
+        refutes: Function that is called with losses until it accepts one.
 
     Raises:
         SolverFailed: where the nearest remap is as far off as the tolerance, within the rounding of floats.
@@ -125,7 +125,7 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
 
     Args:
         pair: B and A, exact.
-        refutes: is shown losses until one is accepted.
+        refutes: Function that is called with losses until it accepts one.
     """
     B, A = pair.coarse, pair.fine
     rows, columns = independent(B)

@@ -48,7 +48,7 @@ class Automorphisms(Display):
 
     @property
     def order(self) -> int:
-        """How many automorphisms there are."""
+        """The number of automorphisms."""
         return prod(len(choices) for choices in self.transversals)
 
     @property
@@ -125,7 +125,7 @@ class Orbits(Display):
     Attributes:
         labels: (N,) the number of each one's orbit; orbits are numbered by their lowest member.
         representatives: the lowest member of each orbit.
-        sizes: how many members each has.
+        sizes: Number of members of each.
     """
 
     labels: Indices
@@ -150,7 +150,7 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
 
 
 def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation] | None = None) -> list[Indices]:
-    """For each automorphism (by default, for generators of all) the index of the image of every vertex.
+    """The index, for each automorphism (by default, for generators of all), of the image of every vertex.
 
     The image of v under p is the vertex with v(x) at secret p(x). All vertices of the type must be listed.
     """
@@ -195,7 +195,7 @@ def support_orbits(supports: Array, permutations: Iterable[Indices]) -> Orbits:
 
 
 def _places(rows: Array, moved: Array) -> Indices:
-    """Where each row of ``moved`` stands among ``rows``; both hold the same rows, each once."""
+    """The index in ``rows`` of each row of ``moved``; both hold the same rows, each once."""
     here, there = np.lexsort(rows.T[::-1]), np.lexsort(moved.T[::-1])
     assert np.array_equal(rows[here], moved[there]), "an automorphism permutes a complete list"
     places = np.empty(len(rows), dtype=np.intp)

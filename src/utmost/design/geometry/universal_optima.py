@@ -170,7 +170,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     every cell, and there f is one linear program.
 
     Args:
-        ptype: with any level and distances; irrational alpha^d are kept exactly (see `PowerNumber`).
+        ptype: Privacy type with any level and distances; irrational alpha^d are kept exactly (see `PowerNumber`).
         loss: a named loss or an (n, k) matrix, exact.
         channel: (n, m) of Fractions, or a `PowerChannel` (see `exact_mechanism`); a member of the type.
 
@@ -367,8 +367,8 @@ class NibOptimum(Display):
 
     Attributes:
         prior: (n,) Fractions. level: with rational alpha.
-        loss: what the remapped geometric mechanism loses, and no mechanism less than.
-        remap: from its outcomes to actions.
+        loss: Loss of the remapped geometric mechanism, the least of any mechanism.
+        remap: Remap from its outcomes to actions.
         packing: (n,) the t of the bound.
     """
 
@@ -401,7 +401,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
     Args:
         prior: (n,) exact.
-        ptype: on `counts`, with rational alpha.
+        ptype: Privacy type on `counts`, with rational alpha.
 
     Raises:
         Unsupported: for another space, an irrational alpha, and a float64 prior.
@@ -443,7 +443,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
 
 def _least_upwards(belief: Array, alpha: Fraction) -> list[tuple[Fraction, int]]:
-    """For every j the least a^(j-u) belief[u] over u <= j, and the u."""
+    """The least a^(j-u) belief[u] over u <= j for every j, and the u."""
     upwards: list[tuple[Fraction, int]] = []
     for j, p in enumerate(belief):
         upwards.append(min((alpha * upwards[-1][0], upwards[-1][1]), (p, j)) if upwards else (p, j))

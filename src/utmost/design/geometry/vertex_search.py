@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -311,7 +310,7 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
 
 @progress_bar("Counting vertices")
 def count_vertices(where: PrivacyType | Space) -> int:
-    """How many vertices a privacy type has; the same at every level, so a space will do.
+    """The number of vertices of a privacy type; the same at every level, so a space will do.
 
     The essential graph is cut into its blocks, whose counts multiply; an edge has 2, a bipartite block is counted by
     transfer matrix, k secrets at equal distance have 2^k - 2, any other block is listed by reverse search.
@@ -348,7 +347,8 @@ def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int
         # All edges of the graph are of one length.
         x, y = graph.edges[0]
         for heights in height_functions(graph, rows):
-            yield _grounded(heights)[..., None] * distances.coefficients[x, y]
+            grounded: NDArray[np.int64] = heights.astype(np.int64) - heights.min(axis=1, keepdims=True)
+            yield grounded[..., None] * distances.coefficients[x, y]
     elif len(table) > 2 and _is_discrete(table):
         for start in range(1, 2 ** len(table) - 1, rows):
             codes = np.arange(start, min(start + rows, 2 ** len(table) - 1))
@@ -357,11 +357,6 @@ def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int
         listed = vertices_by_reverse_search(table)
         while block := [_coefficients(h, table, distances) for h in islice(listed, rows)]:
             yield np.array(block)
-
-
-def _grounded(heights: NDArray[Any]) -> NDArray[np.int64]:
-    grounded: NDArray[np.int64] = heights.astype(np.int64) - heights.min(axis=1, keepdims=True)
-    return grounded
 
 
 def _is_discrete(table: Array) -> bool:
@@ -396,7 +391,7 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     Args:
         channel: (k, m) Fractions, all outcomes possible.
         secrets: k of the n secrets, in the order of the target's rows.
-        ptype: with rational alpha^d.
+        ptype: Privacy type with rational alpha^d.
 
     Yields:
         Channels (n, m) C with ``C.restrict(secrets)`` equal to the target.

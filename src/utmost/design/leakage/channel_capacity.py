@@ -1,4 +1,4 @@
-"""What a capacity is: the largest leakage of its kind, and a prior at which a channel attains it.
+"""Capacities of channels: the largest leakage of a kind, and a prior at which a channel attains it.
 
 By one measure it is the largest over all priors: a search among finitely many of them.
 """
@@ -49,13 +49,13 @@ class Capacity(Display, PickledByFields):
 
 
 class Leaks(Protocol):
-    """What a measure is for here: the leakages of a channel at a prior."""
+    """Protocol of measures: the leakages of a channel at a prior."""
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:
-        """By what factor the outcome improves what is measured."""
+        """The factor by which the outcome improves the measure."""
 
     def additive_leakage(self, channel: object, prior: object = None) -> Any:
-        """By how much."""
+        """The difference by which the outcome improves the measure."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -67,8 +67,8 @@ class Attained(Display):
         prior: (n,).
         gain: (n, k): what action w gains (or loses) when the secret is x; None for a measure that nothing pays for.
         value: the leakage.
-        kind: of leakage.
-        measure: by which the channel leaks that much.
+        kind: Kind of leakage.
+        measure: Measure of the leakage.
     """
 
     channel: Channel
@@ -82,7 +82,7 @@ class Attained(Display):
         """Whether the channel leaks the value at the prior, by the definition of leakage.
 
         Args:
-            tolerance: how far a float may be off, relative to 1 + value; exact numbers must be equal.
+            tolerance: Largest error of a float, relative to 1 + value; exact numbers must be equal.
         """
         is_factor = self.kind == "multiplicative"
         leak = self.measure.multiplicative_leakage if is_factor else self.measure.additive_leakage
@@ -112,7 +112,7 @@ def total(values: Array) -> Any:
 
 
 Worth = Callable[[int, Any], Any]
-"""What a set is worth, by its size k and by sum_y max over the set of C[x, y]: larger for larger sums."""
+"""The worth of a set, from its size k and from sum_y max over the set of C[x, y]: larger for larger sums."""
 
 
 def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
@@ -209,7 +209,7 @@ def _extreme_rays(n: int, cuts: list[_Ray]) -> list[_Ray]:
 
 
 def _new_rays(rays: list[_Ray], sums: list[int], zeros: list[frozenset[int]], n: int) -> Iterator[_Ray]:
-    """Where the new face cuts an edge: the zero combination of two adjacent rays on its two sides.
+    """The cut of the new face with an edge: the zero combination of two adjacent rays on its two sides.
 
     Two rays are adjacent when no third lies on every face on which both lie.
     """
@@ -237,7 +237,7 @@ def best_of_corners(
     Args:
         C: (n, m).
         corners: (n,) each, Fractions.
-        payments: of the measure, kept in the certificate.
+        payments: Payments of the measure, for the certificate.
 
     Source: corners as in proofs/theory/leakage.md. Cost: a leakage for each corner.
     """

@@ -50,7 +50,7 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
 
     Args:
         channel: (n, m); exact entries are read as their nearest floats.
-        gap: how far apart the bounds may be, in bits.
+        gap: Largest distance of the bounds, in bits.
 
     Returns:
         The lower bound as value, never above the capacity; the certificate is a `ShannonBounds`.
@@ -83,7 +83,7 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
 
 
 def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
-    """What a prior proves of the Shannon capacity.
+    """The bounds of the Shannon capacity that a prior proves.
 
     Args:
         rows: (n, m), float64.
@@ -222,7 +222,7 @@ class GuessingEntropy(Measure):
         return np.asarray((np.sort(J, axis=0) * weights[:, None]).sum(axis=0))
 
     def strategy(self, channel: object, prior: object = None) -> NDArray[np.intp]:
-        """In which order to guess: the secrets as columns (n, m), first guess first; of equally likely ones the lowest.
+        """The order of guesses: the secrets as columns (n, m), first guess first; of equally likely ones the lowest.
 
         Args:
             channel: (n, m), or a `Hyper`; or a prior alone.
@@ -232,7 +232,7 @@ class GuessingEntropy(Measure):
         return frozen(np.argsort(-J, axis=0, kind="stable"))
 
     def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
-        """Over the uniform distributions on sets of secrets. Cost: O(n m) for each of the 2^n - 1 sets."""
+        """The capacity over the uniform distributions on sets of secrets. Cost: O(n m) for each of the 2^n - 1 sets."""
         check_kind(kind)
         C = as_channel(channel)
         return best_of_corners(C, self, kind, uniform_on_sets(C.shape[0]))

@@ -73,7 +73,7 @@ class Hyper(Display, PickledByFields):
 
         Args:
             other: another hyper.
-            tolerance: by how much entries may differ; 0 asks for equality.
+            tolerance: Largest difference of entries; 0 means equality.
         """
         instance(other, Hyper, "other")
         tolerance = real(tolerance, "tolerance")
@@ -102,7 +102,7 @@ def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) ->
     Args:
         channel: (n, m).
         prior: (n,), or a consumer, whose prior is taken.
-        tolerance: in float64: how far two posteriors may differ, entry by entry, and still be taken for the same one.
+        tolerance: Largest difference of an entry of two float64 posteriors that count as the same.
             Exact ones are the same when they are equal.
 
     Raises:

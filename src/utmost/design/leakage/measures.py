@@ -75,14 +75,14 @@ class Measure(Display, ABC):
         return total(self.of_columns(columns_of(channel, prior)))
 
     def additive_leakage(self, channel: object, prior: object = None) -> Any:
-        """How much is gained by seeing the outcome: V[p, C] - V(p), or U(p) - U[p, C]; never negative."""
+        """The gain from seeing the outcome: V[p, C] - V(p), or U(p) - U[p, C]; never negative."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         gained = after - before if self.rises else before - after
         return gained if isinstance(gained, Fraction) else max(gained, 0.0)
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:
-        """By what factor it is gained: V[p, C] / V(p), or U(p) / U[p, C]; never below 1, infinity where U becomes 0."""
+        """The gain as a factor: V[p, C] / V(p), or U(p) / U[p, C]; never below 1, infinity where U becomes 0."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         large, small = (after, before) if self.rises else (before, after)
@@ -92,7 +92,7 @@ class Measure(Display, ABC):
         return ratio if isinstance(ratio, Fraction) else max(ratio, 1.0)
 
     def strategy(self, channel: object, prior: object = None) -> Any:
-        """What to do for each outcome, to attain the posterior measure.
+        """The best action for each outcome, which attains the posterior measure.
 
         Raises:
             Unsupported: for a measure that no strategy attains.
@@ -159,7 +159,7 @@ def scores(payments: Array, joint: Array) -> Array:
 
 
 def least_actions(scored: Array, tie: float = TIE) -> Remap:
-    """For each outcome the action with the least score; of several the smallest, with the outcome among the ties.
+    """The action with the least score for each outcome; of several the smallest, with the outcome among the ties.
 
     Args:
         scored: (k, m).
@@ -188,9 +188,9 @@ class PaidMeasure(Measure):
     Attributes:
         paid: (n, k) payments, or a rule that gives them for any number of secrets.
         is_gain: whether payments are gains; losses otherwise.
-        title: how the measure is shown.
+        title: Name of the measure in displays.
         meaning: The measure in a few words; empty where the title says so.
-        actions: what the actions are called, or None where they are numbers.
+        actions: Names of the actions, or None for numbers.
     """
 
     paid: Array | Rule
@@ -346,7 +346,12 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
         raise OutOfRange("a property must be a function of the secret, or a list", came=type(of).__name__)
     parts = list(of)
     if parts and all(isinstance(part, set | frozenset | list | range) for part in parts):
-        parts = _values_of_blocks([list(part) for part in parts])
+        blocks = [list(part) for part in parts]
+        named = sorted(x for block in blocks for x in block)
+        if named != list(range(len(named))) or not named:
+            raise OutOfRange("the blocks of a partition must hold every secret once", came=blocks)
+        block_of = {x: k for k, block in enumerate(blocks) for x in block}
+        parts = [block_of[x] for x in range(len(named))]
     if not parts:
         raise OutOfRange("a property needs a value for each secret", came="none")
     return PaidMeasure(_same_value(parts), True, "property guess", _PROPERTY_GUESSED, tuple(dict.fromkeys(parts)))
@@ -387,14 +392,6 @@ def _same_value(values: list[Hashable]) -> Array:
         required = "a property must have a value that can be distinguished from others: a number or text, say"
         raise NotALoss(required) from None
     return as_array(np.array([[int(value == kind) for kind in kinds] for value in values], dtype=np.int64))
-
-
-def _values_of_blocks(blocks: list[list[Any]]) -> list[Any]:
-    named = sorted(x for block in blocks for x in block)
-    if named != list(range(len(named))) or not named:
-        raise OutOfRange("the blocks of a partition must hold every secret once", came=blocks)
-    block_of = {x: k for k, block in enumerate(blocks) for x in block}
-    return [block_of[x] for x in range(len(named))]
 
 
 bayes_vulnerability = PaidMeasure(losses.nib, True, "Bayes vulnerability", "the chance to guess the secret in one try")

@@ -1,4 +1,4 @@
-"""What persons are answered from, as the ledger keeps it: rows to draw from, a level, and a digest for good."""
+"""The source of persons' answers in a ledger: rows to draw from, a level, and a digest that never changes."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ class Answering:
     """A mechanism whose level has been checked.
 
     Attributes:
-        drawing: what is drawn from.
-        level: what one answer costs a person whose secret moves by a distance of 1.
+        drawing: Mechanism to draw from.
+        level: Level of one answer for a person whose secret moves by a distance of 1.
         relation: against what that protects: a distance in one space.
         digest: the SHA-256 of all on which an answer and its promise depend: level, secrets, distances, outcomes, and
             every probability. It is the same however the mechanism was written to a file.
-        outcomes: how many answers there can be.
+        outcomes: Number of possible answers.
     """
 
     drawing: Drawing
@@ -39,7 +39,7 @@ class Answering:
 
     @property
     def names(self) -> Sequence[Hashable]:
-        """What the answers are called; their numbers where they have no names."""
+        """The names of the answers; their numbers if they have none."""
         return range(self.outcomes) if self.drawing.answers is None else self.drawing.answers
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:

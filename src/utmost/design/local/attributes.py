@@ -41,9 +41,9 @@ class AttributeReports(Display):
     """How each client reports several attributes, so that all it sends keeps one level.
 
     Attributes:
-        reports: for each attribute how it is reported.
-        chances: for each the chance that it is the one that a client reports; all 1 where all are reported.
-        level: of all that a client sends.
+        reports: Report of each attribute.
+        chances: Probability of each attribute to be the one that a client reports; all 1 if all are reported.
+        level: Level of all that a client sends.
     """
 
     reports: tuple[CategoryReport, ...]
@@ -62,11 +62,11 @@ class AttributeReports(Display):
         return float(sum((exact(how.variance) + 1) / chance - 1 for how, chance in pairs))
 
     def report(self, values: Any, *, randomness: Randomness | None = None) -> list[tuple[NDArray[np.int64], Reports]]:
-        """For each attribute the clients who report it, and their reports.
+        """The clients who report each attribute, and their reports.
 
         Args:
             values: (clients, attributes) integers, each below the number of its attribute's categories.
-            randomness: the operating system's if left out.
+            randomness: Source of random bits, by default the operating system.
 
         Raises:
             OutOfRange: for another shape, and for what is no category.
@@ -96,7 +96,7 @@ class AttributeReports(Display):
         Args:
             attribute: its place.
             reports: those of the clients who reported it.
-            clients: how many there are in all, with those who reported another.
+            clients: Number of all clients, with those who reported another attribute.
         """
         clients = integer(clients, "clients")
         place = natural(attribute, "attribute", 0, len(self.reports) - 1)
@@ -114,13 +114,13 @@ def best_attributes(
     """The better of two ways to report several attributes at one level: shares of it for all, or one at the whole.
 
     Args:
-        categories: how many each attribute has.
+        categories: Number of categories of each attribute.
         epsilon: the level of all that a client sends, or alpha = exp(-epsilon) instead.
 
     Raises:
         NotALevel, OutOfRange: for what is no level, no attribute, and fewer than two categories.
 
-    What is not claimed: that no third way has less error.
+    Not claimed: that no third way has less error.
 
     >>> [best_attributes([4, 4, 4], epsilon).is_sampled for epsilon in (1, 12)]
     [True, False]

@@ -36,13 +36,13 @@ _SHARE_STEPS = 1 << 60
 
 
 def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], randomness: Randomness) -> Bits:
-    """For each state k an independent bit that is 1 with probability ``chances[k]``.
+    """Draw an independent bit for each state k that is 1 with probability ``chances[k]``.
 
     A uniform number U is drawn as far as it takes to know which of the chances it is below; the bit is [U < chance of
     its own state]. The numbers drawn are the same whatever the states are.
 
     Args:
-        states: of any shape, with values below the number of chances.
+        states: Array of any shape, with values below the number of chances.
         chances: each a Fraction, or a number known to any precision.
 
     Cost: about 4 ns a bit.
@@ -83,7 +83,7 @@ def as_bits(values: object, name: str) -> Bits:
 
 
 def _kind(array: NDArray[Any]) -> str:
-    """What came instead of bits: their type, and where it is right the place of the first that is none; no value."""
+    """The description of wrong bits for messages: their type, or the place of the first wrong one; never a value."""
     if array.dtype.kind not in "iu":
         return f"an array of {array.dtype}"
     place = np.unravel_index(int(np.argmax((array < 0) | (array > 1))), array.shape)
@@ -177,11 +177,11 @@ class BitResponse:
 
     @property
     def level(self) -> Level:
-        """What one bit loses: the larger of ln(one/zero) and ln((1-zero)/(1-one))."""
+        """The level of one bit: the larger of ln(one/zero) and ln((1-zero)/(1-one))."""
         return Level.of_alpha(min(self.zero / self.one, (1 - self.one) / (1 - self.zero)))
 
     def level_of_value(self, hashes: int) -> Level:
-        """What a value loses that sets ``hashes`` bits of a Bloom filter, together with any other such value.
+        """The level of a value that sets ``hashes`` bits of a Bloom filter, against any other such value.
 
         At most ``hashes`` bits go from 1 to 0 and as many from 0 to 1, so the loss is
         hashes (ln(one/zero) + ln((1-zero)/(1-one))).
@@ -303,7 +303,7 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
     Args:
         bits: an array of 0 and 1, of any shape.
         response: the probabilities.
-        randomness: the operating system's if left out.
+        randomness: Source of random bits, by default the operating system.
 
     Source: [koufogiannis2015], equations (43) and (44).
 
@@ -321,10 +321,10 @@ def relax(
     """Responses at ``loose``, given those at ``strict``: together they lose what those at ``loose`` lose.
 
     Args:
-        bits: what was responded to: the true bits for a permanent response, the memoised ones for a report.
-        responses: at ``strict``; of the same shape.
+        bits: Bits of the responses: the true ones for a permanent response, the memoised ones for a report.
+        responses: Responses at ``strict``, of the same shape.
         strict, loose: ``strict`` must be a refinement of ``loose``.
-        randomness: the operating system's if left out.
+        randomness: Source of random bits, by default the operating system.
 
     Raises:
         OutOfRange: where it is not, and for two shapes.
@@ -353,7 +353,7 @@ def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomne
 
 
 def given_both(bits: Any, responses: Any, chances: Sequence[Fraction | Real], randomness: Randomness | None) -> Bits:
-    """For each bit and its response a new one, that is 1 with the chance of the two, by 2 bit + response."""
+    """Draw a new response for each bit and its response, that is 1 with the chance of the two, by 2 bit + response."""
     true, reported = as_bits(bits, "bits"), as_bits(responses, "responses")
     check_same_shape(true, reported)
     return draw_bits(true.view(np.uint8) * np.uint8(2) + reported, chances, secure(randomness))

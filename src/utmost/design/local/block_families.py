@@ -59,8 +59,8 @@ class BlockFamily(Display):
         categories: k, from 2 on.
         size: d, from 1 to k - 1.
         multipliers: units u_j modulo k.
-        bases: of d different residues each.
-        weights: of the bases, positive and summing to 1; all blocks of one base are equally likely.
+        bases: Bases of d different residues each.
+        weights: Weights of the bases, positive and summing to 1; all blocks of one base are equally likely.
 
     Raises:
         OutOfRange: for what is no such family, and for one that is not balanced.
@@ -108,7 +108,7 @@ class BlockFamily(Display):
 
     @property
     def count(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
         return len(self.bases) * len(self.multipliers) * self.categories
 
     @property
@@ -148,7 +148,7 @@ def _multiplied(family: BlockFamily) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=8)
 def indicators(family: BlockFamily) -> NDArray[np.bool_]:
-    """Which residues each base has, shape (bases, k)."""
+    """Mask of the residues of each base, shape (bases, k)."""
     return np.array([_indicator(base, family.categories) for base in family.bases], np.bool_)
 
 
@@ -159,7 +159,7 @@ def _indicator(base: Iterable[int], categories: int) -> NDArray[np.float64]:
 
 
 def differences(base: Sequence[int], categories: int) -> NDArray[np.int64]:
-    """How many ordered pairs of a base have each difference, shape (k,).
+    """The number of ordered pairs of a base with each difference, shape (k,).
 
     By Fourier transform in floats: the numbers are below 2^15, and its error far below a half.
     """
@@ -251,7 +251,7 @@ def _signed(group: Group, k: int) -> Group:
 
 
 def _classes(k: int, group: Group) -> NDArray[np.int64]:
-    """For each residue the number of its orbit under the group and -1; 0 is alone."""
+    """The number of each residue's orbit under the group and -1; 0 is alone."""
     members, numbers, last = np.array(sorted(_signed(group, k))), np.full(k, -1), -1
     for x in range(k):
         if numbers[x] < 0:

@@ -39,7 +39,7 @@ class BlockSelection(CategoryReport):
 
     Args:
         family: the blocks; clients and collector must have the same.
-        level: what one report loses, whatever else is known.
+        level: Level of one report, whatever else is known.
 
     Attributes:
         categories: k.
@@ -116,7 +116,10 @@ class BlockSelection(CategoryReport):
         inside = draw_bits(np.zeros(len(values), np.uint8), [chance_inside(self)], randomness)
         # Both are drawn for each client, so that the work is the same whether the own category is in or not.
         members = self._bases()[base, uniform_integers(self.size, len(values), randomness)]
-        others = self._others()[base, uniform_integers(self.categories - self.size, len(values), randomness)]
+        rows = np.nonzero(~indicators(self.family))[1]
+        others = rows.reshape(-1, self.categories - self.size).astype(np.int64)[
+            base, uniform_integers(self.categories - self.size, len(values), randomness)
+        ]
         unit = np.array(self.family.multipliers, np.int64)[at]
         shift = (values - unit * np.where(inside, members, others)) % self.categories
         return self._numbered(base, at, shift)
@@ -158,10 +161,6 @@ class BlockSelection(CategoryReport):
 
     def _bases(self) -> NDArray[np.int64]:
         return np.array(self.family.bases, np.int64)
-
-    def _others(self) -> NDArray[np.int64]:
-        rows = np.nonzero(~indicators(self.family))[1]
-        return rows.reshape(-1, self.categories - self.size).astype(np.int64)
 
 
 @progress_bar("Searching for a report")

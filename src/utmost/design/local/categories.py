@@ -69,13 +69,14 @@ def _lost_bits(at: Level) -> int:
 class CategoryReport(ABC, Display):
     """A report by a set of d of k categories from a balanced family, with the own one in it as often as can be.
 
-    What kinds of reports share: every category is in a set with one chance, every two with one, and a set with the
+    The common part of all kinds of reports: every category is in a set with one chance, every two with one, and a set
+        with the
     client's category is 1/alpha times as likely as without it. All chances, estimates and variances follow.
 
     Attributes:
         categories: k.
         size: d, the categories in a set.
-        level: what one report loses, whatever else is known.
+        level: Level of one report, whatever else is known.
     """
 
     __slots__ = ()
@@ -108,14 +109,14 @@ class CategoryReport(ABC, Display):
 
     @abstractmethod
     def weights(self, reports: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """For each report the place, in a list, of the chance that it is drawn blindly."""
+        """The index of each report in a list of probabilities of blind draws."""
 
     @abstractmethod
     def members(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
         """The categories of each report, shape (clients, size)."""
 
     def holders(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        """In how many reports each category stands, shape (k,)."""
+        """The number of reports with each category, shape (k,)."""
         seen, step = np.zeros(self.categories, np.int64), max(1, _CELLS // self.size)
         for start in range(0, len(reports), step):
             members = self.members(reports[start : start + step])
@@ -154,7 +155,7 @@ class CategoryReport(ABC, Display):
             values: the categories.
             near: whether a report is one of those around or within the stricter one.
             keeps: whether it then holds the category, where that is open.
-            randomness: of what is open beside.
+            randomness: Source of random bits for the rest.
         """
 
     @abstractmethod
@@ -181,7 +182,7 @@ class CategoryReport(ABC, Display):
 
     @property
     def variances(self) -> tuple[float, float]:
-        """What one client adds to the variance of its own category's estimate, and to that of each other one."""
+        """The variance that one client adds to its own category's estimate, and to that of each other one."""
         own, other = (_number(self.level, partial(self._part_of, is_own=kind)) for kind in (True, False))
         return float(own), float(other)
 
@@ -201,7 +202,7 @@ class CategoryReport(ABC, Display):
         return Channel(rows, outcomes=[str(some) for _, some in weighted])
 
     def likelihood(self, alpha: Any, is_own: bool) -> Any:
-        """How much likelier a set with the own category, or without it, is than blindly."""
+        """The likelihood of a set with the own category, and of one without it, relative to a blind draw."""
         k, d = self.categories, self.size
         return k / (d + (k - d) * alpha) * (1 if is_own else alpha)
 
@@ -228,7 +229,7 @@ class CategoryReport(ABC, Display):
 
     @property
     def least_variance(self) -> Fraction | float:
-        """What no private report of one of k categories has less than, whatever it consists of; rounded down.
+        """The least variance of any private report of one of k categories; rounded down.
 
         Of the sum over categories of the variances of unbiased estimates of the numbers of clients, a client, for the
         worst categories of the clients. Each client draws a report for itself, once, and keeps the level.

@@ -45,7 +45,7 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
     Args:
         values: shape (clients,), integers in 0..k-1.
         how: size and level.
-        randomness: the operating system's if left out.
+        randomness: Source of random bits, by default the operating system.
 
     Raises:
         OutOfRange: for what is no array of categories.
@@ -86,7 +86,7 @@ def relax_categories(
         values: the clients' categories.
         reports: theirs at ``strict``, shape (clients, strict.size).
         strict, loose: size and level before and after; see `CategoryCoupling`.
-        randomness: the operating system's if left out.
+        randomness: Source of random bits, by default the operating system.
 
     Raises:
         OutOfRange: where no relaxation without loss is known, and for what are no such reports.
@@ -266,7 +266,8 @@ def coupling_of(strict: CategoryReport, loose: CategoryReport) -> CategoryCoupli
 
 
 def _common_law(strict: CategoryReport, loose: CategoryReport) -> Any:
-    """What must not pass 1: the slope of P(S_1 | S_2) / w(S_1) in the common members, times how few there can be."""
+    """A number that must not exceed 1: the slope of P(S_1 | S_2) / w(S_1) in the common members, times their least
+    number."""
     k, d1, d2 = strict.categories, strict.size, loose.size
     # Two sets of so many members have that many in common at least; blocks may have more.
     fewest = max(d1 + d2 - k, 0)
@@ -302,11 +303,11 @@ def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CategoryCounts(Display):
-    """In how many reports each category stands, and of how many clients.
+    """The number of reports with each category, and the number of clients.
 
     Attributes:
         seen: shape (k,).
-        clients: how many reports there are.
+        clients: Number of reports.
 
     >>> from utmost.local import SubsetSelection
     >>> CategoryCounts.of([[0, 1], [1, 2]], SubsetSelection(4, 2, 1)).seen.tolist()
@@ -371,7 +372,7 @@ def read_values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
 
 
 def in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Reports:
-    """What is drawn for some clients at a time, so that memory stays bounded."""
+    """Draw for some clients at a time, so that memory stays bounded."""
     step, count = max(1, _CELLS // categories), len(columns[0])
     starts = range(0, max(count, 1), step)
     return np.concatenate([draw(*(column[at : at + step] for column in columns), randomness) for at in starts])

@@ -69,21 +69,17 @@ class CommonMembers:
         while left.size:
             drawn = draw(left)
             common = np.take_along_axis(inside[left], how.members(drawn), axis=1).sum(axis=1)
-            takes = self._takes(common, randomness)
+            takes, levels = np.zeros(len(common), np.bool_), [self.strict.level, self.loose.level]
+            counts = np.unique(common)
+            for start in range(0, len(counts), _MOST_STATES):
+                some = counts[start : start + _MOST_STATES]
+                rows = np.flatnonzero(np.isin(common, some))
+                states = np.searchsorted(some, common[rows]).astype(np.uint8)
+                formulas = [partial(self._chance, common=int(count)) for count in some]
+                takes[rows] = draw_bits(states, chances_of(formulas, levels), randomness)
             accepted[left[takes]] = drawn[takes]
             left = left[~takes]
         return accepted
-
-    def _takes(self, common: NDArray[np.intp], randomness: Randomness) -> NDArray[np.bool_]:
-        takes, levels = np.zeros(len(common), np.bool_), [self.strict.level, self.loose.level]
-        counts = np.unique(common)
-        for start in range(0, len(counts), _MOST_STATES):
-            some = counts[start : start + _MOST_STATES]
-            rows = np.flatnonzero(np.isin(common, some))
-            states = np.searchsorted(some, common[rows]).astype(np.uint8)
-            formulas = [partial(self._chance, common=int(count)) for count in some]
-            takes[rows] = draw_bits(states, chances_of(formulas, levels), randomness)
-        return takes
 
     def _chance(self, a1: Any, a2: Any, common: int) -> Any:
         """The law's value over its largest, where the smaller set lies in the larger one."""

@@ -1,4 +1,4 @@
-"""From tallied reports to how many clients have each of some candidate words, with error bars.
+"""Estimates of the number of clients with each of some candidate words from tallied reports, with error bars.
 
 With n_wj the clients of cohort j whose word is w, the expected true ones at place i are
 t_ij = sum_w B_wij n_wj, where B_wij says whether w sets place i in cohort j. Cohorts are drawn at random, so n_wj is
@@ -37,7 +37,7 @@ def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float
     Args:
         gram: G, shape (k, k), positive semidefinite; a ridge of 1e-11 of its largest diagonal entry is added.
         moments: b, shape (k,).
-        tolerance: how far a gradient may lie below zero, relative to the largest of ``moments``.
+        tolerance: Largest distance of a gradient below zero, relative to the largest of ``moments``.
 
     Raises:
         SolverFailed: where rounding keeps the active set from settling.
@@ -109,9 +109,9 @@ class Found(Display):
 
     Attributes:
         word: it.
-        count: how many clients are estimated to have it.
+        count: Estimated number of clients with the word.
         error: the standard error of the count.
-        p_value: of the hypothesis that nobody has it, before the correction for many candidates.
+        p_value: p-value of the hypothesis that nobody has it, before the correction for many candidates.
     """
 
     word: str
@@ -152,7 +152,7 @@ class Decoding(Display):
 def decode(
     tally: Tally, response: BitResponse, bloom: Bloom, candidates: Sequence[str], *, significance: Number = "0.05"
 ) -> Decoding:
-    """Which of the candidate words the clients have, and how many clients each.
+    """The candidate words that the clients have, and the number of clients of each.
 
     1. Estimate the true ones at every place, without bias.
     2. Keep the candidates whose places stand out most, half as many as there are places.
@@ -162,9 +162,9 @@ def decode(
        the model leaves unexplained.
 
     Args:
-        tally: of the reports.
-        response: from true bit to report.
-        bloom: of the reports.
+        tally: Tally of the reports.
+        response: Response from true bit to report.
+        bloom: Bloom filter of the reports.
         candidates: different words.
         significance: the chance that any word is listed that nobody has, shared equally among all candidates
             (Bonferroni).
@@ -296,7 +296,7 @@ def _inverse(gram: Floats) -> Floats:
 
 
 def _cohort_variance(solver: Floats, words: _Words, counts: Floats, rows: _Rows) -> Floats:
-    """What the random cohorts add: N_w clients fall into cohorts j with chances s_j, and count L_j in each.
+    """The variance by random cohorts: N_w clients fall into cohorts j with chances s_j, and count L_j in each.
 
     The variance of an estimate is the sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2).
     """

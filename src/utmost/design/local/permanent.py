@@ -26,7 +26,7 @@ class PermanentResponses(ProcessMemory):
 
     Args:
         bits: an array of 0 and 1, of any shape; it is copied.
-        randomness: the operating system's if left out.
+        randomness: Source of random bits, by default the operating system.
 
     Raises:
         NotANumber: for what is no bit.
@@ -94,11 +94,11 @@ class PermanentResponses(ProcessMemory):
 
     @property
     def spent(self) -> Level | None:
-        """What one bit has lost by all responses together; None before the first."""
+        """The level of one bit over all responses; None before the first."""
         return BitResponse.permanent(min(self._known)).level if self._known else None
 
     def spent_by_value(self, hashes: int) -> Level | None:
-        """What a value has lost that sets ``hashes`` bits, together with any other such value."""
+        """The level of a value that sets ``hashes`` bits, against any other such value."""
         hashes = integer(hashes, "hashes")
         return BitResponse.permanent(min(self._known)).level_of_value(hashes) if self._known else None
 

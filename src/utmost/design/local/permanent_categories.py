@@ -37,8 +37,8 @@ class PermanentReports(ProcessMemory):
 
     Args:
         values: (clients,) integers in 0..k-1; they are copied.
-        how: the sets or blocks; its own level is not drawn until it is asked for.
-        randomness: the operating system's if left out.
+        how: Report by sets or blocks; its own level is drawn only when needed.
+        randomness: Source of random bits, by default the operating system.
 
     Raises:
         OutOfRange: for what is no list of categories.
@@ -84,7 +84,7 @@ class PermanentReports(ProcessMemory):
 
     @property
     def spent(self) -> Level | None:
-        """What one client has lost by all reports together; None before the first."""
+        """The level of one client over all reports; None before the first."""
         return max(self._known) if self._known else None
 
     def _drawn(self, how: CategoryReport) -> Reports:

@@ -46,7 +46,7 @@ class Population(Display):
         errors: (n,) standard errors of the shares by the answers alone, for many answers and shares that are not 0;
             infinite where the population is not determined.
         gap: no shares make the answers likelier by more than this for each answer, in nats; rounded up.
-        steps: how many updates were made.
+        steps: Number of updates.
         is_determined: whether no other population has the same law of answers; where one has, the answers cannot tell
             the two apart, however many there are. Of a channel of floats, up to their rounding.
     """
@@ -106,7 +106,7 @@ def iterative_bayesian_update(
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What answers say of a population: g of shares, and the bars of the likeliest ones."""
+    """The evidence of answers about a population: g of shares, and the bars of the likeliest ones."""
 
     size: int
     raised: Callable[[Floats], Floats]
@@ -136,7 +136,7 @@ def _of_counts(channel: Channel, counts: object) -> _Evidence:
 
 
 def _of_reports(how: CategoryReport, reports: object) -> _Evidence:
-    """By the categories of each report: one with the own category is as likely as all others with it."""
+    """The evidence from the categories of each report: one with the own category is as likely as all others with it."""
     sent = how.read(reports)
     different, times = np.unique(sent, axis=0, return_counts=True)
     if not len(sent) or len(different) * how.size > _MOST_MEMBERS:
@@ -169,7 +169,7 @@ def _read_counts(counts: object, channel: Channel) -> NDArray[np.int64]:
 
 
 def _rank(channel: Channel) -> int:
-    """How many rows are independent: exactly, where they are Fractions."""
+    """The number of independent rows; exact for Fractions."""
     if is_exact(channel.matrix):
         return len(independent(channel.matrix)[0])
     return int(np.linalg.matrix_rank(channel.matrix))

@@ -30,7 +30,7 @@ class SubsetSelection(CategoryReport):
     Args:
         categories: k >= 2.
         size: d, from 1 (randomised response) to k - 1.
-        level: what one report loses, whatever else is known.
+        level: Level of one report, whatever else is known.
 
     Raises:
         OutOfRange: for other sizes.
@@ -198,7 +198,7 @@ def _without(sets: Sets, values: NDArray[np.int64]) -> Sets:
 
 
 def _chosen(pool: Sets, size: int, randomness: Randomness) -> Sets:
-    """For each row, so many members in uniformly random order: the first steps of a shuffle."""
+    """Random members of each row, in uniformly random order: the first steps of a shuffle."""
     rows, shuffled = np.arange(len(pool)), pool.copy()
     for at in range(size):
         other = at + uniform_integers(pool.shape[1] - at, len(pool), randomness)

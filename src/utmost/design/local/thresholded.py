@@ -157,7 +157,7 @@ class ThresholdedPair(Display):
         return lambda bits: self.enclosure(bit, strict, 1, bits + 8) / (strict_one if strict else 1 - strict_one)
 
     def loss(self) -> Level | float:
-        """What the two responses lose together, by the joint law: a Level where it is rational, else rounded up."""
+        """The level of both responses together, by the joint law: a Level if it is rational, else rounded up."""
         pairs = list(product((0, 1), repeat=2))
         if self._risen_exactly() is not None:
             ratios = [Fraction(self.probability(0, *z)) / Fraction(self.probability(1, *z)) for z in pairs]

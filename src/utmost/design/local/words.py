@@ -35,7 +35,7 @@ class Bloom:
     Args:
         bits: places in a filter.
         hashes: hash functions in a cohort; each word sets so many bits, or fewer.
-        cohorts: how many there are.
+        cohorts: Number of cohorts.
         key: up to 64 bytes; what keeps others from precomputing the filters.
 
     Raises:
@@ -192,7 +192,7 @@ class Tally(Display):
         """Unbiased estimates of how many true bits are 1, (ones - zero n)/(one - zero); shape (cohorts, bits).
 
         Args:
-            response: from true bit to report: for a report of a memoised response ``memo.then(report)``.
+            response: Response from true bit to report; for a report of a memoised response ``memo.then(report)``.
         """
         instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)

@@ -1,4 +1,4 @@
-"""What an attacker learns from a mechanism: how well the secret is guessed, before and after, beside the usual ones.
+"""The information of a mechanism for an attacker: guesses before and after, compared with the usual mechanisms.
 
 Epsilon bounds what any outcome can add to any belief; it does not say how well a secret is guessed by someone who
 already knows how often each occurs. These numbers do, for one belief: they are no promise, and another belief gives
@@ -42,8 +42,8 @@ class Odds(Display):
 
     Attributes:
         secret, outcome: where that is, by number.
-        before: how likely the secret was.
-        after: how likely it is after the outcome, rounded up.
+        before: Probability of the secret before the outcome.
+        after: Probability after the outcome, rounded up.
         factor: after / (1 - after) over before / (1 - before), rounded up; infinity where the outcome proves it.
     """
 
@@ -56,18 +56,18 @@ class Odds(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attack(Display):
-    """What someone with a belief about the secret learns from one outcome of a mechanism.
+    """The information of one outcome of a mechanism for someone with a belief about the secret.
 
     Fractions where belief, loss and mechanism are exact and small; else floats, which err on the safe side: chances to
     guess and losses of the reader are rounded up, errors of the attacker down.
 
     Attributes:
-        mechanism: what it is called.
+        mechanism: Name of the mechanism.
         prior_vulnerability: the chance to guess the secret in one try without the outcome.
         vulnerability: the same with the outcome: sum_y max_x p_x C[x, y].
         prior_error: the expected loss of the best guess without the outcome, "how far off" it is.
         error: the same with the outcome: the expected inference error.
-        loss: what the reader, for whom the mechanism is, loses with it.
+        loss: Expected loss of the intended reader.
         odds: the worst change of the odds of one secret; None where nothing can change, as for a single secret.
         others: the usual mechanisms at the same level, remapped for the same reader.
     """
@@ -83,7 +83,7 @@ class Attack(Display):
 
     @property
     def leakage(self) -> Any:
-        """By what factor the outcome raises the chance to guess the secret: the multiplicative Bayes leakage."""
+        """The factor by which the outcome raises the chance to guess the secret: the multiplicative Bayes leakage."""
         ratio = self.vulnerability / self.prior_vulnerability
         return ratio if isinstance(ratio, Fraction) else math.nextafter(ratio, math.inf)
 
@@ -91,14 +91,14 @@ class Attack(Display):
 def attack(
     channel: Channel, consumer: Consumer, *, prior: object = None, loss: object = None, mechanism: str = "mechanism"
 ) -> Attack:
-    """What an attacker learns from one outcome of a channel, by the measures of `utmost.leakage`.
+    """The information of one outcome of a channel for an attacker, by the measures of `utmost.leakage`.
 
     Args:
         channel: (n, m), whose outcomes the consumer takes as its answers after its own best remap.
         consumer: the reader: its loss is what the mechanism costs.
         prior: (n,) what the attacker believes; the reader's prior if left out.
-        loss: by what the attacker's guess is judged, see `l_uncertainty`; the reader's loss if left out.
-        mechanism: what to call it.
+        loss: Loss of the attacker's guess, see `l_uncertainty`; the reader's loss by default.
+        mechanism: Name of the mechanism.
 
     Raises:
         OutOfRange: for another number of secrets.
@@ -160,7 +160,7 @@ def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Chan
 
     Args:
         ptype: space and level.
-        floats: whether float64 will do.
+        floats: Whether to compute in float64.
 
     >>> from utmost.spaces import counts
     >>> sorted(usual_mechanisms(PrivacyType(counts(3), alpha="1/2")))
@@ -203,7 +203,7 @@ def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:
 
 
 def _all_but_one(columns: Array) -> Array:
-    """For each entry the sum of the others in its column, from sums before and after it, so that nothing cancels."""
+    """The sum of the other entries in each entry's column, from sums before and after it, so that nothing cancels."""
     if is_exact(columns):
         return np.asarray(columns.sum(axis=0) - columns)
     before, after = np.zeros(columns.shape), np.zeros(columns.shape)

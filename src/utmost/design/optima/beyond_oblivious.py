@@ -37,7 +37,7 @@ class CountQuery(Display):
     """The number of rows of a database in {0, ..., values-1}^rows whose value satisfies a predicate.
 
     Args:
-        values: how many values a row may take, at least 2.
+        values: Number of values of a row, at least 2.
         rows: the number n of rows.
         satisfying: the values that are counted; neither none nor all of them.
 

@@ -84,7 +84,7 @@ def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
 
 
 def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_Ends], NDArray[np.intp]]:
-    """What is known of different pairs, and which of them each pair is."""
+    """The distinct pairs with their bounds, and the index of each pair among them."""
     # A design asks for its edges half a dozen times.
     are_edges, ends_of_edges = pairs is ptype.space.edges, _kept_edges.get(ptype)
     if are_edges and ends_of_edges is not None:
@@ -122,7 +122,7 @@ def _between(ptype: PrivacyType, length: Length) -> _Ends:
 
 
 def _powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict[Length | float, _Ends]:
-    """What is known of the powers of the type's alpha, those of the lengths among it."""
+    """The known powers of the type's alpha, with those of the lengths."""
     powers = _kept.setdefault(ptype, {})
     new = [length for length in dict.fromkeys(lengths) if length not in powers]
     powers.update(zip(new, _enclosed(ptype.level, new), strict=True))
@@ -140,7 +140,7 @@ def _enclosed(level: Level, lengths: Sequence[Length | float]) -> list[_Ends]:
 
 
 def _enclosed_by_itself(level: Level, length: Length | float) -> _Ends:
-    """By as many bits as it takes until the floats around an irrational power are neighbours."""
+    """Bounds of an irrational power, with enough bits that they are neighbouring floats."""
     length = length if isinstance(length, Surd) else Fraction(length)
     if level.base is not None and not isinstance(length, Surd) and level.scaled(length).is_rational:
         alpha = level.scaled(length).alpha_fraction()
@@ -239,7 +239,7 @@ class Multipliers(Display, PickledByFields):
         return sums
 
     def most(self, shape: tuple[int, int]) -> int:
-        """How many multipliers meet at most at one secret and action."""
+        """The largest number of multipliers at one secret and action."""
         counted = np.zeros(shape, dtype=np.intp)
         for side in (self.low, self.high):
             np.add.at(counted, (side, self.action), 1)
@@ -269,12 +269,22 @@ def certified_bounds(
     dual: Array,
     multipliers: Array | Multipliers | None,
 ) -> Bounds:
-    """What primal and dual prove, computed from nothing else.
+    """The bounds that primal and dual prove, computed from these alone.
 
     Raises:
         PromiseBroken: when the channel is not private, or the dual is not feasible.
     """
-    _check_shapes(ptype, consumer, actions, matrix, dual)
+    # A number that nothing is asked of proves nothing, and an outcome that is left out costs
+    # something.
+    n, k = ptype.space.size, consumer.actions
+    if consumer.secrets != n:
+        raise PromiseBroken(f"the consumer must have {n} secrets", came=consumer.secrets)
+    if dual.shape != (n,):
+        raise PromiseBroken(f"the dual must hold {n} numbers", came=dual.shape)
+    if actions is not None and len(actions) != n:
+        raise PromiseBroken(f"the remap must take each of {n} outcomes", came=len(actions))
+    if matrix is not None and matrix.shape != (n, k):
+        raise PromiseBroken(f"the channel must have {n} rows and {k} columns", came=matrix.shape)
     numbers = [dual, multipliers.value if isinstance(multipliers, Multipliers) else multipliers]
     are_rational = [holds_rationals(values) for values in numbers if values is not None and values.size]
     exactly = consumer.is_exact and ptype.level.is_rational and all(are_rational)
@@ -297,21 +307,6 @@ def certified_bounds(
         _check_private(ptype, matrix, *integers)
         upper = _loss(consumer, *integers, exactly)
     return Bounds(lower, upper)
-
-
-def _check_shapes(
-    ptype: PrivacyType, consumer: Consumer, actions: Array | None, matrix: Array | None, dual: Array
-) -> None:
-    """A number that nothing is asked of proves nothing, and an outcome that is left out costs something."""
-    n, k = ptype.space.size, consumer.actions
-    if consumer.secrets != n:
-        raise PromiseBroken(f"the consumer must have {n} secrets", came=consumer.secrets)
-    if dual.shape != (n,):
-        raise PromiseBroken(f"the dual must hold {n} numbers", came=dual.shape)
-    if actions is not None and len(actions) != n:
-        raise PromiseBroken(f"the remap must take each of {n} outcomes", came=len(actions))
-    if matrix is not None and matrix.shape != (n, k):
-        raise PromiseBroken(f"the channel must have {n} rows and {k} columns", came=matrix.shape)
 
 
 def holds_rationals(values: Array) -> bool:

@@ -38,7 +38,7 @@ class LossRows:
         loss_row: l(i, .) of shape (k,), scaled.
         loss_column: l(., r) of shape (n,), scaled.
         actions: the number k of actions.
-        denominator: what the products have been multiplied by.
+        denominator: Factor of the products.
     """
 
     prior: Array
@@ -139,9 +139,10 @@ def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> 
 
     Args:
         level: the privacy level.
-        consumer: of n + 1 secrets.
+        consumer: Consumer of n + 1 secrets.
         dual: (n+1,) the vector mu.
-        exactly: in rationals (exact consumer, rational alpha, Fractions in ``dual``), else a float rounded down.
+        exactly: Whether to compute in rationals (exact consumer, rational alpha, Fractions in ``dual``), else a float
+            rounded down.
 
     Raises:
         PromiseBroken: naming an action whose column contradicts the bound.

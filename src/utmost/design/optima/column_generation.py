@@ -5,7 +5,7 @@ each given to its cheapest action, that adds up to 1 in every place: a program w
 found one by one: at the prices mu of the rows, each action's best ray is priced by walking over trees
 (`utmost.design.optima.tree_pricing`), and where all trees stop, their flows are the multipliers that prove the prices.
 
-A solver in floats proves nothing. What counts is the certificate that is made from its answer: the columns are
+A solver in floats proves nothing. Only the certificate that is made from its answer matters: the columns are
 corrected to an exactly private channel, the multipliers to a feasible dual, and the checker computes both bounds anew.
 """
 
@@ -20,7 +20,7 @@ from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.extreme_rays import FARTHEST, plain_factors
 from utmost.design.optima.near_places import Indices, circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
-from utmost.design.optima.search_for_rays import GapProgress, Left, Program, Search
+from utmost.design.optima.search_for_rays import GapProgress, RayProgram, RaySearch, SearchResults
 from utmost.design.optima.tree_pricing import prepare
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.types.privacy_type import PrivacyType
@@ -39,8 +39,8 @@ def certificate_of_rays(
     Args:
         ptype: space and level.
         consumer: a prior over the space's secrets, and a loss.
-        gap: how far above the optimum the loss may be, relative to it, or to 1e-12 of the largest expected loss of an
-            action where that is more.
+        gap: Largest distance of the loss from the optimum, relative to it, or to 1e-12 of the largest expected loss of
+            an action where that is more.
         progress: is told after each round how many there were, and the relative gap so far: of the places that count
             so far, where some have no mass, and of near places taken for one at first. A search that those have led
             astray is begun again, and so is the count.
@@ -77,15 +77,15 @@ def searched(
     *,
     gap: float,
     progress: GapProgress | None = None,
-    starts: Sequence[Left] = (),
-) -> "Found":
-    """What `certificate_of_rays` finds, with what another search on the same space can begin with.
+    starts: Sequence[SearchResults] = (),
+) -> "SearchedCertificate":
+    """Return the result of `certificate_of_rays`, with a start for other searches on the same space.
 
     Args:
         ptype, consumer, gap, progress: see there.
-        starts: what one search or two at any levels, for any consumers, have left on this space, the nearest first.
+        starts: Results of one or two searches on this space, at any levels, for any consumers, nearest first.
     """
-    program, starts = Program.of(ptype, consumer), _near(starts, ptype)
+    program, starts = RayProgram.of(ptype, consumer), _near(starts, ptype)
     merged = [] if starts else circles(-np.log(program.factors), program.prior)
     prepare(int((program.prior > 0).sum()))
     # Products of a few hundred rows: threads that wait for each other cost more than they save.
@@ -98,12 +98,12 @@ def searched(
                 search = min(search, again, key=lambda ended: ended.gap)
             except KeyboardInterrupt:
                 whole = False
-        return Found(_certified(ptype, consumer, search), whole, search.left())
+        return SearchedCertificate(_certified(ptype, consumer, search), whole, search.left())
 
 
 def _ended(
-    program: Program, searches: Iterator[tuple[Search, float]], progress: GapProgress | None
-) -> tuple[Search, bool]:
+    program: RayProgram, searches: Iterator[tuple[RaySearch, float]], progress: GapProgress | None
+) -> tuple[RaySearch, bool]:
     """The last of some searches, each run to its gap; or the best so far, and that they were interrupted."""
     search = None
     try:
@@ -123,35 +123,35 @@ def _ended(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class SearchedCertificate:
     """A certificate, and what the search for it has left.
 
     Attributes:
-        certificate: as `certificate_of_rays` returns it.
-        is_whole: whether the search ended by itself, and was not interrupted.
-        left: see `Left`.
+        certificate: Certificate as `certificate_of_rays` returns it.
+        is_whole: Whether the search was not interrupted.
+        left: Start for other searches.
     """
 
     certificate: Certificate
     is_whole: bool
-    left: Left
+    left: SearchResults
 
 
 def _in_turn(
-    program: Program, starts: Sequence[Left], merged: Sequence[Indices], gap: float
-) -> Iterator[tuple[Search, float]]:
+    program: RayProgram, starts: Sequence[SearchResults], merged: Sequence[Indices], gap: float
+) -> Iterator[tuple[RaySearch, float]]:
     """One search after another, each begun with what the one before has found, and the gap that it is to be run to.
 
     Near places are taken for one first, then come those with mass, and then those without it that count, too.
     """
     search, places = None, np.flatnonzero(program.prior > 0)
     if starts:
-        search = Search.begun(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
+        search = RaySearch.begun(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
         search.go_on(starts)
     else:
         for near in [*merged, None]:
             fewer, at = (program, places) if near is None else (program.gathered(near), np.unique(near))
-            search = Search.begun(fewer, at) if search is None else search.parted(fewer, at)
+            search = RaySearch.begun(fewer, at) if search is None else search.parted(fewer, at)
             if near is not None:
                 yield search, _ROUGH[0]
     assert search is not None
@@ -164,7 +164,7 @@ def _in_turn(
             yield search, aim
 
 
-def _certified(ptype: PrivacyType, consumer: Consumer, search: Search) -> Certificate:
+def _certified(ptype: PrivacyType, consumer: Consumer, search: RaySearch) -> Certificate:
     bound, scale = search.best, search.program.scale
     if bound is None or not np.isfinite(bound.value):
         raise SolverFailed("the trees must prove a bound", came="none", where="certificate_of_rays")
@@ -181,7 +181,7 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: Search) -> Certif
     return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.channel()), multipliers=multipliers)
 
 
-def _near(starts: Sequence[Left], ptype: PrivacyType) -> Sequence[Left]:
+def _near(starts: Sequence[SearchResults], ptype: PrivacyType) -> Sequence[SearchResults]:
     """Those of a level near enough for what they found to lead the right way."""
     now = ptype.level.epsilon_float
     near = [start for start in starts if 1 / _NEAR <= start.epsilon / now <= _NEAR]

@@ -30,7 +30,7 @@ Entry = tuple[int, int]
 
 
 class Constraint(StrEnum):
-    """What may be asked of a square mechanism X.
+    """A constraint on a square mechanism X.
 
     >>> Constraint("fairness") is Constraint.FAIRNESS
     True
@@ -62,7 +62,7 @@ _ON_COUNTS = {Constraint.ROW_MONOTONICITY, Constraint.COLUMN_MONOTONICITY, Const
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ConstraintRow:
     """``sum of coefficient * X[entry]`` is at least ``least``, or equal to it.
 
     Attributes:
@@ -99,7 +99,7 @@ def read_constraints(names: Sequence[Constraint | str], space: Space, actions: i
     return tuple(name for name in Constraint if name in wanted)
 
 
-def constraint_rows(constraints: Sequence[Constraint], n: int) -> list[Row]:
+def constraint_rows(constraints: Sequence[Constraint], n: int) -> list[ConstraintRow]:
     """The rows of the program for an n by n mechanism, constraint after constraint.
 
     >>> constraint_rows([Constraint.FAIRNESS], 3)[0].entries
@@ -108,14 +108,14 @@ def constraint_rows(constraints: Sequence[Constraint], n: int) -> list[Row]:
     return [row for constraint in constraints for row in _ROWS[constraint](n)]
 
 
-def _above(larger: Entry, smaller: Entry) -> Row:
-    return Row(((larger, 1), (smaller, -1)))
+def _above(larger: Entry, smaller: Entry) -> ConstraintRow:
+    return ConstraintRow(((larger, 1), (smaller, -1)))
 
 
-def _symmetry(n: int) -> Iterator[Row]:
+def _symmetry(n: int) -> Iterator[ConstraintRow]:
     last = n - 1
     pairs = (((x, r), (last - x, last - r)) for x in range(n) for r in range(n))
-    return (Row(((entry, 1), (mirrored, -1)), is_equal=True) for entry, mirrored in pairs if entry < mirrored)
+    return (ConstraintRow(((entry, 1), (mirrored, -1)), is_equal=True) for entry, mirrored in pairs if entry < mirrored)
 
 
 def _outward(x: int, n: int) -> Iterator[tuple[int, int]]:
@@ -125,7 +125,7 @@ def _outward(x: int, n: int) -> Iterator[tuple[int, int]]:
 
 
 _ROWS = {
-    Constraint.WEAK_HONESTY: lambda n: (Row((((x, x), 1),), Fraction(1, n)) for x in range(n)),
+    Constraint.WEAK_HONESTY: lambda n: (ConstraintRow((((x, x), 1),), Fraction(1, n)) for x in range(n)),
     Constraint.ROW_HONESTY: lambda n: (_above((x, x), (z, x)) for x in range(n) for z in range(n) if z != x),
     Constraint.COLUMN_HONESTY: lambda n: (_above((x, x), (x, r)) for x in range(n) for r in range(n) if r != x),
     Constraint.ROW_MONOTONICITY: lambda n: (
@@ -134,7 +134,9 @@ _ROWS = {
     Constraint.COLUMN_MONOTONICITY: lambda n: (
         _above((x, near), (x, far)) for x in range(n) for near, far in _outward(x, n)
     ),
-    Constraint.FAIRNESS: lambda n: (Row((((x, x), 1), ((x + 1, x + 1), -1)), is_equal=True) for x in range(n - 1)),
+    Constraint.FAIRNESS: lambda n: (
+        ConstraintRow((((x, x), 1), ((x + 1, x + 1), -1)), is_equal=True) for x in range(n - 1)
+    ),
     Constraint.SYMMETRY: _symmetry,
 }
 
@@ -146,12 +148,12 @@ class ConstrainedCertificate(Evidence):
     Attributes:
         ptype: the privacy type.
         consumer: prior and loss.
-        constraints: what else the channel keeps.
+        constraints: Further constraints of the channel.
         matrix: (n, n) Fractions, exactly private, each constraint kept exactly.
         dual: (n,) Fractions, the multipliers mu of the rows.
         multipliers: (edges, 2, n) Fractions >= 0, of privacy along each edge.
         prices: a Fraction for each of `constraint_rows`: >= 0 for an inequality, any for an equation.
-        bounds: what they prove: equal Fractions where all numbers are rational, else floats rounded outward.
+        bounds: Bounds that they prove: equal Fractions if all numbers are rational, else floats rounded outward.
     """
 
     ptype: PrivacyType
@@ -190,7 +192,12 @@ class ConstrainedCertificate(Evidence):
 
 
 def constrained_slacks(
-    ptype: PrivacyType, consumer: Consumer, rows: Sequence[Row], dual: Array, multipliers: Array, prices: Array
+    ptype: PrivacyType,
+    consumer: Consumer,
+    rows: Sequence[ConstraintRow],
+    dual: Array,
+    multipliers: Array,
+    prices: Array,
 ) -> Array:
     """p l - mu - (what privacy and the constraints combine to), (n, n) Fractions."""
     rational = consumer if consumer.is_exact else Consumer(as_rationals(consumer.prior), as_rationals(consumer.loss))
@@ -202,7 +209,12 @@ def constrained_slacks(
 
 
 def _proven(
-    ptype: PrivacyType, consumer: Consumer, rows: Sequence[Row], dual: Array, multipliers: Array, prices: Array
+    ptype: PrivacyType,
+    consumer: Consumer,
+    rows: Sequence[ConstraintRow],
+    dual: Array,
+    multipliers: Array,
+    prices: Array,
 ) -> Fraction:
     """sum_x mu_x + sum of price * least, once the slacks prove it a lower bound."""
     if (multipliers < 0).any():
@@ -215,7 +227,7 @@ def _proven(
     return sum(dual, Fraction(0)) + sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
 
 
-def _check_kept(rows: Sequence[Row], matrix: Array) -> None:
+def _check_kept(rows: Sequence[ConstraintRow], matrix: Array) -> None:
     for row in rows:
         value = sum((coefficient * matrix[entry] for entry, coefficient in row.entries), Fraction(0))
         if value < row.least or (row.is_equal and value != row.least):
@@ -251,7 +263,7 @@ def constrained_certificate(
     return ConstrainedCertificate(ptype, consumer, tuple(constraints), matrix, lowered, multipliers, prices)
 
 
-def _with_rows(program: LinearProgram, rows: Sequence[Row], actions: int) -> LinearProgram:
+def _with_rows(program: LinearProgram, rows: Sequence[ConstraintRow], actions: int) -> LinearProgram:
     """The program with a row for each constraint after its own."""
     start = program.shape[0]
     at, columns, values = [], [], []

@@ -39,7 +39,7 @@ def short_places(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDA
     Where a row is raised, so are those near it, in proportion to the factors: of what that makes up for none is named.
 
     Args:
-        rows: of a channel on ``places``.
+        rows: Rows of a channel on ``places``.
         places: (t,) in order.
         factors: (n, n) that the channel keeps.
     """

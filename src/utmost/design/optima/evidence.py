@@ -77,8 +77,8 @@ class Certificate(Evidence):
         multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of those that are not zero;
             None on counts, where mu is enough.
         theorem: the theorem that says the remap is optimal, or None: then the numbers alone decide.
-        hypotheses: what the theorem needs, as checked.
-        bounds: what the two prove; equal when all is exact.
+        hypotheses: Checked hypotheses of the theorem.
+        bounds: Bounds that the two prove; equal if all is exact.
     """
 
     ptype: PrivacyType

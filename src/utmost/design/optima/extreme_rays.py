@@ -75,7 +75,7 @@ class Forest:
 
     @classmethod
     def of_stars(cls, factors: Floats, weights: Floats, costs: Floats) -> "Forest":
-        """For each action the cheapest column alpha^d(., y): the tree in which all other places hang from y."""
+        """The cheapest column alpha^d(., y) for each action: the tree in which all other places hang from y."""
         n, k = len(factors), len(costs)
         stars = factors / (factors @ weights)[:, None]
         roots = (costs @ stars.T).argmin(axis=1).astype(np.int32)
@@ -115,7 +115,7 @@ class Forest:
         """These trees with the factors and weights of others, and their further places, each as high as it may be.
 
         Args:
-            others: on all places.
+            others: Trees on all places.
             at: (n,) where these places are among all, in order.
         """
         k, n = self.parents.shape[0], len(others.weights)

@@ -18,9 +18,9 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.optima.checker import Bounds
-from utmost.design.optima.column_generation import Found, searched
+from utmost.design.optima.column_generation import SearchedCertificate, searched
 from utmost.design.optima.optimum import Optimum, is_reached_exactly, optimal_mechanism
-from utmost.design.optima.search_for_rays import Left
+from utmost.design.optima.search_for_rays import SearchResults
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.distance_units import level_per
 from utmost.design.spaces.space import Space
@@ -40,7 +40,7 @@ def designs_in_turn(
 
     Args:
         problems: types and consumers; neighbours in the list should be alike.
-        gap: how far above its optimum a loss may be, relative to it, where columns are generated.
+        gap: Largest relative distance of a loss from its optimum, if columns are generated.
         progress: where columns are generated, is told the number of the problem, from 1, how many rounds there were,
             and the relative gap so far.
 
@@ -66,7 +66,7 @@ def designs_in_turn(
         if first.space is not second.space and not first.space.same_as(second.space):
             raise OutOfRange("designs in turn must be on one space", came="another")
     optimums: list[Optimum] = []
-    before: tuple[Left, ...] = ()
+    before: tuple[SearchResults, ...] = ()
     for number, (ptype, consumer) in enumerate(problems, 1):
         design, search = _begun(ptype, consumer, gap, before, _numbered(progress, number))
         optimums.append(design)
@@ -80,9 +80,9 @@ def _begun(
     ptype: PrivacyType,
     consumer: Consumer,
     gap: float,
-    starts: Sequence[Left],
+    starts: Sequence[SearchResults],
     progress: Callable[[int, float], object] | None,
-) -> tuple[Optimum, Found | None]:
+) -> tuple[Optimum, SearchedCertificate | None]:
     """The best mechanism, and where columns were generated what others can begin with."""
     if is_reached_exactly(ptype, consumer):
         return optimal_mechanism(ptype, consumer), None
@@ -99,7 +99,7 @@ class LossCurve(Display):
     """The least loss at several levels, each with its proof, and what they prove in between.
 
     Attributes:
-        designs: from the smallest level to the largest.
+        designs: Designs from the smallest level to the largest.
     """
 
     designs: tuple[Optimum, ...]
@@ -113,7 +113,7 @@ class LossCurve(Display):
 
     @property
     def losses(self) -> tuple[Any, ...]:
-        """What the mechanisms lose: numbers rounded up, or exact."""
+        """The losses of the mechanisms: exact, or rounded up."""
         return tuple(design.loss for design in self.designs)
 
     @property
@@ -122,10 +122,10 @@ class LossCurve(Display):
         return tuple(design.lower for design in self.designs)
 
     def between(self, epsilon: Number) -> Bounds:
-        """What the designs prove of the least loss at any level from the first to the last.
+        """Bounds of the least loss at any level from the first to the last.
 
-        What keeps a level keeps every larger one. So the least loss does not rise with the level: at most it is the
-        loss at the nearest level below, at least the bound at the nearest one above.
+        A mechanism of one level has every larger level. So the least loss does not rise with the level: at most it is
+        the loss at the nearest level below, at least the bound at the nearest one above.
 
         Raises:
             OutOfRange: for a level outside.
@@ -159,10 +159,10 @@ def loss_curve(
     Args:
         space: the secrets.
         consumer: prior and loss.
-        levels: for one unit of distance, each an epsilon or a `Level`, in any order.
-        gap: how far above the optimum each loss may be, relative to it, where columns are generated: a thousandth,
+        levels: Levels of one unit of distance, each an epsilon or a `Level`, in any order.
+        gap: Largest relative distance of each loss from its optimum, if columns are generated: a thousandth,
             which is no more than a line is wide.
-        progress: see `designs_in_turn`.
+        progress: Progress function, see `designs_in_turn`.
 
     Raises:
         OutOfRange: for no level.
@@ -184,7 +184,7 @@ def loss_curve(
         raise OutOfRange("a curve needs a level", came="none")
     at = sorted({level_per(level, unit=space.unit) for level in levels})
     optimums: dict[int, Optimum] = {}
-    left: dict[int, Left] = {}
+    left: dict[int, SearchResults] = {}
     for number, (place, around) in enumerate(_halving(len(at)), 1):
         starts = [left[other] for other in sorted(around, key=lambda other: abs(other - place)) if other in left]
         optimums[place], search = _begun(

@@ -145,7 +145,10 @@ def minimax_mechanism(
         sequence_of(possible, integer, "possible")
     exactly = optional(exactly, truth, "exactly")
     consumer = Consumer(priors.uniform(ptype.space.size), loss)
-    secrets = _possible(possible, ptype.space.size)
+    size = ptype.space.size
+    secrets = tuple(range(size)) if possible is None else tuple(exact_integer(x, "a possible secret") for x in possible)
+    if not secrets or len(set(secrets)) != len(secrets) or not all(0 <= x < size for x in secrets):
+        raise OutOfRange(f"the possible secrets must be distinct and in 0..{size - 1}", came=possible)
     rational = consumer.is_exact and ptype.level.is_rational
     remapped = isinstance(ptype.space.metric, LineMetric) and theorem_for(consumer) is not None
     if exactly is None:
@@ -236,13 +239,6 @@ def _least_top(
     least = objects([*[Fraction(0)] * size, -math.inf])
     i, j, coefficients = (np.concatenate(part) for part in zip(*entries, strict=True))
     return LinearProgram.of_triplets(cost, i, j, coefficients, lower, upper, column_lower=least)
-
-
-def _possible(possible: Sequence[int] | None, size: int) -> tuple[int, ...]:
-    secrets = tuple(range(size)) if possible is None else tuple(exact_integer(x, "a possible secret") for x in possible)
-    if not secrets or len(set(secrets)) != len(secrets) or not all(0 <= x < size for x in secrets):
-        raise OutOfRange(f"the possible secrets must be distinct and in 0..{size - 1}", came=possible)
-    return secrets
 
 
 def _rational_level(ptype: PrivacyType) -> Level:

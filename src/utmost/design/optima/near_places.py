@@ -19,7 +19,7 @@ _WORTH_IT = 0.75  # of the places with mass: how many are centres of the two mid
 
 
 def circles(distances: Floats, masses: Floats) -> list[Indices]:
-    """For each place the centre that stands for it, from the widest circles to the narrowest; none where few are near.
+    """The centre that represents each place, from the widest circles to the narrowest; none where few are near.
 
     No two centres of circles of one size are as near as their radius, each is a place with mass and remains a centre of
     all narrower ones; a place belongs to the nearest.

@@ -1,4 +1,4 @@
-"""From what is nearly private to what can be promised: an exactly private channel, and for programs a feasible dual."""
+"""Repair of nearly private solutions: an exactly private channel, and for programs a feasible dual."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -51,7 +51,7 @@ def repair(
         ptype: the promise.
         channel: (n, m), a row for each secret of the type's space.
         within: refuse a change beyond this.
-        tolerance: how far below 0 a float entry, and how far from 1 the sum of a float row may be.
+        tolerance: Largest distance below 0 of a float entry, and from 1 of the sum of a float row.
 
     Raises:
         NotAChannel: for what is not even nearly a channel.
@@ -134,7 +134,7 @@ def feasible_dual(
 
 
 def _breaks(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> tuple[list[Fraction], Fraction]:
-    """By how much each column breaks privacy at most, and the largest factor of an edge."""
+    """The largest violation of privacy in each column, and the largest factor of an edge."""
     breaks = [Fraction(0)] * matrix.shape[1]
     for x, y, r, factor in doubtful_ratios(ptype, matrix, scale):
         if not at_most(factor, matrix[y, r], matrix[x, r]):

@@ -30,7 +30,7 @@ from utmost.core.programs.linear_program import LinearProgram, LinearSolution
 from utmost.design.optima.periodic_noise import PeriodicNoise, discounted
 from utmost.errors import OutOfRange
 
-Row = tuple[dict[int, Any], Any, Any]
+ProgramRow = tuple[dict[int, Any], Any, Any]
 """Coefficients by variable, lower bound, upper bound."""
 
 
@@ -112,7 +112,7 @@ class NoiseProgram:
         probabilities: Array = np.maximum(inside, 0) * sizes  # a solver's zero may be a hair below it
         return probabilities
 
-    def _privacy(self) -> Iterator[Row]:
+    def _privacy(self) -> Iterator[ProgramRow]:
         """p_t(x) - alpha p_{t-g}(x + g) >= 0, unless both places lie in one tail, where it repeats one nearer by."""
         w, D = self.window, self.sensitivity
         reach = w + D if self.has_tails else w
@@ -124,7 +124,7 @@ class NoiseProgram:
                         if mine != theirs:  # a place and its repetition are alpha apart, as they may be
                             yield {mine: 1, theirs: -self.ratio * there / here}, 0, math.inf
 
-    def _masses(self) -> Iterator[Row]:
+    def _masses(self) -> Iterator[ProgramRow]:
         tail = self.ratio / (1 - self.ratio) if self.has_tails else 0
         w = self.window
         for t in range(self.outputs):
@@ -134,7 +134,7 @@ class NoiseProgram:
             row = {self._column(t, x): times * self._size(x) for x, times in repeats.items()}
             yield {**row, self._width * self.outputs + t: 1}, 1, 1
 
-    def _payments(self) -> Iterator[Row]:
+    def _payments(self) -> Iterator[ProgramRow]:
         places = range(-self.window, self.window + 1)
         for t in range(self.outputs):
             row = {self._column(t, x): -cost * self._size(x) for x, cost in zip(places, self.costs, strict=False)}
@@ -182,8 +182,8 @@ def least_noise(
         sensitivity: D >= 1.
         epsilon, alpha: the level, one of them.
         window: w >= D: each value in {-w..w} has a variable of its own; 3 D by default.
-        outputs: after how many query outputs the law may repeat; 1, if left out, is noise that does not depend on the
-            output.
+        outputs: Number of query outputs after which the law repeats; 1, the default, is noise that does not depend on
+            the output.
         settled: an error from which on L is constant, if there is one: then the tails are summed exactly.
 
     Returns:

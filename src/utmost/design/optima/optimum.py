@@ -144,11 +144,11 @@ class Optimum(Display, PickledByFields):
         return Optimum(rounded, self.method)
 
     def attack(self, prior: object = None, loss: object = None) -> Attack:
-        """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.
+        """The information of one answer for an attacker, compared with the usual mechanisms of the level.
 
         Args:
             prior: (n,) what the attacker believes; the consumer's prior if left out.
-            loss: by what the attacker's guess is judged; the consumer's loss if left out.
+            loss: Loss of the attacker's guess; the consumer's loss by default.
 
         Cost: O(n k^2): the matrix is formed.
 
@@ -232,9 +232,9 @@ def optimal_mechanism(
             generation (`certificate_of_rays`), which large programs on other spaces than counts get by themselves.
         exactly: True for rationals throughout, False for floats with a proven interval; by default rationals when
             prior, loss and alpha are rational and the work is seconds (all n to some hundreds).
-        constraints: what else the channel must keep, see `Constraint`: then an exact vertex of the program with their
-            rows is found, and the certificate holds their multipliers.
-        gap: where columns are generated, how far above the optimum the loss may be, relative to it: at a hundredth,
+        constraints: Further constraints of the channel, see `Constraint`: then an exact vertex of the program with
+            their rows is found, and the certificate holds their multipliers.
+        gap: Largest relative distance of the loss from the optimum, if columns are generated: at a hundredth,
             maps of a thousand places and more take a fraction of the time. What is reached is stated either way.
         progress: where columns are generated, is told after each round how many there were, and the relative gap so
             far. An interruption from the keyboard then ends the search, and the best mechanism so far is returned.

@@ -36,9 +36,9 @@ def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled
 
     Args:
         cost: L, even, of integers.
-        x: where the tail starts.
+        x: Start of the tail.
         stride: the step away from zero, not 0: positive on the right, negative on the left.
-        ratio: in [0, 1).
+        ratio: Ratio in [0, 1).
         settled: an error from which on L is constant, if there is one.
 
     Raises:
@@ -109,10 +109,10 @@ class PeriodicNoise:
     Args:
         pmf: (T, m), float64 or Fraction.
         start: the noise of the first column; by default the columns are centred on 0.
-        period: how many places each tail repeats, in 1..m.
-        ratio: in [0, 1); 0 is noise without tails, which keeps no level.
+        period: Number of places that each tail repeats, in 1..m.
+        ratio: Ratio in [0, 1); 0 is noise without tails, which has no level.
         numbers: "integers" or "reals".
-        tolerance: how far the mass of a float64 row may be from 1; exact rows have mass 1 exactly.
+        tolerance: Largest distance of the mass of a float64 row from 1; exact rows have mass 1.
 
     Raises:
         NotAChannel: for a negative entry, and for a row whose mass, tails included, is not 1.
@@ -153,7 +153,14 @@ class PeriodicNoise:
         for name, value in {"pmf": rows, "start": first, "period": int(period), "ratio": decay.item()}.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "numbers", numbers)
-        self._check_mass(tolerance)
+        for i, k in np.argwhere(self.pmf < 0)[:1]:
+            raise NotAChannel(f"entry [{i}, {k}] of the pmf must not be negative", came=self.pmf[i, k])
+        tail = self.ratio / (1 - self.ratio)
+        P, sums = self.period, self.pmf.sum(axis=1)
+        masses = sums + tail * (self.pmf[:, :P].sum(axis=1) + self.pmf[:, -P:].sum(axis=1))
+        wrong = masses != 1 if self.is_exact else abs(masses - 1) > tolerance
+        for i in np.flatnonzero(wrong)[:1]:
+            raise NotAChannel(f"row {i} of the pmf has mass {masses[i]} with its tails, expected 1")
 
     @classmethod
     def of_law(cls, law: IntegerLaw) -> "PeriodicNoise":
@@ -203,7 +210,10 @@ class PeriodicNoise:
 
         Cost: O(T D (m + D)) for the sensitivity D.
         """
-        D, last = _positive(sensitivity), self.start + self.pmf.shape[1] - 1
+        value = exact_integer(sensitivity, "sensitivity")
+        if value < 1:
+            raise OutOfRange("the sensitivity must be at least 1", came=sensitivity)
+        D, last = value, self.start + self.pmf.shape[1] - 1
         probabilities = self.window(self.start - D, last + D)
         worst = Fraction(1)
         for gap in range(-D, D + 1):
@@ -226,7 +236,7 @@ class PeriodicNoise:
         Args:
             sensitivity: D, in integers or cells.
             epsilon, alpha: the level, one of them.
-            tolerance: how far alpha may be undercut, relatively: for the answer of a float solver, not for a release.
+            tolerance: Largest relative excess over the level: for results of a float solver, not for a release.
 
         Raises:
             PromiseBroken: with the ratio that breaks it.
@@ -267,20 +277,10 @@ class PeriodicNoise:
             return [gap]
         return [move for move in (gap - 1, gap, gap + 1) if abs(move) <= D]
 
-    def _check_mass(self, tolerance: float) -> None:
-        for i, k in np.argwhere(self.pmf < 0)[:1]:
-            raise NotAChannel(f"entry [{i}, {k}] of the pmf must not be negative", came=self.pmf[i, k])
-        tail = self.ratio / (1 - self.ratio)
-        P, sums = self.period, self.pmf.sum(axis=1)
-        masses = sums + tail * (self.pmf[:, :P].sum(axis=1) + self.pmf[:, -P:].sum(axis=1))
-        wrong = masses != 1 if self.is_exact else abs(masses - 1) > tolerance
-        for i in np.flatnonzero(wrong)[:1]:
-            raise NotAChannel(f"row {i} of the pmf has mass {masses[i]} with its tails, expected 1")
-
 
 @unpickler
 def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["integers", "reals"]) -> PeriodicNoise:
-    """From our own parts, which need no second reading: a float ratio stays the float it is."""
+    """The noise from its own parts, which are not checked again: a float ratio stays the float it is."""
     noise = object.__new__(PeriodicNoise)
     parts = {"pmf": frozen(np.array(pmf)), "start": start, "period": period, "ratio": ratio, "numbers": numbers}
     for name, value in parts.items():
@@ -300,13 +300,6 @@ def _least_ratio(mine: Array, theirs: Array) -> Fraction:
     return min(Fraction(1), *(Fraction(x) / Fraction(y) for x, y in pairs))
 
 
-def _positive(sensitivity: int) -> int:
-    value = exact_integer(sensitivity, "sensitivity")
-    if value < 1:
-        raise OutOfRange("the sensitivity must be at least 1", came=sensitivity)
-    return value
-
-
 def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
     """The family that gives output t the law which the old one gives output t + by (on the reals, ``by`` cells).
 
@@ -320,12 +313,12 @@ def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
 
 
 def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> PeriodicNoise:
-    """For each output the mixture of its laws in several families; by default in equal parts.
+    """The mixture of each output's laws in several families; by default in equal parts.
 
     Lemma 15: it keeps every level that all the families keep, and its worst-case cost is at most the largest of theirs.
 
     Args:
-        families: with one period T, one window, one tail.
+        families: Families with the same period T, window and tail.
         weights: (len(families),) nonnegative, sum 1.
 
     Raises:
@@ -355,7 +348,7 @@ def averaged_translates(
 
     Args:
         noise: a periodic family.
-        sensitivity: how far apart neighbouring outputs are, in integers or in cells.
+        sensitivity: Distance of neighbouring outputs, in integers or in cells.
         epsilon, alpha: the level that the family keeps, one of them.
         tolerance: passed to `PeriodicNoise.check_keeps`: 0 unless the family is a float solver's answer.
 

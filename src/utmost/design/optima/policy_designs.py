@@ -42,7 +42,7 @@ class PolicyOptimum(Display):
         channel: (n, actions) Fractions, exactly private.
         loss: its expected loss: exact where all is, else a float rounded up.
         lower: no private mechanism loses less; else a float rounded down.
-        parts: of a symmetric policy the optimum of each part, with its certificate; else empty.
+        parts: Optimum of each part of a symmetric policy, with its certificate; else empty.
     """
 
     _shown = ("loss", "lower", "parts")
@@ -116,7 +116,7 @@ def _by_parts(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 
 
 def _together(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
-    """What the optima of the parts prove of the whole: bounds, floats rounded outward.
+    """Bounds of the whole from the optima of the parts; floats are rounded outward.
 
     The consumer of a part, with floats, is not quite the consumer on it. In each class every row of a channel sums to
     1, so that the two losses differ by the largest difference of its entries at most.

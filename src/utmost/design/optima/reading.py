@@ -51,7 +51,7 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
 
 
 def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
-    """For each outcome y the action r with the least posterior loss sum_x p_x C[x, y] l(x, r).
+    """The action r with the least posterior loss for each outcome y, sum_x p_x C[x, y] l(x, r).
 
     Of several best actions the smallest is taken, and the outcome is listed in ``.ties``. To an outcome of probability
     zero all actions are equal: it takes action 0, and is listed (unless there is one action only).
@@ -115,7 +115,7 @@ def _check_sizes(channel: Channel, secrets: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reading(Display):
-    """What a response says to a consumer.
+    """The best reading of a response for a consumer.
 
     Attributes:
         action: the action with the least posterior loss; the smallest of several.
@@ -165,7 +165,8 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     response = integer(response, "response")
     share = read_confidence(confidence)
     belief = _posterior(noise, consumer.prior, exact_integer(response, "response"))
-    scores = _product(belief, consumer.loss)
+    b, l = same_numbers(belief, consumer.loss)
+    scores = np.asarray(b @ l)
     least = scores.min()
     # Actions that rounding alone tells apart are ties.
     equal = np.flatnonzero(scores <= (least if is_exact(scores) else least * (1 + 2.0**-44)))
@@ -182,7 +183,7 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
 
     Args:
         noise, response: as of `read`.
-        size: how many counts 0, 1, ... there are.
+        size: Number of counts 0, 1, ...
 
     >>> from utmost.noise import DiscreteStaircase
     >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
@@ -230,11 +231,6 @@ def _plain(number: Any) -> Any:
     return number if isinstance(number, Fraction) else float(number)
 
 
-def _product(belief: Array, loss: Array) -> Array:
-    b, l = same_numbers(belief, loss)
-    return np.asarray(b @ l)
-
-
 def _shortest(belief: Array, share: Fraction) -> tuple[int, int, Any]:
     """The shortest run with at least this mass, by two pointers over the sums."""
     sums = np.concatenate([np.zeros(1, dtype=belief.dtype), np.cumsum(belief)])
@@ -266,7 +262,7 @@ def folded_channel(law: Law, size: int) -> Channel:
 
     Args:
         law: a law on the integers.
-        size: how many counts there are, n + 1.
+        size: Number of counts, n + 1.
 
     Raises:
         Unsupported: for a law on the reals.

@@ -53,8 +53,8 @@ class _Bound:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program:
-    """What is to be found: the cheapest sum of rays that is 1 in each place.
+class RayProgram:
+    """The program of the search: the cheapest sum of rays that is 1 in each place.
 
     Attributes:
         factors: (n, n) of all places, see `generic_factors`.
@@ -75,7 +75,7 @@ class Program:
     masses: Floats
 
     @classmethod
-    def of(cls, ptype: PrivacyType, consumer: Consumer) -> "Program":
+    def of(cls, ptype: PrivacyType, consumer: Consumer) -> "RayProgram":
         """The program of all places."""
         prior, epsilon = np.asarray(consumer.prior, dtype=np.float64), ptype.level.epsilon_float
         costs = np.ascontiguousarray((prior[:, None] * np.asarray(consumer.loss, dtype=np.float64)).T)
@@ -83,14 +83,14 @@ class Program:
         factors = generic_factors(np.asarray(ptype.space.distances, dtype=np.float64), epsilon)
         return cls(factors, costs / scale, prior, epsilon, scale, np.arange(len(prior)), prior)
 
-    def gathered(self, near: Indices) -> "Program":
+    def gathered(self, near: Indices) -> "RayProgram":
         """The same with each place's costs and mass at the one that stands for it."""
         return replace(self, costs=added_up(self.costs, near), prior=added_up(self.prior, near), near=near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Left:
-    """What a search leaves for others on its space.
+class SearchResults:
+    """Results of a search with which another search on its space can start.
 
     Attributes:
         epsilon: the level.
@@ -110,10 +110,10 @@ class Left:
 
 
 @dataclass(slots=True, eq=False)
-class Search:
+class RaySearch:
     """The state of a column generation over some places: all that the next round needs."""
 
-    program: Program
+    program: RayProgram
     places: Indices  # (n,) which of the program's places, in order
     costs: Floats
     forest: Forest
@@ -134,10 +134,10 @@ class Search:
     idle: bool = False  # the last round found no ray that was not there
     early: int = _EARLY
     guess: Floats | None = None  # of the prices, before any bound
-    before: "Search | None" = None  # the search over fewer places that this one began with
+    before: "RaySearch | None" = None  # the search over fewer places that this one began with
 
     @classmethod
-    def begun(cls, program: Program, places: Indices) -> "Search":
+    def begun(cls, program: RayProgram, places: Indices) -> "RaySearch":
         """Stars for trees, and the columns alpha^(t d(., y)) for rays."""
         factors = np.ascontiguousarray(program.factors[np.ix_(places, places)])
         costs, prior = np.ascontiguousarray(program.costs[:, places]), program.prior[places]
@@ -155,7 +155,7 @@ class Search:
         marks = random.random(len(factors))
         return cls(program, places, costs, forest, rays, spent, waves, marks, blind, blind, room)
 
-    def go_on(self, starts: Sequence[Left]) -> None:
+    def go_on(self, starts: Sequence[SearchResults]) -> None:
         """Begin with the rays and trees that other searches on this space have found, and at prices between theirs.
 
         The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray of
@@ -174,18 +174,20 @@ class Search:
         nearest = replace(starts[0].trees, rays=starts[0].trees.rays ** powers[0])
         self._begin(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
 
-    def wider(self, more: Indices) -> "Search":
+    def wider(self, more: Indices) -> "RaySearch":
         """The search over further places, too, from what this one has found."""
         # Where rounding ended the search it will again, and not once for each few places.
         everywhere = np.arange(len(self.program.prior))
-        search = Search.begun(self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more))
+        search = RaySearch.begun(
+            self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more)
+        )
         left = self.left()
         search._follow(self, left, search._at_places(left.prices, left.places))
         return search
 
-    def parted(self, program: Program, places: Indices) -> "Search":
+    def parted(self, program: RayProgram, places: Indices) -> "RaySearch":
         """The search in which fewer places are taken for one, from what this one has found."""
-        search, left, everywhere = Search.begun(program, places), self.left(), np.zeros(len(program.prior))
+        search, left, everywhere = RaySearch.begun(program, places), self.left(), np.zeros(len(program.prior))
         everywhere[left.places] = left.prices
         own = shared_out(everywhere, self.program.near, program.masses)
         search._follow(self, left, added_up(own, program.near)[places])
@@ -193,7 +195,7 @@ class Search:
         search.early = search.rounds + _EARLY_PARTED
         return search
 
-    def _follow(self, before: "Search", left: Left, prices: Floats) -> None:
+    def _follow(self, before: "RaySearch", left: SearchResults, prices: Floats) -> None:
         """Begin with what a search over fewer places has left, and at prices (n,)."""
         self._begin([self._spread(left.rays, left.places)], left.trees, left.places, prices)
         self.rounds, self.before, before.before = before.rounds, before, None
@@ -233,7 +235,7 @@ class Search:
     def _begin(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
         """Begin with rays (n, N), with each action's best tree of those at some places, and at prices."""
         forest = trees.grown(self.forest, np.searchsorted(self.places, at))
-        pool = [_scaled(some, self.forest.weights) for some in (*rays, forest.rays.T)]
+        pool = [np.asarray(some / (self.forest.weights @ some)) for some in (*rays, forest.rays.T)]
         columns = np.concatenate([*pool, self.rays], axis=1)
         # Rays are told apart by one random combination of their entries: a comparison of numbers in place of vectors.
         _, first = np.unique(np.round(self.marks @ columns, 10), return_index=True)
@@ -243,14 +245,14 @@ class Search:
         best = ((self.costs - prices) @ forest.rays.T).argmin(axis=1)
         self.forest.adopt(forest, best.astype(np.int32))
 
-    def left(self) -> Left:
+    def left(self) -> SearchResults:
         """The most active rays, the trees of the best bound and its prices."""
         assert self.best is not None
         assert self.shares is not None
         n, active = len(self.rays), self.shares.shares / self.shares.excess
         keep = np.sort(np.argsort(-active)[: _LEFT * n])
         rays, program = self.rays[:, : len(active)][:, keep], self.program
-        return Left(program.epsilon, program.scale, self.places, rays, self.best.trees, self.best.prices)
+        return SearchResults(program.epsilon, program.scale, self.places, rays, self.best.trees, self.best.prices)
 
     @property
     def gap(self) -> float:
@@ -279,7 +281,7 @@ class Search:
         self._price()
         self.rounds += 1
 
-    def with_bound(self) -> "Search | None":
+    def with_bound(self) -> "RaySearch | None":
         """This one, or the one before it, whichever has a bound."""
         return self if self.best is not None else self.before
 
@@ -345,7 +347,7 @@ class Search:
 
     @property
     def _effort(self) -> tuple[int, float]:
-        """How many steps a tree may take, and how far from its end it may stop."""
+        """The largest number of steps of a tree, and the distance from its end at which it may stop."""
         # Near the end a tree that has far to walk stands at prices that lead astray; the next round finds it again.
         most = _FEW_PIVOTS if self.rounds < self.early or self.gap <= self.aim(_LATE) else _MOST_PIVOTS
         # A tree needs no more digits than the gap has: early rounds end their walks after a few pivots.
@@ -397,10 +399,6 @@ class Search:
         channel = np.zeros((len(rays), len(self.costs)))
         np.add.at(channel.T, (self.costs @ rays).argmin(axis=0), (rays * shares).T)
         return channel
-
-
-def _scaled(rays: Floats, weights: Floats) -> Floats:
-    return np.asarray(rays / (weights @ rays))
 
 
 def _share_done(first: float, now: float, aim: float) -> tuple[float, float]:

@@ -55,7 +55,7 @@ DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
 
 
 def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> NDArray[np.str_]:
-    """Which privacy constraints are tight: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
+    """The tight privacy constraints: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
 
     Entry (i, r) is "down" when alpha x_ir = x_(i+1)r, "up" when x_ir = alpha x_(i+1)r, "zero" when both are 0.
 
@@ -220,7 +220,7 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     Args:
         channel: (n+1, m).
         alpha: the level's alpha (or a `Level`).
-        tolerance: how far below 0 an entry of a float Y may be; exact ones not at all.
+        tolerance: Largest distance below 0 of an entry of a float Y; exact entries must not be negative.
 
     Cost: O(n m).
 
@@ -243,7 +243,7 @@ def between_levels(size: int, strict: Level, loose: Level) -> Channel:
     """The K with G(strict) = G(loose) K: a stricter geometric release is a looser one, remapped at random.
 
     Args:
-        size: how many counts there are.
+        size: Number of counts.
         strict, loose: the two levels.
 
     Raises:

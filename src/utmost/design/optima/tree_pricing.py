@@ -51,10 +51,10 @@ def fast(function: F) -> F:
 def prepare(places: int, worked: int = 0) -> None:
     """Take machine code from here on, if that pays for so many places, or has been left by another process.
 
-    What is found is the same to the bit. Nobody waits for a compilation longer than for what it spares.
+    The results are the same to the bit. Compilation is chosen only where it saves more time than it costs.
 
     Args:
-        places: of the map.
+        places: Number of places of the map.
         worked: steps of trees, times places, since the last call.
     """
     global _worked, _has_looked
@@ -183,7 +183,7 @@ def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, 
 
 @fast
 def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, lack: Floats) -> float:
-    """About the largest level that the tree proves, at most r - slack; -inf where it proves nothing."""
+    """A level that the tree proves, close to the largest and at most r - slack; -inf if it proves none."""
     short = _SHORT * slack
     good, bad = r - slack, r
     for step in range(80):
@@ -248,7 +248,7 @@ def rooted_at(root: int, old: int, parent: Places, kind: Kinds) -> None:
 
 @fast
 def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[np.bool_]) -> None:
-    """Which places lie below the cut, and which are sources of an arc that is left, or the sink of the one cut."""
+    """Masks of the places below the cut, and of sources of remaining arcs or the sink of the cut one."""
     parent, kind, order, _, _ = tree
     for i in range(len(parent)):
         inside[i] = False

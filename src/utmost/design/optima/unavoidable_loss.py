@@ -76,7 +76,7 @@ class PairForms:
 
     @property
     def size(self) -> int:
-        """How many variables there are: the free masses, and P(V_1 = v) for v = 0, ..., last."""
+        """The number of variables: the free masses, and P(V_1 = v) for v = 0, ..., last."""
         return len(self._numbers) + self.last + 1
 
     @property
@@ -153,7 +153,7 @@ def gradual_loss(
         strict, loose: epsilons or levels.
         cost: absolute or squared.
         keep: hold one of the two at its optimum and let only the other lose.
-        reach: of the program, in periods.
+        reach: Reach of the program, in periods.
 
     Returns:
         t, to about 1e-8: 0.003 means 0.3 % more cost than the optimum. 0 means lossless.

@@ -70,7 +70,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
 
     Args:
         distance: a number of these units, or text with a unit of its own: "200 m", "1/2 km", "10 min".
-        unit: what distances are counted in; None where they are plain numbers.
+        unit: Unit of the distances; None for plain numbers.
 
     Raises:
         OutOfRange: for text that is no distance, a distance that is not positive, and a unit of another kind.
@@ -92,7 +92,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
 
 
 def _ratio(own: str, unit: str | None) -> Fraction:
-    """How many ``unit`` one ``own`` is."""
+    """The number of ``unit`` in one ``own``."""
     wanted = None if unit is None else unit_named(unit)
     if own == wanted:
         return Fraction(1)
@@ -117,8 +117,8 @@ def level_per(
     Args:
         epsilon: a number; "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or with its distance,
             "1 per 200 m". alpha: exp(-epsilon), instead.
-        per: the distance that it is for, see `distance_in`; one unit if left out.
-        unit: what distances are counted in.
+        per: Distance of that level, see `distance_in`; one unit by default.
+        unit: Unit of the distances.
 
     Raises:
         NotALevel: for what is no level, and for two distances.

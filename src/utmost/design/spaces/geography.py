@@ -26,7 +26,13 @@ from utmost.design.spaces.place_tables import (
 )
 from utmost.design.spaces.road_networks import is_network, network_steps
 from utmost.design.spaces.space import Space, TableMetric, distance_table
-from utmost.design.spaces.surveyed_distances import Position, closure, geodesic_steps, great_circle_steps, plane_steps
+from utmost.design.spaces.surveyed_distances import (
+    Coordinates,
+    closure,
+    geodesic_steps,
+    great_circle_steps,
+    plane_steps,
+)
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 
 _EARTH = 6_371_008.8  # the mean radius, in metres
@@ -37,22 +43,22 @@ Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Geography(Display, PickledByFields):
-    """Where places are, beside how far they are apart.
+    """The positions of places, and how their distances were made.
 
     Attributes:
-        unit: what distances are counted in: "m", "km", "min", "cells".
-        way: by what distances were measured.
+        unit: Unit of the distances: "m", "km", "min", "cells".
+        way: Way in which distances were measured.
         positions: latitude and longitude in degrees, or northing and easting, exact; None for nodes without any.
         in_degrees: whether positions are latitudes and longitudes.
         table: the table that the places came in, a row each; None for a dict, for cells and for networks.
         crs: its reference system, if it had one.
-        rounded: what distances were rounded down to, in their unit.
-        metres: how many metres one unit of a plane's coordinates is; 1 elsewhere.
+        rounded: Step to which distances were rounded down, in their unit.
+        metres: Number of metres of one unit of a plane's coordinates; 1 elsewhere.
     """
 
     unit: str
     way: str
-    positions: tuple[Position, ...] | None
+    positions: tuple[Coordinates, ...] | None
     in_degrees: bool | None = None
     table: Any = None
     crs: Any = None
@@ -70,7 +76,8 @@ class Geography(Display, PickledByFields):
 class Places(Space):
     """A space whose secrets are places with labels, made by `places`.
 
-    What is promised is of places: two places at distance d are told apart by a factor of e^(epsilon d) at most. A
+    The promise is about places: the probabilities at two places at distance d differ by a factor of e^(epsilon d) at
+        most. A
     position is first brought to its place (`nearest`), so two positions are as safe as their places are near.
 
     Attributes:
@@ -88,7 +95,7 @@ class Places(Space):
 
     @property
     def unit(self) -> str:
-        """What the distances are counted in."""
+        """The unit of the distances."""
         return self.geography.unit
 
     @property
@@ -117,7 +124,7 @@ class Places(Space):
         Args:
             latitude, longitude: in degrees, or northing and easting for a plane; or a GeoSeries or GeoDataFrame of
                 points alone, brought to the places' reference system.
-            reach: how far a position may lie from its place, in metres along a straight line, or in the unit of a
+            reach: Largest distance of a position from its place, in metres along a straight line, or in the unit of a
                 plane. If left out, ten times the distance from the middle of the map to its farthest place, and on the
                 earth at least 10 km: whatever is farther is of another map, or has its coordinates exchanged.
                 `math.inf` takes all to their nearest.
@@ -172,7 +179,11 @@ class Places(Space):
         [(60.39, 5.32)]
         """
         number = {label: k for k, label in enumerate(self.labels)}
-        listed = [labels] if _is_label(labels, number) else list(labels)
+        listed = (
+            [labels]
+            if (isinstance(labels, str) or (isinstance(labels, Hashable) and labels in number))
+            else list(labels)
+        )
         for at, label in enumerate(listed):
             if label not in number:
                 raise OutOfRange("an answer must be one of the places", came="another", where=f"answer {at}")
@@ -209,7 +220,14 @@ class Places(Space):
         if longitude is None:
             if not hasattr(latitude, "geometry"):
                 raise BadTable("a position must be a latitude and a longitude", came="one of them")
-            latitude, longitude = self._coordinates_of(latitude)
+            # Northings and eastings of a GeoSeries in the reference system of the places.
+            points = latitude
+            mine, theirs = self.crs, points.crs
+            if (mine is None) != (theirs is None) and not (mine is None and self.geography.in_degrees):
+                raise BadTable("places and positions must both have a reference system", came="one of them")
+            if theirs is not None and theirs != mine:
+                points = points.to_crs(mine if mine is not None else "EPSG:4326")
+            latitude, longitude = np.asarray(points.geometry.y), np.asarray(points.geometry.x)
         if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):
             raise BadTable("every position must have a latitude and a longitude", came="one without")
         try:
@@ -221,15 +239,6 @@ class Places(Space):
         if self.geography.in_degrees and (abs(north).max(initial=0) > 90 or abs(east).max(initial=0) > 360):
             raise BadTable("positions must be latitudes and longitudes in degrees", came="others")
         return north, east
-
-    def _coordinates_of(self, points: Any) -> tuple[Any, Any]:
-        """Northings and eastings of a GeoSeries in the reference system of the places."""
-        mine, theirs = self.crs, points.crs
-        if (mine is None) != (theirs is None) and not (mine is None and self.geography.in_degrees):
-            raise BadTable("places and positions must both have a reference system", came="one of them")
-        if theirs is not None and theirs != mine:
-            points = points.to_crs(mine if mine is not None else "EPSG:4326")
-        return np.asarray(points.geometry.y), np.asarray(points.geometry.x)
 
     @property
     def _least_reach(self) -> float:
@@ -289,13 +298,13 @@ def places(
             "geodesic": the same, and nearer to it: short by two millionths at 300 km, two hundred-thousandths at 1 000.
             "metres": in the plane of the coordinates. "roads": the shortest paths of a graph. "cells": of H3. If left
             out: "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else "great-circle".
-        unit: what distances are counted in: "m" if left out ("cells" for cells); for roads, what ``weight`` is in.
-        rounded: what distances are rounded down to, such as "10 m"; a metre if left out, or a thousandth of the unit
-            for roads and for other units than metres.
+        unit: Unit of the distances: by default "m" ("cells" for cells); for roads, the unit of ``weight``.
+        rounded: Step to which distances are rounded down, such as "10 m"; by default a metre, or a thousandth of the
+            unit for roads and for other units than metres.
         weight: the attribute of a graph's edges that holds their lengths; "length" if left out, which osmnx writes, in
             metres.
         among: the places to keep, by label; for a graph, paths go through the others all the same.
-        both_ways: for a directed graph, take one-way streets both ways.
+        both_ways: Whether one-way streets of a directed graph are taken both ways.
 
     Raises:
         BadTable: for columns, rows or coordinates that are missing or no numbers.
@@ -314,7 +323,18 @@ def places(
     if among is not None:
         sequence_of(among, as_label, "among")
     both_ways = truth(both_ways, "both_ways")
-    way = _way(table, metric)
+    # How distances are measured, as far as the kind of table decides it.
+    if metric is not None:
+        one_of(metric, Way, "metric", "places")
+    network, cells = is_network(table), is_cells(table)
+    if (metric == "roads") != network and (metric == "roads" or metric is not None):
+        raise OutOfRange("roads are measured along a graph, and nothing else is", came=metric, where="places")
+    if metric == "cells" and not cells:
+        raise OutOfRange("cells are counted between H3 cells", came=type(table).__name__, where="places")
+    if cells and metric == "metres":
+        raise OutOfRange("cells lie on the earth", came=metric, where="places")
+    stated: Way | None = metric
+    way = stated or ("roads" if network else "cells" if cells else None)
     own = "cells" if way == "cells" else "m"
     counted = unit_named(own if unit is None else unit)
     step = _step(rounded, counted)
@@ -387,23 +407,8 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
     return _closed(labels, _surveyed_steps(surveyed, where.way, where.rounded, where.unit), where)
 
 
-def _way(table: Any, metric: Any) -> Way | None:
-    """How distances are measured, as far as the kind of table decides it."""
-    if metric is not None:
-        one_of(metric, Way, "metric", "places")
-    network, cells = is_network(table), is_cells(table)
-    if (metric == "roads") != network and (metric == "roads" or metric is not None):
-        raise OutOfRange("roads are measured along a graph, and nothing else is", came=metric, where="places")
-    if metric == "cells" and not cells:
-        raise OutOfRange("cells are counted between H3 cells", came=type(table).__name__, where="places")
-    if cells and metric == "metres":
-        raise OutOfRange("cells lie on the earth", came=metric, where="places")
-    stated: Way | None = metric
-    return stated or ("roads" if network else "cells" if cells else None)
-
-
 def _step(rounded: Number | None, unit: str) -> Fraction:
-    """What distances are rounded down to, in their unit."""
+    """The step to which distances are rounded down, in their unit."""
     if rounded is not None:
         return distance_in(rounded, unit)
     return Fraction(1) if unit in ("m", "cells") else Fraction(1, 1000)
@@ -430,14 +435,14 @@ def _surveyed_steps(surveyed: Survey, way: str, step: Fraction, unit: str) -> An
     return plane_steps(positions, metres / surveyed.metres)
 
 
-def _canonical(position: Position) -> Position:
+def _canonical(position: Coordinates) -> Coordinates:
     """One spelling for each point of the earth: longitudes once around, and none at the poles."""
     latitude, longitude = position
     return latitude, Fraction(0) if abs(latitude) == 90 else longitude % 360
 
 
-def _check_apart(labels: Sequence[Hashable], positions: Sequence[Position]) -> None:
-    first: dict[Position, Hashable] = {}
+def _check_apart(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -> None:
+    first: dict[Coordinates, Hashable] = {}
     for label, position in zip(labels, positions, strict=True):
         if position in first:
             raise NotAMetric(
@@ -475,10 +480,6 @@ def _part(surveyed: Survey, among: Sequence[Hashable]) -> Survey:
     return replace(
         surveyed, labels=list(among), positions=positions, table=None if table is None else _rows(table, rows)
     )
-
-
-def _is_label(value: Any, number: dict[Hashable, int]) -> bool:
-    return isinstance(value, str) or (isinstance(value, Hashable) and value in number)
 
 
 def _names(table: Any) -> list[Any]:

@@ -157,8 +157,8 @@ def tree(edges: Any) -> Space:
     """The nodes of a tree, with the length of the path between them.
 
     Args:
-        edges: as for `graph`: pairs (u, v), triples (u, v, length), or a networkx graph; or a dict that names each
-            node's parent, None for the root.
+        edges: Edges as for `graph`: pairs (u, v), triples (u, v, length), or a networkx graph; or a dict that names
+            each node's parent, None for the root.
 
     Raises:
         NotAMetric: for edges that close a cycle, and see `graph`.
@@ -168,7 +168,13 @@ def tree(edges: Any) -> Space:
     [2, 1, 3, 0]
     """
     if isinstance(edges, dict):
-        edges = _branches(edges)
+        roots = [node for node, parent in edges.items() if parent is None]
+        if len(roots) != 1:
+            raise NotAMetric("a tree has one root, whose parent is None", came=f"{len(roots)} roots")
+        for node, parent in edges.items():
+            if parent is not None and parent not in edges:
+                raise NotAMetric("every parent must be a node", came=f"{parent!r}, the parent of {node!r}")
+        edges = [(parent, node) for node, parent in edges.items() if parent is not None]
     elif not hasattr(edges, "is_directed"):
         edges = edge_list(edges)
     space = graph(edges)
@@ -198,13 +204,3 @@ def balanced_tree(branching: int, depth: int) -> Space:
         if size > _MOST_NODES:
             raise OutOfRange(f"a tree may have at most {_MOST_NODES} nodes", came="more", where="balanced_tree")
     return graph([((k - 1) // b, k) for k in range(1, size)])
-
-
-def _branches(parents: dict[Hashable, Hashable]) -> list[tuple[Hashable, Hashable]]:
-    roots = [node for node, parent in parents.items() if parent is None]
-    if len(roots) != 1:
-        raise NotAMetric("a tree has one root, whose parent is None", came=f"{len(roots)} roots")
-    for node, parent in parents.items():
-        if parent is not None and parent not in parents:
-            raise NotAMetric("every parent must be a node", came=f"{parent!r}, the parent of {node!r}")
-    return [(parent, node) for node, parent in parents.items() if parent is not None]

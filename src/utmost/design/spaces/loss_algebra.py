@@ -116,7 +116,8 @@ _ENTRIES = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """Where monotonicity fails: for this secret, the farther action costs too little beside the nearer one."""
+    """A violation of monotonicity: for this secret, the farther action costs too little compared with the nearer
+    one."""
 
     secret: int
     nearer: int

@@ -29,7 +29,7 @@ class Loss(Display):
 
     Attributes:
         rule: takes two integer arrays and broadcasts over them.
-        name: how the loss is shown.
+        name: Name of the loss in displays.
         exact: whether its values are rational, or None if only the values decide.
         of_difference: whether l(i, r) depends on r - i alone.
     """

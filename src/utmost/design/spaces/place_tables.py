@@ -9,14 +9,14 @@ from typing import Any
 
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.numbers import exact
-from utmost.design.spaces.surveyed_distances import Position
+from utmost.design.spaces.surveyed_distances import Coordinates
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.tables.files.json_files import read_json
 from utmost.tables.frames.any_table import adapter_of
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
 _ALSO = {"name": ("id", "label", "place"), "latitude": ("lat",), "longitude": ("lon", "lng", "long")}
-"""What else people call a column, which is looked for where there is none of the name asked for."""
+"""Other common names of a column, which are looked for if the given name is missing."""
 _METRES = {"name": _ALSO["name"], "latitude": ("northing", "north", "y"), "longitude": ("easting", "east", "x")}
 """The same where coordinates are declared to be metres."""
 
@@ -28,14 +28,14 @@ class Survey:
     Attributes:
         labels: one for each place.
         positions: latitude and longitude, or northing and easting; None where a network's nodes have none.
-        table: what the rows of the places can be taken from again; None where there is no such thing.
+        table: Table of the places, from which rows can be selected; None if there is none.
         crs: the reference system of a GeoDataFrame or a network, if any.
         in_degrees: whether positions are latitudes and longitudes; None where nothing says so.
-        metres: how many metres one unit of a projected system is.
+        metres: Number of metres of one unit of a projected system.
     """
 
     labels: Sequence[Hashable]
-    positions: list[Position] | None
+    positions: list[Coordinates] | None
     table: Any = None
     crs: Any = None
     in_degrees: bool | None = None
@@ -46,9 +46,9 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres
     """The places of a table of any kind but a network.
 
     Args:
-        table: with or without columns of these names.
+        table: Table of places; its columns may have other names.
         name, latitude, longitude: the columns.
-        in_metres: whether the two are declared to be northing and easting, as which they are looked for then.
+        in_metres: Whether the two columns are northing and easting.
 
     Raises:
         BadTable: for a missing column, no place at all, and coordinates that are missing or no numbers.
@@ -62,7 +62,13 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres
         return _of_geometry(table, name)
     also = _METRES if in_metres else _ALSO
     if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table, also)):
-        return _of_pairs(table)
+        # A dict from each name to its latitude and longitude.
+        for label, pair in table.items():
+            if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
+                remedy = "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name."
+                required = "a dict of places must have a latitude and a longitude for each name"
+                raise BadTable(required, came=f"something else under {str(label)!r}", remedy=remedy)
+        return Survey(list(table), _positions(list(table), [tuple(pair) for pair in table.values()]))
     adapter = adapter_of(table)
     names = adapter.names(table)
     columns = {"name": name, "latitude": latitude, "longitude": longitude}
@@ -123,7 +129,7 @@ def survey_of_cells(cells: Sequence[Any]) -> Survey:
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
-    """How many cells apart H3 cells of one resolution are.
+    """The distances of H3 cells of one resolution, in cells.
 
     Raises:
         NotAMetric: where H3 cannot say: cells of two resolutions, too far apart, or around a pentagon.
@@ -221,17 +227,7 @@ def system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Frac
     return False, exact(crs.axis_info[0].unit_conversion_factor)
 
 
-def _of_pairs(places: Mapping[Any, Any]) -> Survey:
-    """A dict from each name to its latitude and longitude."""
-    for label, pair in places.items():
-        if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
-            remedy = "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name."
-            required = "a dict of places must have a latitude and a longitude for each name"
-            raise BadTable(required, came=f"something else under {str(label)!r}", remedy=remedy)
-    return Survey(list(places), _positions(list(places), [tuple(pair) for pair in places.values()]))
-
-
-def _positions(labels: Any, pairs: Any) -> list[Position]:
+def _positions(labels: Any, pairs: Any) -> list[Coordinates]:
     positions = []
     for label, (north, east) in zip(labels, pairs, strict=True):
         try:
@@ -245,7 +241,7 @@ def _positions(labels: Any, pairs: Any) -> list[Position]:
     return positions
 
 
-def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) -> None:
+def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -> None:
     """Check latitudes and longitudes.
 
     Raises:
@@ -264,29 +260,23 @@ def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) ->
 def _file_columns(path: Path) -> Any:
     """The columns of a file: text as it stands in CSV, so that a postal code keeps its zeros."""
     if path.suffix.lower() == ".geojson":
-        return _features(path)
+        # The points of a GeoJSON file as columns: the members of their properties, ``id``, latitude and
+        # longitude.
+        collection = read_json(path, "a file of places must")
+        features = collection.get("features") if isinstance(collection, dict) else None
+        if not isinstance(features, list) or not features or "crs" in collection:
+            came = "another" if isinstance(features, list) else "no FeatureCollection"
+            raise BadTable(
+                "GeoJSON must be a collection of features, in degrees and without a crs", came=came, where=str(path)
+            )
+        rows = [_feature(feature, f"{path}, feature {at}") for at, feature in enumerate(features)]
+        columns = dict.fromkeys(column for row in rows for column in row)
+        return {column: [row.get(column) for row in rows] for column in columns}
     from utmost.tables.files import files, small_tables  # which load much, and few spaces come from files
 
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         return files.read(path)
     return small_tables.small_table(path, has_header=True).columns
-
-
-def _features(path: Path) -> dict[str, list[Any]]:
-    """The points of a GeoJSON file as columns: the members of their properties, ``id``, latitude and longitude.
-
-    Source: RFC 7946: a position is longitude, latitude and perhaps a height, in degrees on WGS84.
-    """
-    collection = read_json(path, "a file of places must")
-    features = collection.get("features") if isinstance(collection, dict) else None
-    if not isinstance(features, list) or not features or "crs" in collection:
-        came = "another" if isinstance(features, list) else "no FeatureCollection"
-        raise BadTable(
-            "GeoJSON must be a collection of features, in degrees and without a crs", came=came, where=str(path)
-        )
-    rows = [_feature(feature, f"{path}, feature {at}") for at, feature in enumerate(features)]
-    columns = dict.fromkeys(column for row in rows for column in row)
-    return {column: [row.get(column) for row in rows] for column in columns}
 
 
 def _feature(feature: Any, where: str) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Policy(Display, PickledByFields):
         """A policy graph: edges (x, y) or (x, y, length) bind, and pairs that no path joins are not bound.
 
         Args:
-            edges: of labels; length 1 where none is given, 0 for secrets that must not be told apart.
+            edges: Pairs of labels, with a length or 1; 0 for secrets that must not be distinguished.
             secrets: all labels, those without an edge too.
             directed: an edge binds x against y only.
 
@@ -180,7 +180,11 @@ class Policy(Display, PickledByFields):
     @property
     def components(self) -> tuple[tuple[int, ...], ...]:
         """Secrets that a finite distance joins, one way or the other, together: nothing binds two of these sets."""
-        return _grouped(_reaches((self.distances != math.inf) | (self.distances != math.inf).T))
+        # The transitive closure of a symmetric relation.
+        joined = (self.distances != math.inf) | (self.distances != math.inf).T
+        for k in range(len(joined)):
+            joined = joined | (joined[:, k, None] & joined[None, k, :])
+        return _grouped(joined)
 
     @property
     def parts(self) -> tuple[PolicyPart, ...]:
@@ -232,13 +236,6 @@ def _closed(table: Array) -> Array:
         if not equal.any():
             return table
         table[equal] = Fraction(0)
-
-
-def _reaches(joined: Any) -> Any:
-    """The transitive closure of a symmetric relation."""
-    for k in range(len(joined)):
-        joined = joined | (joined[:, k, None] & joined[None, k, :])
-    return joined
 
 
 def _grouped(alike: Any) -> tuple[tuple[int, ...], ...]:

@@ -19,8 +19,8 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
 
     Args:
         probabilities: (n,) nonnegative, summing to 1; zeros are allowed.
-        tolerance: how far the sum of a float64 prior may be from 1: enough for decimals with ten digits. The sum of an
-            exact prior is exactly 1.
+        tolerance: Largest distance of the sum of a float64 prior from 1: enough for decimals with ten digits. The sum
+            of an exact prior is exactly 1.
 
     Raises:
         NotAPrior: for a negative entry, an empty array, and a sum that is off, saying by how much.
@@ -64,7 +64,7 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     Args:
         samples: integers in 0..n-1.
         n: the number of secrets.
-        pseudocount: what is added to every count, so that a secret not seen yet is not excluded.
+        pseudocount: Number that is added to every count, so that a secret not seen yet is not excluded.
 
     Raises:
         NotAPrior: for a sample that is no secret, and for no sample at all without a pseudocount.
@@ -96,8 +96,8 @@ def binomial(trials: int, p: Number) -> Array:
     """C(trials, k) p^k (1-p)^(trials-k) for k in {0, ..., trials}: each row counts with probability p by itself.
 
     Args:
-        trials: how many rows there are; the prior is for `counts(trials)` and has trials + 1 entries.
-        p: between 0 and 1. A float makes a float64 prior, any other number an exact one.
+        trials: Number of rows; the prior is for `counts(trials)` and has trials + 1 entries.
+        p: Probability. A float makes a float64 prior, any other number an exact one.
 
     >>> binomial(2, "1/3").tolist()
     [Fraction(4, 9), Fraction(4, 9), Fraction(1, 9)]
@@ -117,7 +117,7 @@ def truncated_poisson(rate: Number, size: int) -> Array:
     Args:
         rate: the parameter of the Poisson law, nonnegative. A float makes a float64 prior, any other number an exact
             one.
-        size: how many counts there are, n + 1; the prior is for `counts(n)`.
+        size: Number of counts, n + 1; the prior is for `counts(n)`.
 
     >>> truncated_poisson(1, 3).tolist()
     [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
@@ -174,7 +174,7 @@ def prior_named(name: str, size: int, exactly: bool = True) -> Array:
     Args:
         name: "uniform"; "binomial:p" for n rows that count with probability p each; "poisson:rate" for a Poisson count
             that is known to be at most n.
-        size: how many counts there are, n + 1.
+        size: Number of counts, n + 1.
         exactly: give Fractions; else float64, which takes far less time where there are many.
 
     Raises:

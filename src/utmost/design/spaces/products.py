@@ -59,8 +59,8 @@ def product(*spaces: Space, metric: Sum = "sum") -> Space:
 
     Args:
         spaces: one or more; scale one against another by its distances.
-        metric: how the distances of the parts add up. "sum": a secret may be changed part by part (a product of lines
-            is a Manhattan grid, a product of `discrete(2)` a Hamming cube). "max": the largest alone counts.
+        metric: Combination of the distances of the parts. "sum": a secret may be changed part by part (a product of
+            lines is a Manhattan grid, a product of `discrete(2)` a Hamming cube). "max": the largest alone counts.
             "euclidean": the root of the sum of squares, exact where the distances are rational.
 
     Raises:
@@ -81,11 +81,7 @@ def product(*spaces: Space, metric: Sum = "sum") -> Space:
     joined = spaces[0].metric
     for space in spaces[1:]:
         joined = ways[metric](joined, space.metric)
-    return Space(joined, _tuples(spaces))
-
-
-def _tuples(spaces: Sequence[Space]) -> list[Hashable]:
-    return list(pairs(*(space.labels for space in spaces)))
+    return Space(joined, list(pairs(*(space.labels for space in spaces))))
 
 
 def _tables(first: Metric, second: Metric) -> tuple[Array, Array]:
@@ -194,7 +190,14 @@ def points(
         except Exception as error:  # the function is the user's, and so is what it raises
             raise NotAMetric("a metric must give a distance for every two places", came=quoted(error)) from error
         return Space(table, _names(listed, labels))
-    where, ways = _coordinates(listed), {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev}
+    with refused_as(NotAMetric):
+        array = as_array(listed, "coordinates")
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise NotAMetric("points need coordinates of shape (n, d) or (n,)", came=f"shape {array.shape}")
+    where, ways = (
+        (array if array.ndim == 2 else array[:, None]),
+        {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev},
+    )
     if not isinstance(metric, str) or metric not in ways:
         raise OutOfRange('metric must be "euclidean", "manhattan", "chebyshev" or a function', came=metric)
     apart = abs(where[:, None, :] - where[None, :, :])
@@ -202,14 +205,6 @@ def points(
     for x, y in np.argwhere(same)[:1]:
         raise NotAMetric("points must lie at different places", came=f"points {x} and {y} at {listed[x]!r}")
     return Space(TableMetric.trusted(ways[metric](apart)), _names(listed, labels))
-
-
-def _coordinates(listed: list[Any]) -> Array:
-    with refused_as(NotAMetric):
-        array = as_array(listed, "coordinates")
-    if array.ndim not in (1, 2) or array.size == 0:
-        raise NotAMetric("points need coordinates of shape (n, d) or (n,)", came=f"shape {array.shape}")
-    return array if array.ndim == 2 else array[:, None]
 
 
 def _euclidean(apart: Array) -> Array:

@@ -31,7 +31,7 @@ def network_steps(
     Args:
         network: a graph, directed or not, of networkx or with its methods; of several edges the shortest counts.
         weight: the edges' attribute that holds their lengths.
-        step: in the unit of the lengths.
+        step: Step in the unit of the lengths.
         among: the nodes that are places; all if left out. Paths go through every node.
         both_ways: take one-way streets both ways, so that no distance is above the one that is driven either way.
 

@@ -87,7 +87,7 @@ _LARGEST = 10**300
 def has_intermediate(
     values: Array, pairs: NDArray[np.intp], strictly: bool = False, tolerance: float = 0.0
 ) -> NDArray[np.bool_]:
-    """For each pair x < y: is there a third z with d(x, z) + d(z, y) <= d(x, y), or strictly below it?
+    """Whether each pair x < y has a third z with d(x, z) + d(z, y) <= d(x, y), or strictly below it?
 
     Args:
         values: (n, n) symmetric distances: int64, float64, or objects (Fraction or Surd).
@@ -100,7 +100,13 @@ def has_intermediate(
     Cost: O(n m) additions; exact surds are added only where their floats are too near to decide.
     """
     if values.dtype == object:
-        return _exact_intermediates(values, pairs, strictly)
+        # The same for Fractions, as integers over a common denominator, and for surds.
+        if not any(isinstance(d, Surd) for d in values.flat):
+            scale = lcm(*(d.denominator for d in values.flat))
+            if scale * max(values.flat) < 2**60:
+                return has_intermediate((values * scale).astype(np.int64), pairs, strictly)
+        near = values.astype(np.float64)
+        return np.array([_one_intermediate(values, near, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
     if values.dtype == np.int64 and values.size and 4 * int(values.max()) < 2**31:
         # Half the memory, twice as fast; sums fit.
         values = values.astype(np.int32)
@@ -147,16 +153,6 @@ def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
     return answer
 
 
-def _exact_intermediates(values: Array, pairs: NDArray[np.intp], strictly: bool) -> NDArray[np.bool_]:
-    """The same for Fractions, as integers over a common denominator, and for surds."""
-    if not any(isinstance(d, Surd) for d in values.flat):
-        scale = lcm(*(d.denominator for d in values.flat))
-        if scale * max(values.flat) < 2**60:
-            return has_intermediate((values * scale).astype(np.int64), pairs, strictly)
-    near = values.astype(np.float64)
-    return np.array([_one_intermediate(values, near, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
-
-
 def _one_intermediate(values: Array, near: Array, x: int, y: int, strictly: bool) -> bool:
     sums = near[x] + near[y]
     sums[[x, y]] = np.inf
@@ -177,7 +173,7 @@ class TableMetric(Metric):
 
     Args:
         distances: (n, n); integers, Fractions and `Surd` stay exact.
-        tolerance: for float64 distances only: by how much, relative, rounding may break the triangle inequality.
+        tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
 
     Attributes:
         exact: the distances as they are known: int64, float64, or objects (Fraction or Surd).
@@ -196,7 +192,22 @@ class TableMetric(Metric):
 
     def __init__(self, distances: object, tolerance: float = 1e-12) -> None:
         values = distance_table(distances)
-        _check_pairs(values)
+        n, m = values.shape
+        if n != m or n == 0:
+            raise NotAMetric("a distance matrix must be square and hold at least one secret", came=f"shape {n} x {m}")
+        apart = ~np.eye(n, dtype=bool)
+        checks: list[tuple[str, Array, Callable[[int, int], str]]] = [
+            ("d(x, y) = d(y, x)", values != values.T, lambda x, y: f" but d({y}, {x}) = {values[y, x]}"),
+            ("d(x, x) = 0", (values != 0) & ~apart, lambda x, y: ""),
+            ("d(x, y) > 0 for x != y", (values <= 0) & apart, lambda x, y: ""),
+        ]
+        for axiom, broken, remark in checks:
+            for x, y in np.argwhere(broken)[:1]:
+                raise NotAMetric(
+                    f"{axiom} must hold",
+                    came=f"d({x}, {y}) = {values[x, y]}{remark(x, y)}",
+                    remedy=None if x == y or values[x, y] < 0 else "A `Policy` takes distances that are no metric.",
+                )
         _check_triangles(values, tolerance)
         self._keep(values, None)
 
@@ -277,25 +288,6 @@ def _surd_table(distances: object) -> Array | None:
     return objects(exactly, raw.shape)
 
 
-def _check_pairs(values: Array) -> None:
-    n, m = values.shape
-    if n != m or n == 0:
-        raise NotAMetric("a distance matrix must be square and hold at least one secret", came=f"shape {n} x {m}")
-    apart = ~np.eye(n, dtype=bool)
-    checks: list[tuple[str, Array, Callable[[int, int], str]]] = [
-        ("d(x, y) = d(y, x)", values != values.T, lambda x, y: f" but d({y}, {x}) = {values[y, x]}"),
-        ("d(x, x) = 0", (values != 0) & ~apart, lambda x, y: ""),
-        ("d(x, y) > 0 for x != y", (values <= 0) & apart, lambda x, y: ""),
-    ]
-    for axiom, broken, remark in checks:
-        for x, y in np.argwhere(broken)[:1]:
-            raise NotAMetric(
-                f"{axiom} must hold",
-                came=f"d({x}, {y}) = {values[x, y]}{remark(x, y)}",
-                remedy=None if x == y or values[x, y] < 0 else "A `Policy` takes distances that are no metric.",
-            )
-
-
 def _check_triangles(values: Array, tolerance: float) -> None:
     pairs = np.column_stack(np.triu_indices(len(values), k=1))
     for x, y in pairs[has_intermediate(values, pairs, strictly=True, tolerance=tolerance)][:1]:
@@ -318,7 +310,7 @@ class Space(Display, PickledByFields):
     Args:
         distances: (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
         labels: one per secret, distinct; 0, 1, ..., n-1 when left out.
-        tolerance: for float64 distances only: by how much, relative, rounding may break the triangle inequality.
+        tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
 
     Raises:
         NotAMetric: naming the pair or the triple that breaks an axiom.
@@ -347,7 +339,7 @@ class Space(Display, PickledByFields):
 
     @property
     def unit(self) -> str | None:
-        """What distances are counted in, such as "m"; None where they are plain numbers."""
+        """The unit of the distances, such as "m"; None for plain numbers."""
         return None
 
     @property

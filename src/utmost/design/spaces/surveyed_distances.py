@@ -42,21 +42,21 @@ SMALLEST_RADIUS = 6_335_439
 _EQUATOR, _INVERSE_FLATTENING = 6_378_137, 298_257_223_563
 """Of WGS84: the largest radius in metres, and 10^9 times the inverse of the flattening."""
 
-Position = tuple[Fraction, Fraction]
+Coordinates = tuple[Fraction, Fraction]
 """Latitude and longitude in degrees, or northing and easting."""
 
 # A millimetre on the earth is 2^-33 of a radian; what is left bounds the arcs of points nearly opposite each other.
 _BITS = 128
 
-Vector = tuple[arb, arb, arb]
+BallVector = tuple[arb, arb, arb]
 
 
-def great_circle_steps(positions: Sequence[Position], step: Fraction) -> NDArray[np.int64]:
+def great_circle_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
     """Great-circle distances in whole steps, rounded down.
 
     Args:
         positions: (n) latitude and longitude in degrees, exact.
-        step: in metres.
+        step: Step in metres.
 
     Returns:
         (n, n), before closure: some triangles may be broken by up to two steps.
@@ -72,12 +72,12 @@ def great_circle_steps(positions: Sequence[Position], step: Fraction) -> NDArray
         return _symmetric(len(positions), lambda x, y: _floor(_half_angle(vectors[x], vectors[y]) * scale))
 
 
-def geodesic_steps(positions: Sequence[Position], step: Fraction) -> NDArray[np.int64]:
+def geodesic_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
     """Distances along the ellipsoid WGS84 in whole steps, rounded down, by the arc over the chord.
 
     Args:
         positions: (n) latitude and longitude in degrees, exact.
-        step: in metres.
+        step: Step in metres.
 
     Returns:
         (n, n), before closure.
@@ -96,8 +96,8 @@ def geodesic_steps(positions: Sequence[Position], step: Fraction) -> NDArray[np.
     return np.maximum(arcs, great_circle_steps(positions, step))
 
 
-def _on_ellipsoid(latitude: Fraction, longitude: Fraction) -> Vector:
-    """Where the position is in space, in metres from the middle of the earth."""
+def _on_ellipsoid(latitude: Fraction, longitude: Fraction) -> BallVector:
+    """The position in space, in metres from the middle of the earth."""
     north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in (latitude, longitude))
     up, around = north.sin_pi(), north.cos_pi()
     flat = arb(fmpq(1000000000, _INVERSE_FLATTENING))
@@ -106,22 +106,22 @@ def _on_ellipsoid(latitude: Fraction, longitude: Fraction) -> Vector:
     return across * around * east.cos_pi(), across * around * east.sin_pi(), across * (1 - squared) * up
 
 
-def _chord(u: Vector, v: Vector) -> arb:
+def _chord(u: BallVector, v: BallVector) -> arb:
     return sum(((a - b) * (a - b) for a, b in zip(u, v, strict=True)), arb(0)).nonnegative_part().sqrt()
 
 
-def _arc(u: Vector, v: Vector, wide: arb) -> arb:
+def _arc(u: BallVector, v: BallVector, wide: arb) -> arb:
     """The angle that an arc of so wide a circle has over the chord; half of it, so that width times it is the arc."""
     return (_chord(u, v) / wide).asin()
 
 
-def _on_sphere(latitude: Fraction, longitude: Fraction) -> Vector:
+def _on_sphere(latitude: Fraction, longitude: Fraction) -> BallVector:
     north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in (latitude, longitude))
     around = north.cos_pi()
     return around * east.cos_pi(), around * east.sin_pi(), north.sin_pi()
 
 
-def _half_angle(u: Vector, v: Vector) -> arb:
+def _half_angle(u: BallVector, v: BallVector) -> arb:
     """Half the angle between two unit vectors, certain at both ends: atan2(|u - v|, |u + v|)."""
     apart, along = arb(0), arb(0)
     for a, b in zip(u, v, strict=True):
@@ -136,7 +136,7 @@ def _floor(ball: arb) -> int:
     return max(0, int(whole))
 
 
-def plane_steps(positions: Sequence[Position], step: Fraction) -> NDArray[np.int64]:
+def plane_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
     """Euclidean distances in whole steps, rounded down, from exact coordinates: integer square roots.
 
     >>> plane_steps([(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))], Fraction(1, 100)).tolist()

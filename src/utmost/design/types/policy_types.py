@@ -98,5 +98,5 @@ class PolicyType(Display, PickledByFields):
 
 @lru_cache(maxsize=4096)
 def allowance_of(at: Level, length: Fraction) -> Allowance:
-    """What a level allows over a positive length, kept."""
+    """The allowance of a level over a positive length; cached."""
     return Allowance(at, length)

@@ -88,7 +88,7 @@ def suspects(matrix: Array, space: Space, slope: float | None) -> Iterator[Tripl
 
 
 class Allowance:
-    """What a level allows over one distance: probabilities p and q with alpha^length p <= q, decided exactly."""
+    """The bound of a level over one distance: alpha^length p <= q for probabilities p and q, decided exactly."""
 
     def __init__(self, level: Level, length: Length) -> None:
         self.level, self.length = level, length
@@ -103,7 +103,14 @@ class Allowance:
             return at_most(high, larger, smaller)
         if self.scaled is not None:
             return Level.of_alpha(smaller / larger) <= self.scaled
-        return self._covers_along_a_surd(larger / smaller)
+        length = self.length
+        assert isinstance(length, Surd), "a rational length has a scaled level"
+
+        def allowed(bits: int) -> Interval:
+            return self.level.epsilon_interval(bits) * length.interval(bits)
+
+        # It ends: an irrational power of alpha is transcendental, and no ratio of probabilities.
+        return bool(is_lower(partial(log_interval, larger / smaller), allowed))
 
     @cached_property
     def factors(self) -> tuple[Fraction, Fraction]:
@@ -115,16 +122,6 @@ class Allowance:
             return Fraction(0), Fraction(1)
         around = power_interval(self.level, self.length, 144 + ceil(zeros))
         return around.lower, around.upper
-
-    def _covers_along_a_surd(self, ratio: Fraction) -> bool:
-        length = self.length
-        assert isinstance(length, Surd), "a rational length has a scaled level"
-
-        def allowed(bits: int) -> Interval:
-            return self.level.epsilon_interval(bits) * length.interval(bits)
-
-        # It ends: an irrational power of alpha is transcendental, and no ratio of probabilities.
-        return bool(is_lower(partial(log_interval, ratio), allowed))
 
 
 def at_most(factor: Fraction, p: Fraction, q: Fraction) -> bool:
@@ -255,7 +252,7 @@ class PrivacyType(Display, PickledByFields):
 
         Args:
             channel: n rows. An exact channel is decided exactly, whatever the level and the distances.
-            tolerance: for float64 channels: the promise is asked up to a factor of exp(tolerance), which is what
+            tolerance: Tolerance of float64 channels: the promise holds up to a factor of exp(tolerance), which is what
                 rounding leaves of an exact one, and a float 0 stands for any probability below the smallest normal
                 float. With tolerance 0 the floats are taken as the rationals that they are, and decided exactly.
 

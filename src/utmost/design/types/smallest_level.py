@@ -166,7 +166,7 @@ def check_promise(
     Args:
         law: a law of noise.
         epsilon, alpha: the level promised; by default the law's own.
-        shift: how far apart neighbouring query answers may be; by default the law's sensitivity.
+        shift: Largest distance of neighbouring query answers; by default the law's sensitivity.
 
     Raises:
         PromiseBroken: when a likelihood ratio exceeds e^epsilon, or none attains it: then noise is wasted.

@@ -1,4 +1,4 @@
-"""What an adversary's best test achieves, and how far two hypotheses are apart."""
+"""The power of an adversary's best test, and distances between two hypotheses."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import iterable
-from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, objects, to_floats
+from utmost.core.exact.arrays import as_array, frozen, is_exact, objects, to_floats
 from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
@@ -76,21 +76,16 @@ def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alph
 
 def on_curve(curve: Curve, false_alarm: object) -> Any:
     """The curve's height at a number or an array of probabilities, in the kind of number they and the curve share."""
-    p = _probabilities(false_alarm)
+    p = as_array(false_alarm, "false_alarm")
+    outside = (p < 0) | (p > 1)
+    if np.any(outside):
+        first = p[outside].flat[0] if p.ndim else p.item()
+        raise OutOfRange("a probability must lie between 0 and 1", came=first, where="false_alarm")
     if is_exact(p) and curve.is_rational:
         heights = [curve.missed_exactly(x) for x in p.flat]
         return frozen(objects(heights, p.shape)) if p.ndim else heights[0]
     near = curve.missed(to_floats(p).ravel())
     return frozen(near.reshape(p.shape)) if p.ndim else float(near[0])
-
-
-def _probabilities(values: object) -> Array:
-    p = as_array(values, "false_alarm")
-    outside = (p < 0) | (p > 1)
-    if np.any(outside):
-        first = p[outside].flat[0] if p.ndim else p.item()
-        raise OutOfRange("a probability must lie between 0 and 1", came=first, where="false_alarm")
-    return p
 
 
 # Below half of the smallest float there is nothing left to decide: it rounds up to that float.

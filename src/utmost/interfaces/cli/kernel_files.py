@@ -17,7 +17,7 @@ import numpy as np
 
 from utmost.core.exact.surds import Surd
 from utmost.design.geometry.kernel_search import kernel_blocks
-from utmost.design.geometry.kernel_supports import KernelBlock, Position
+from utmost.design.geometry.kernel_supports import KernelBlock, WalkPosition
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.design.types.privacy_type import PrivacyType
@@ -40,7 +40,7 @@ class Search:
         written: how many bytes of the list belong to what is done; None where nothing is listed.
     """
 
-    position: Position | None = field(default_factory=Position)
+    position: WalkPosition | None = field(default_factory=WalkPosition)
     sizes: Counter[int] = field(default_factory=Counter)
     done: float = 0.0
     written: int | None = None
@@ -83,7 +83,7 @@ def search(
     if at.position is None:
         return at
     # From the start no state is needed, and any way to search may be taken.
-    for block in kernel_blocks(ptype, start=None if at.position == Position() else at.position):
+    for block in kernel_blocks(ptype, start=None if at.position == WalkPosition() else at.position):
         # First the list, then the state that counts it: what lies between is cut off when the search goes on.
         at = at.after(block, None if out is None else _appended(out, block))
         _write(ptype, state, at)
@@ -123,7 +123,7 @@ def read(ptype: PrivacyType, state: Path) -> Search:
             raise BadTable("the state must be of the type that is searched", came=document["type"], where=str(state))
         position = document["position"]
         return Search(
-            None if position is None else Position(int(position["orbit"]), tuple(map(int, position["coming"]))),
+            None if position is None else WalkPosition(int(position["orbit"]), tuple(map(int, position["coming"]))),
             Counter({int(size): int(count) for size, count in document["sizes"].items()}),
             float(document["done"]),
             document["written"],

@@ -150,7 +150,7 @@ class Question:
     def level_in(self, ledger: Ledger) -> Level:
         """The level that is named, else that of the only answer there is."""
         levels = partial(ledger.levels, self.name, self.version)
-        return self.at if self.level.is_given else level_of_answer(None, None, levels, repr(self.name))
+        return self.at if self.level.is_given else level_of_answer(None, levels, repr(self.name))
 
     def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
         """What signs the statement, if anything, once it is clear that table and statement can be written.

@@ -421,6 +421,7 @@ _CALLS = {
     'outside="leave out"': "--leave-out outside",
     'missing="leave out"': "--leave-out amounts",
     "give the axis other=": 'give the axis an "other"',
+    'missing="not stated" of the axis': '"missing": "not stated" in its axis of the domain file',
     "print(counted.report) says": "the counting report, on a terminal or by --report, says",
     "count_contributions (utmost bounds)": "utmost bounds",
     "missing={dataset: epsilon}, or missing={}": "--missing DATASET=EPSILON, or --nothing-missing",

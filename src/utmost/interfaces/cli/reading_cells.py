@@ -19,6 +19,7 @@ from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_confidence
+from utmost.interfaces.cli.selections import check_counted, counted_selection
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
@@ -26,7 +27,7 @@ from utmost.publish.promises.plan import CellPlan
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.workloads.sums_in_words import read_selection, selected
+from utmost.publish.workloads.sums_in_words import selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together
 
@@ -145,7 +146,8 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         return print_json(report)
     if release.is_by_plan and not question.ask_a_sum:
         screen().print(*shown_tables(with_confidence(release.table, sure)))
-    _show(report, path)
+    amount = reader.release.unit.amount if isinstance(reader, _Sums) else None
+    _show(report, path, None if amount is None else amount.clipped)
 
 
 def _check_whole(is_whole: bool) -> None:
@@ -193,6 +195,8 @@ class _Table:
     def sum(self, cells: Cells) -> dict[str, Any]:
         """One sum, difference, ratio or mean of cells."""
         release = self.release
+        if "count" in release.cells:  # the cells of a counted table
+            check_counted(release.labels, [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())])
         rows, sure = release.chosen(cells.where or ()), self.sure
         question = _question(cells, release.column(self.column))
         if cells.over is not None or cells.over_column is not None:
@@ -246,15 +250,15 @@ class _Sums:
         if cells.mean or cells.over_column is not None:
             raise OutOfRange("a release by a plan has means by utmost total --mean", came="--mean or --over-column")
         release, sure = self.release, self.sure
-        where = read_selection(release.domain, cells.where or ())
+        where = counted_selection(release, cells.where)
         question = _question(cells, "all")
         if cells.over is not None:
-            over = read_selection(release.domain, [text for text in cells.over if text != "all"])
+            over = counted_selection(release, [text for text in cells.over if text != "all"])
             return _ratio(release.ratio(where, over, confidence=sure), question)
         if cells.minus is None:
             answer = release.total(where, confidence=sure)
         else:
-            answer = release.difference(where, read_selection(release.domain, cells.minus), confidence=sure)
+            answer = release.difference(where, counted_selection(release, cells.minus), confidence=sure)
         kind = "sum" if cells.minus is None else "difference"
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 
@@ -327,8 +331,8 @@ def _plain(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _show(report: dict[str, Any], written: Path | None) -> None:
-    """Print a report for people."""
+def _show(report: dict[str, Any], written: Path | None, clipped: str | None) -> None:
+    """Print a report for people; of amounts that were clipped with the ends."""
     console, sure = screen(), percent(report["confidence"])
     if report["kind"] == "cells":
         console.print(_cells(report), _whole_facts(report, sure))
@@ -340,6 +344,8 @@ def _show(report: dict[str, Any], written: Path | None) -> None:
         )
     else:
         console.print(_answer(report, sure))
+    if clipped is not None:
+        console.print(facts({"amounts": clipped}))
     if report["levels"]:
         console.print(_prices(report))
     if written is not None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.display import few
 from utmost.core.exact.written_levels import level_from_facts
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.documents.published_files import read_release
@@ -17,6 +16,7 @@ from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.detailed_check import check_detailed
+from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, kind_of_document
 from utmost.tables.files import files, sidecars, signatures
@@ -76,19 +76,17 @@ def verified(
 
 def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
     """The parts that were made again and compared, and those that could not be, in words."""
-    of_sums, measured = (
-        "sums" in report,
-        [f"{row['family'] or 'total'} {row['share']}" for row in report.get("families", ())],
-    )
+    of_sums = "sums" in report
     follows = "unit, domain, shares and sums" if of_sums else "unit, cost and domain"
     return {
+        **({"released": report["released"]} if "released" in report else {}),
         "statement": f"every number and sentence follows from level, {follows}",
         **({"sums": "as stated: their SHA-256, and the weights with which tables are made of them"} if of_sums else {}),
         **(
             {"table": "unchanged: its SHA-256, columns, rows and margins are those stated"} if "table" in report else {}
         ),
         "signature": report["signature"],
-        **({"measured": few(measured)} if of_sums else {"noise": report["law"]}),
+        **({} if of_sums else {"noise": report["law"]}),
         **({"rule": report["rule"]} if "rule" in report else {}),
         "on trust": "; ".join(report["on_trust"]),
     }
@@ -121,7 +119,8 @@ def _of_table(
     release: Path, facts: Mapping[str, Any], stated: Facts, path: Path, public_key: Path | None
 ) -> dict[str, Any]:
     """The findings on a table."""
-    compared = {"format": facts["format"], "table": "unchanged", "sha256": facts["table"]["sha256"]}
+    table = {"table": "unchanged", "sha256": facts["table"]["sha256"]}
+    compared = {"format": facts["format"], "released": stated.released, **table}
     promised = stated.line, stated.guarantee, stated.drawn
     return _report(release, compared, _signature(path, public_key), promised, stated.on_trust)
 
@@ -178,7 +177,9 @@ def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
     """The findings on a release by a plan."""
     document = read_json(release, "a release must")
     whole = NoisySums.of_facts(document)
-    compared = {"format": document["format"], "sums": "unchanged", "sha256": document["measured"]["sha256"]}
+    released = sums_in_words(whole.statement, whole).released
+    digest = document["measured"]["sha256"]
+    compared = {"format": document["format"], "released": released, "sums": "unchanged", "sha256": digest}
     law = "geometric noise on each sum that is measured"
     promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], law
     return _report(release, compared, _signature(release, public_key), promised, ON_TRUST_OF_SUMS) | {

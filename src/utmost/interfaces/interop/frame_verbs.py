@@ -43,23 +43,17 @@ class FrameVerbs:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def release(
-        self,
-        promise: Promise,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-    ) -> Answer[Any]:
+    def release(self, promise: Promise, *, epsilon: Number | Level) -> Answer[Any]:
         """Release columns of the frame, see `utmost.release`.
 
         Args:
             promise: Promise about the frame.
-            epsilon, alpha: the level, one of the two.
+            epsilon: the level.
 
         Raises:
             As `utmost.release`. Nothing is drawn by a call that raises.
         """
-        return release(self._frame, promise, epsilon=epsilon, alpha=alpha)
+        return release(self._frame, promise, epsilon=epsilon)
 
     def count(
         self,

@@ -140,9 +140,12 @@ def request_digest(facts: Mapping[str, Any]) -> str:
 def check_approved(proposal: Proposal | None, token: Token, request: PublishRequest | AnswerRequest) -> None:
     """Check that a proposal allows a request to whoever makes it: its proposer, or anyone where it says so."""
     verb = verb_of(request)
+    noun = "publication" if verb == "publish" else "relaxation"
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."
     if proposal is None:
-        raise NeedsApproval(f"to {verb} cannot be undone, and needs a second person", came="no proposal", remedy=remedy)
+        raise NeedsApproval(
+            f"a {noun} cannot be undone, and needs the approval of a second person", came="no proposal", remedy=remedy
+        )
     if proposal.state != APPROVED:
         raise NeedsApproval("the proposal must be approved", came=proposal.state, where=proposal.name, remedy=remedy)
     if not proposal.anyone and not proposal.is_of(token):

@@ -49,7 +49,7 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         import httpx
     except ImportError:
         remedy = 'Run: pip install "utmost[server]"'
-        raise Unsupported("to connect to a service needs httpx", came="none", remedy=remedy) from None
+        raise Unsupported("a client of a service needs httpx", came="none", remedy=remedy) from None
     if not isinstance(token, str):  # what came is a secret, or nearly one
         raise WrongKind("a token must be text", came=type(token).__name__, where="token")
     try:
@@ -101,12 +101,11 @@ class RemoteLedger:
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> Answer[Any]:
         """The answer at a level, as `Ledger.view`; its table is a dict of columns, or a `NoisySums`."""
-        at = level_text(level(epsilon, alpha))
+        at = level_text(level(epsilon))
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
 
     def save(
@@ -115,7 +114,6 @@ class RemoteLedger:
         path: Path | str,
         *,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         version: int | None = None,
         confidence: Number = "0.95",
         family: Families | None = None,
@@ -124,7 +122,7 @@ class RemoteLedger:
         overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write a view and its statement into files here, as `Ledger.save`."""
-        answer = self.view(name, epsilon=self._only_level(name, epsilon, alpha, version), version=version)
+        answer = self.view(name, epsilon=self._only_level(name, epsilon, version), version=version)
         return answer.save(path, confidence=confidence, family=family, format=format, sign=sign, overwrite=overwrite)
 
     def statement(
@@ -132,15 +130,14 @@ class RemoteLedger:
         name: str,
         *,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         version: int | None = None,
     ) -> dict[str, Any]:
         """The statement of a release at a level, as `Ledger.statement`; of a plan, the document."""
-        return self.view(name, epsilon=self._only_level(name, epsilon, alpha, version), version=version).statement
+        return self.view(name, epsilon=self._only_level(name, epsilon, version), version=version).statement
 
-    def _only_level(self, name: str, epsilon: Any, alpha: Any, version: int | None) -> Level:
+    def _only_level(self, name: str, epsilon: Any, version: int | None) -> Level:
         """The level that is named, else the only one that the token may see."""
-        return level_of_answer(epsilon, alpha, lambda: self.levels(name, version), repr(name))
+        return level_of_answer(epsilon, lambda: self.levels(name, version), repr(name))
 
     def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[Any]:
         """The answer that the service gave.
@@ -169,13 +166,12 @@ class RemoteLedger:
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
         confidence: Number = "0.95",
     ) -> int | float:
         """The error bar that a release has, or would have, at any level."""
-        at = level_text(level(epsilon, alpha))
+        at = level_text(level(epsilon))
         query = {"epsilon": at, "version": version, "confidence": str(confidence)}
         bar: int | float = self._get(f"/v1/releases/{path_part(name)}/margin", **query)["margin"]
         return bar
@@ -234,8 +230,7 @@ class RemoteLedger:
         table: Any,
         promise: Promise | Strategy,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         dataset: str | None = None,
         version: int | None = None,
         request: str | None = None,
@@ -248,7 +243,7 @@ class RemoteLedger:
             proposal: the name of the approved proposal, where the service asks for one.
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
-        asked = PublishRequest(name, promise, level(epsilon, alpha), own, version, None, independent)
+        asked = PublishRequest(name, promise, level(epsilon), own, version, None, independent)
         promise.check(table)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
         return self._answer(answer, table)
@@ -258,8 +253,7 @@ class RemoteLedger:
         name: str,
         table: Any,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
         request: str | None = None,
         proposal: str | None = None,
@@ -269,7 +263,7 @@ class RemoteLedger:
         Args:
             proposal: Name of the approved proposal, as for `publish`.
         """
-        body = {"level": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
+        body = {"level": level_text(level(epsilon)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
         return self._answer(answer, table)
 
@@ -296,7 +290,6 @@ class RemoteLedger:
         shared: SharedLevel,
         *,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
     ) -> dict[str, Answer[Any]]:
@@ -305,7 +298,7 @@ class RemoteLedger:
         Args:
             proposals: Approved proposals, as for `publish_measures`.
         """
-        _, levels = levels_of_tables(tables, shared, epsilon, alpha)
+        _, levels = levels_of_tables(tables, shared, epsilon)
         bodies = [_sent(AnswerRequest(name, at)) for name, at in levels.items()]
         return self._together("relaxations", request, tables, bodies, proposals or {})
 
@@ -327,12 +320,11 @@ class RemoteLedger:
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         dataset: str | None = None,
     ) -> dict[str, Any]:
         """The budget as it would stand after a call at this level."""
-        query = {"epsilon": level_text(level(epsilon, alpha)), "dataset": dataset}
+        query = {"epsilon": level_text(level(epsilon)), "dataset": dataset}
         return self._get(f"/v1/releases/{path_part(name)}/rehearsal", **query)
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from utmost.interfaces.service.publish_requests import (
 )
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext
-from utmost.publish.ledger.budgets import read_alike
+from utmost.publish.ledger.budgets import name_as_read
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 
@@ -63,7 +63,7 @@ def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
     )
 
 
-def note_apart(store: RecordTransaction, token: Token, request: PublishRequest) -> None:
+def note_declaration(store: RecordTransaction, token: Token, request: PublishRequest) -> None:
     """Write down for auditors that a release was declared to be of nobody else's individuals, and not compared.
 
     Only what `check_declared` asks of everybody alike: whoever is for all releases declares it where values agree, and
@@ -269,7 +269,7 @@ class Proposals:
             if proposal.state == REFUSED:
                 raise NotAllowed("a decision stands", came="refused before", where=name)
             if proposal.state == APPROVED and not waits(store, name):
-                raise NotAllowed("what was published or relaxed cannot be taken back", came="its proposal", where=name)
+                raise NotAllowed("a proposal that was carried out cannot be withdrawn", came="its proposal", where=name)
             withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._context.clock()))
             _note_decided(store, withdrawn)
             store.put("proposal", name, withdrawn.kept())
@@ -336,7 +336,7 @@ class Proposals:
                 store.put("begun", name, {"versions": versions} if others else {"version": first})
                 for request in requests:
                     if isinstance(request, PublishRequest) and not token.may(verb):
-                        note_apart(store, token, request)
+                        note_declaration(store, token, request)
                     facts = {"release": request.name, "version": request.version, "level": level_text(request.level)}
                     self._context.trail(store, token, verb, **facts)
 
@@ -379,7 +379,7 @@ class Proposals:
     def _check_approvable(self, proposal: Proposal, facts: Mapping[str, Any]) -> None:
         """Check that whoever approves could be shown what that is, whole."""
         remedy = "Refuse it, and let it be proposed again."
-        required = "what is approved must have been shown whole"
+        required = "an approver must have been shown the whole request"
         if proposal.verb == "relax":
             if self.shown(proposal, facts) is None:
                 came = "the relaxation of a release that is not there, whose promise nobody can read"
@@ -456,7 +456,7 @@ def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -
         raise NotAllowed(required, came=came, remedy="Wait for their decisions, or withdraw some.")
     if today >= MOST_A_DAY:
         raise NotAllowed(f"one person makes at most {MOST_A_DAY} proposals a day", came="one more")
-    own = _waiting_of(store, read_alike(proposal.proposer))
+    own = _waiting_of(store, name_as_read(proposal.proposer))
     record = store.get(_PROPOSER, own) or {"waiting": {}, "day": day, "made": 0}
     made = record["made"] if record["day"] == day else 0
     waiting = record["waiting"] | {proposal.name: proposal.size}
@@ -465,7 +465,7 @@ def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -
 
 def _note_decided(store: RecordTransaction, proposal: Proposal) -> None:
     """Write down that a proposal does not wait for a decision any more."""
-    own = _waiting_of(store, read_alike(proposal.proposer))
+    own = _waiting_of(store, name_as_read(proposal.proposer))
     record = store.get(_PROPOSER, own)
     if record is not None and proposal.name in record["waiting"]:
         waiting = {name: size for name, size in record["waiting"].items() if name != proposal.name}

@@ -73,7 +73,7 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
 
 
 @contextmanager
-def _unspelt(apart: bool) -> Iterator[None]:
+def _hidden_dataset_names(apart: bool) -> Iterator[None]:
     """Refuse the name of a dataset without naming another, to whoever is for some releases alone."""
     try:
         yield
@@ -208,7 +208,7 @@ class Releases:
         ]
         # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
         self._proposals.check(token, key, approved, proposals)
-        with self._comparing(token, *tables), _unspelt(not token.may("publish")):
+        with self._comparing(token, *tables), _hidden_dataset_names(not token.may("publish")):
             self._check_own_datasets(token, requests, tables)
             self._proposals.begin(token, key, approved, proposals, approved)
             published = self._ledger.publish_measures(named, tables)
@@ -314,7 +314,7 @@ class Releases:
         token.check("propose", check_name(name, "name"), at)
         apart = not token.may("propose")  # what others keep here is not said
         self._check_known(token, "propose", dataset, name)
-        with _unspelt(apart):
+        with _hidden_dataset_names(apart):
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:

@@ -333,7 +333,9 @@ def _warn_of_losses(report: CountingReport, rule: "CountingRule", outside: str |
     if outside is None and (undeclared or missing):
         told = [f"lie outside the declared domain on {', '.join(map(repr, undeclared))}"] if undeclared else []
         told += [f"have no value on {', '.join(map(repr, missing))}"] if missing else []
-        remedy = 'Declare the values, give the axis other=, or say that they are meant to go: outside="leave out".'
+        remedy = "Declare the values, give the axis other=, " if undeclared else ""
+        remedy += 'Count missing ones under a label, missing="not stated" of the axis, ' if missing else ""
+        remedy += 'or say that they are meant to go: outside="leave out".'
         warn(f"Some events {' or '.join(told)}, and are not counted. {remedy}", RowsLeftOut)
     counted, kept = rule.cut_of(report)
     if 2 * kept < counted:

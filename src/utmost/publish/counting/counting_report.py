@@ -87,15 +87,19 @@ class CountingReport:
         return {
             "events read": str(self.events),
             **({} if self.kept_of is None else {f"{self.kept_of} kept": self.share_kept}),
-            "outside the domain": f"{self.outside_domain} events",
-            **{f"outside, {name}": f"{count} events" for name, count in self.outside.items()},
-            **{f"missing, {name}": f"{count} events" for name, count in self.missing.items()},
+            "outside the domain": self._shared(self.outside_domain),
+            **{f"outside, {name}": self._shared(count) for name, count in self.outside.items()},
+            **{f"missing, {name}": self._shared(count) for name, count in self.missing.items()},
             **{f"missing, {name}": f"{count} events, left out of its sums" for name, count in gone.items()},
             "persons": f"{self.persons} with events inside the domain",
             **({} if amounts is None else {"clipped by each": f"{amounts} amounts of events"}),
             "clipped by per_cell or in_all": f"{self.clipped} sums of a person in a cell",
             "removed by at_most": f"{self.removed} of {self.pairs} cells of a person",
         }
+
+    def _shared(self, count: int) -> str:
+        """A number of events, and its share of all that were read, rounded up so that no loss is 0 %."""
+        return f"{count} events" + (f" ({-(-100 * count // self.events)} %)" if count else "")
 
     def facts(self) -> dict[str, Any]:
         """The report as JSON values, for a job that decides by it; they are as confidential as the data."""

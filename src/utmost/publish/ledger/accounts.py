@@ -37,8 +37,7 @@ class Accounts:
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
         dataset: str | None = None,
         independent: bool = False,
@@ -48,14 +47,14 @@ class Accounts:
 
         Args:
             name, version: Release, which need not be there yet; the newest version if left out.
-            epsilon, alpha: the level, one of the two.
+            epsilon: the level.
             dataset, independent, part: Facts of a release that is not there yet, as for `publish`.
 
         Raises:
             BudgetExceeded: where the call would raise it.
             OutOfRange: where a limit waits for a dataset that no release names.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
         return self._look(
             lambda state: rehearsed(
                 state, name, at, dataset=dataset, independent=independent, version=version, part=part
@@ -103,13 +102,12 @@ class Accounts:
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
         confidence: Number = "0.95",
     ) -> int | float:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
-        return self.release(name, version).noise.margin(level(epsilon, alpha), confidence)
+        return self.release(name, version).noise.margin(level(epsilon), confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.

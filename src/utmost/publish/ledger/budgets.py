@@ -18,12 +18,12 @@ _INVISIBLE = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 
 _INVISIBLE |= {0x180D, 0x180F, 0x2800}
 
 
-def read_alike(name: str) -> str:
+def name_as_read(name: str) -> str:
     """A name as people read it: equal for names that differ in case, in Unicode's forms, and in what is not seen.
 
     Letters of other scripts that look the same are not found.
 
-    >>> read_alike("Café") == read_alike("cafe\ufe00\u0301"), read_alike("a") == read_alike("b")
+    >>> name_as_read("Café") == name_as_read("cafe\ufe00\u0301"), name_as_read("a") == name_as_read("b")
     (True, False)
     """
     plain, before = name, None
@@ -34,20 +34,20 @@ def read_alike(name: str) -> str:
     return plain
 
 
-def twin_of(name: str, known: Iterable[str]) -> str | None:
+def lookalike_of(name: str, known: Iterable[str]) -> str | None:
     """A known name that people would read as this new name; None where there is none.
 
-    >>> twin_of("CAFE", ["cafe", "tea"]), twin_of("cafe", ["CAFE", "cafe"])
+    >>> lookalike_of("CAFE", ["cafe", "tea"]), lookalike_of("cafe", ["CAFE", "cafe"])
     ('cafe', None)
     """
     there = set(known)
-    mine = read_alike(name)
-    return None if name in there else next((other for other in sorted(there) if read_alike(other) == mine), None)
+    mine = name_as_read(name)
+    return None if name in there else next((other for other in sorted(there) if name_as_read(other) == mine), None)
 
 
-def check_told_apart(state: State, dataset: str) -> None:
+def check_names_differ(state: State, dataset: str) -> None:
     """Check that a dataset that is new does not read as one that is there: they would be one, with two budgets."""
-    twin = twin_of(dataset, state.datasets)
+    twin = lookalike_of(dataset, state.datasets)
     if twin is not None:
         raise OutOfRange(
             f"the name of a dataset must not read as that of another, {twin!a}",
@@ -89,7 +89,7 @@ def rehearsed(
     release = state.releases.get((name, wanted))
     group = check_name(dataset if dataset is not None else name, "dataset") if release is None else release.dataset
     if release is None:
-        check_told_apart(state, group)
+        check_names_differ(state, group)
         if not independent:
             check_named(state, group)
     after = spending_after(state, group, release, level, part)
@@ -108,7 +108,7 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
     """
 
     def work(transaction: Transaction) -> tuple[Budget, list[str]]:
-        check_told_apart(transaction.state, dataset)
+        check_names_differ(transaction.state, dataset)
         if transaction.state.limits.get(dataset) != limit:
             log.check_writable(transaction)
             transaction.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
@@ -145,7 +145,7 @@ def spending_with(
 
 def check_relation(state: State, dataset: str, relation: str, name: str) -> None:
     """Check that all that spends one budget names it in one way, and protects against one relation."""
-    check_told_apart(state, dataset)
+    check_names_differ(state, dataset)
     for other in state.of_dataset(dataset):
         if relation != other.relation:
             raise OutOfRange(

@@ -123,8 +123,7 @@ class CellLedger:
         *,
         most: int,
         keys: int = 1,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         dataset: str | None = None,
         version: int | None = None,
         request: str | None = None,
@@ -138,7 +137,7 @@ class CellLedger:
             universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
             most: Largest number of cells that may be held, declared beforehand: the ledger knows no more; 10^8 at most.
             keys: Largest number of cells that one individual holds, adding at most 1 to the count of each.
-            epsilon, alpha: Level of all answers together, one of the two.
+            epsilon: Level of all answers together.
 
         Raises:
             OutOfRange: for a key outside of the universe, and more cells than ``most``.
@@ -153,7 +152,7 @@ class CellLedger:
         asked = PublishRequest(
             name=name,
             promise=promise,
-            level=level(epsilon, alpha),
+            level=level(epsilon),
             dataset=name if dataset is None else dataset,
             version=version,
             request=request,
@@ -170,8 +169,7 @@ class CellLedger:
         counts: Any,
         universe: Universe,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> AnsweredCells:
         """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
@@ -179,7 +177,7 @@ class CellLedger:
         Args:
             name, version: Release; the newest version if left out.
             counts, universe: Counts and universe that were published; the ledger knows their commitment alone.
-            epsilon, alpha: Level of all answers together, one of the two.
+            epsilon: Level of all answers together.
 
         Raises:
             DataChanged: for other counts, and another universe: see `universe_facts`.
@@ -189,7 +187,7 @@ class CellLedger:
         Source: proofs/theory/unknown-keys.md.
         """
         places, commitment = self._committed(name, counts, universe, version)
-        release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
+        release = self._items.relax(name, commitment, epsilon=epsilon, version=version)
         return self._answered(name, version, universe, release, places)
 
     def view(
@@ -198,14 +196,13 @@ class CellLedger:
         counts: Any,
         universe: Universe,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> AnsweredCells:
         """The same table at any level up to the loosest that was answered: nothing is spent.
 
         Args:
-            name, counts, universe, epsilon, alpha, version: Arguments as for `relax`.
+            name, counts, universe, epsilon, version: Arguments as for `relax`.
 
         Raises:
             DataChanged: for other counts, and another universe: see `universe_facts`.
@@ -215,7 +212,7 @@ class CellLedger:
         """
         places, commitment = self._committed(name, counts, universe, version)
         self._items.check_committed(name, commitment, version=version)
-        release = self._items.view(name, epsilon=epsilon, alpha=alpha, version=version)
+        release = self._items.view(name, epsilon=epsilon, version=version)
         return self._answered(name, version, universe, release, places)
 
     def _answered(

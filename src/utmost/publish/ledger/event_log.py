@@ -160,7 +160,7 @@ class EventLog:
         def writing(transaction: Transaction) -> T:
             again = work(transaction, False)
             if again is not None:
-                self.check_said(transaction)
+                self.check_settled(transaction)
                 return again
             self.check_writable(transaction)
             made = work(transaction, True)
@@ -187,7 +187,7 @@ class EventLog:
         if transaction.reason is not None:
             raise self._quarantined(transaction.reason)
 
-    def check_said(self, transaction: Transaction) -> None:
+    def check_settled(self, transaction: Transaction) -> None:
         """Check that what the transaction repeats is in the witness's history.
 
         Raises:

@@ -155,8 +155,7 @@ class ItemLedger:
         name: str,
         commitment: ItemCommitment,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> ItemResponder:
         """The release at another level, with the table at hand.
@@ -164,13 +163,13 @@ class ItemLedger:
         Args:
             name, version: Release; the newest version if left out.
             commitment: Commitment to the table, or by `CommitmentKey.committed_responses` to its responses at a level.
-            epsilon, alpha: the level, one of the two.
+            epsilon: the level.
 
         Raises:
             DataChanged: for another table; `difference` says in which item block.
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
 
         def found(transaction: Transaction) -> Published:
             release = _by_item(transaction, name, version)
@@ -186,8 +185,7 @@ class ItemLedger:
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> ItemResponder:
         """The release at any level up to the loosest that was answered: nothing is spent.
@@ -198,7 +196,7 @@ class ItemLedger:
             NeedsTable: for a level beyond the loosest.
             NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
 
         def found(transaction: Transaction) -> Published:
             release = _by_item(transaction, name, version)
@@ -274,8 +272,8 @@ def check_unstored(noise: Noise) -> None:
     """Check that workers can answer for each cell by itself, of which nothing is stored."""
     noise.by_item()
     if noise.is_bounded:
-        required = "what is answered by item takes no room that largest= would bound"
-        raise Unsupported(required, remedy="Leave it out.")
+        required = "noise keyed by identifier needs no bound on the values"
+        raise Unsupported(required, came="largest=", remedy="Leave largest= out.")
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:

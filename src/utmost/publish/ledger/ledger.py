@@ -145,8 +145,7 @@ class Ledger(Responding, Accounts, Display):
         table: Any,
         promise: Promise | Strategy,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         dataset: str | None = None,
         version: int | None = None,
         request: str | None = None,
@@ -163,7 +162,7 @@ class Ledger(Responding, Accounts, Display):
             promise: Promise about the table, by `Promise.of_counted` for a counted one; or the plan of the sums to
                 measure. The ledger commits to identifiers and to the order of the rows; without identifiers to the
                 order alone.
-            epsilon, alpha: Level that the whole release may spend, one of the two.
+            epsilon: Level that the whole release may spend.
             dataset: Dataset whose budget is spent; the release's own name if left out. Its releases add up.
             independent: Whether no individual of these data is in another dataset. It is needed where another dataset
                 holds the same values, or where a limit waits for a dataset that no release names. No trace is kept.
@@ -185,7 +184,7 @@ class Ledger(Responding, Accounts, Display):
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
-        asked = PublishRequest(name, promise, level(epsilon, alpha), own, version, request, independent)
+        asked = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
         rows = fitting(promise, table).rows_of(table)
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)
@@ -203,8 +202,7 @@ class Ledger(Responding, Accounts, Display):
         name: str,
         table: Any,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
@@ -215,7 +213,7 @@ class Ledger(Responding, Accounts, Display):
             name: Name of the release.
             table: Table of the values that were published, and of the identifiers if there were any; columns that were
                 not declared public then are left out.
-            epsilon, alpha: Level, one of the two.
+            epsilon: Level.
             version: Version of the data; the newest if left out.
             table_at: Level of the answers in an engine's frame that holds these in place of the values.
             progress: Function that is called with the number of cells done and of all cells.
@@ -229,7 +227,7 @@ class Ledger(Responding, Accounts, Display):
         Warns:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
         if is_engine_table(table):
             level_there = None if table_at is None else level(table_at)
             made, frame = engine_ledger.relax_frame(self.items, name, table, level_there, at, version)
@@ -283,8 +281,7 @@ class Ledger(Responding, Accounts, Display):
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
         table: Any = None,
         table_at: Number | Level | None = None,
@@ -298,7 +295,7 @@ class Ledger(Responding, Accounts, Display):
         Raises:
             NotPublished, NeedsTable: without such a release; for a larger epsilon; for points, at any level not stored.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
         if is_engine_table(table):
             made, frame = engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
             return self._engine_answer(Release(self, name, made), at, frame)
@@ -356,26 +353,21 @@ class Ledger(Responding, Accounts, Display):
         return published
 
     def relax_shared(
-        self,
-        tables: Mapping[str, CountedTable],
-        shared: SharedLevel,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        self, tables: Mapping[str, CountedTable], shared: SharedLevel, *, epsilon: Number | Level | None = None
     ) -> dict[str, Answer[Any]]:
         """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
 
         Args:
             tables: Published tables by the name of the release.
             shared: Strategies by which they were published, with the same shares or others.
-            epsilon, alpha: Level that all together may spend; the level of ``shared`` if left out.
+            epsilon: Level that all together may spend; the level of ``shared`` if left out.
 
         Raises:
             OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
                 already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
         requests = list[AnswerRequest]()
-        for name, at in levels_of_tables(tables, shared, epsilon, alpha)[1].items():
+        for name, at in levels_of_tables(tables, shared, epsilon)[1].items():
             release = self.release(name)
             if release.spent > at:
                 remedy = (
@@ -416,7 +408,6 @@ class Ledger(Responding, Accounts, Display):
         path: Path | str,
         *,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         version: int | None = None,
         confidence: Number = "0.95",
         family: Families | None = None,
@@ -430,7 +421,7 @@ class Ledger(Responding, Accounts, Display):
 
         Args:
             name: Name of the release.
-            epsilon, alpha: Level; needed once the release has several answers.
+            epsilon: Level; needed once the release has several answers.
             version: Version of the data; the newest if left out.
             confidence: Confidence of the margins.
             family: Marginal of a plan that is written, see `NoisySums.save`.
@@ -444,7 +435,7 @@ class Ledger(Responding, Accounts, Display):
         """
         sure = read_confidence(confidence)
         stored = self.release(name, version)
-        at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
+        at = level_of_answer(epsilon, lambda: stored.levels, repr(name))
         is_document = stored.noise.is_by_plan and family is None and format is None
         check_destination_free(path, is_document=is_document, format=format, sign=sign, overwrite=overwrite)
         answer = self.view(stored.name, epsilon=at, version=stored.version)
@@ -455,20 +446,19 @@ class Ledger(Responding, Accounts, Display):
         name: str,
         *,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         version: int | None = None,
         confidence: Number = "0.95",
     ) -> dict[str, Any]:
         """The statement of a release at a level, with the digest of its cells; `save` writes it beside a table.
 
         Args:
-            name, epsilon, alpha, version, confidence: Arguments as for `save`.
+            name, epsilon, version, confidence: Arguments as for `save`.
 
         Raises:
             NotPublished, NeedsTable: as `view`.
         """
         stored = self.release(name, version)
-        at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
+        at = level_of_answer(epsilon, lambda: stored.levels, repr(name))
         sure = read_confidence(confidence)
         return self.view(stored.name, epsilon=at, version=stored.version).with_confidence(sure).statement
 
@@ -543,8 +533,7 @@ class Ledger(Responding, Accounts, Display):
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> bytes:
         """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
@@ -559,7 +548,7 @@ class Ledger(Responding, Accounts, Display):
             NotPublished: where there is no such release.
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
         """
-        at = level(epsilon, alpha)
+        at = level(epsilon)
         return self._log.read(
             lambda transaction: key_of_level(transaction, transaction.state.release(name, version), at)
         )

@@ -37,8 +37,7 @@ def release(
     table: CountedTable | NDArray[Any],
     promise: Strategy,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     once: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
@@ -50,8 +49,7 @@ def release(
     table: ProvedTable | Path,
     promise: Promise,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     once: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
@@ -63,8 +61,7 @@ def release(
     table: Table,
     promise: Promise,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     once: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
@@ -76,8 +73,7 @@ def release(
     table: Any,
     promise: Promise | Strategy,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     once: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
@@ -94,7 +90,7 @@ def release(
             the released one is written. For a plan also an array of integers, one for each cell of its domain.
         promise: Promise of everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
             plan of the sums to measure of a counted table.
-        epsilon, alpha: Level that the whole table may spend, one of the two; alpha = exp(-epsilon).
+        epsilon: Level that the whole table may spend.
         once: Whether the noise is made for this level alone, the least for it. Nothing is remembered then, and
             ``answer.release`` refuses.
         confidence: Confidence of the margins.
@@ -136,7 +132,7 @@ def release(
     >>> answer["department"]["margin"].tolist(), answer.total({"sex": "men"}).margin
     ([4, 4], 4)
     """
-    at, sure, bits = level(epsilon, alpha), read_confidence(confidence), secure(randomness)
+    at, sure, bits = level(epsilon), read_confidence(confidence), secure(randomness)
     if isinstance(promise, Strategy):
         table, promise = counted_for(table, promise)
     promise = fitting(promise, table)

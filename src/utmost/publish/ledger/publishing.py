@@ -154,7 +154,9 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
     if answered is not None:
         (name, version), level = answered
         if name != request.name or level != request.level or request.version not in (None, version):
-            raise AlreadyPublished("a request must be made again as it was", came=request.request, where="request")
+            remedy = "Repeat it with the same arguments; or give a new request another name, or none."
+            required = "a request under one name must be made again as it was"
+            raise AlreadyPublished(required, came=request.request, where="request", remedy=remedy)
         wanted = version
     meant = state.version_meant(request.name, wanted)
     return None if meant is None else state.releases[request.name, meant]
@@ -214,7 +216,7 @@ def check_allowed(
     check_dataset(state, request)
     if not is_independent:
         check_named(state, dataset)
-        check_apart(transaction, request, likeness)
+        check_no_duplicate_data(transaction, request, likeness)
     check_budget(state, dataset, spending_after(state, dataset, None, request.level, request.promise.part))
 
 
@@ -235,7 +237,7 @@ def check_dataset(state: State, request: PublishRequest) -> None:
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 
 
-def check_apart(transaction: Transaction, request: PublishRequest, likeness: TableDigests) -> None:
+def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, likeness: TableDigests) -> None:
     """The same values under two names spend twice; they must spend one budget.
 
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a

@@ -40,8 +40,7 @@ def check_responses(
     name: str,
     table: Any,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     version: int | None = None,
 ) -> int:
     """Check that an engine's frame holds what was answered at a level: a table of a warehouse, files of a lake.
@@ -50,7 +49,7 @@ def check_responses(
         ledger: Ledger that answered.
         name, version: Release; the newest version if left out.
         table: the identifiers and the released columns, in any order of the rows; no other column is looked at.
-        epsilon, alpha: the level, one of the two.
+        epsilon: the level.
 
     Returns:
         how many rows it has.
@@ -67,7 +66,7 @@ def check_responses(
     if not hasattr(ledger, "items"):
         raise wrong_kind("ledger", "a ledger", ledger)
     known = known_by_item(ledger.items, name, version)
-    checked_responses(ledger.items, known, table, level(epsilon, alpha))
+    checked_responses(ledger.items, known, table, level(epsilon))
     return known.rows
 
 
@@ -115,8 +114,7 @@ class ResponseFolder:
         name: str,
         frame: Any,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> Path:
         """Keep what was answered at a level; where it is kept already, nothing is written.
@@ -124,7 +122,7 @@ class ResponseFolder:
         Args:
             name, version: Release; the newest version if left out.
             frame: as `publish`, `relax` or `view` of the ledger has answered; an `Answer`, or its table.
-            epsilon, alpha: Level, one of the two.
+            epsilon: Level.
 
         Returns:
             the folder of its files.
@@ -136,7 +134,7 @@ class ResponseFolder:
             LedgerDamaged: for a folder of the level whose manifest is gone.
             NotPublished, Unsupported: without such a release, and for one whose noise goes by rows.
         """
-        release, at = self._answered(name, level(epsilon, alpha), version)
+        release, at = self._answered(name, level(epsilon), version)
         place = self._place(release, at)
         if self._manifest(release, at) is None:
             frame = frame.table if isinstance(frame, Answer) else frame
@@ -162,8 +160,7 @@ class ResponseFolder:
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         version: int | None = None,
     ) -> list[str]:
         """The Parquet files of a level, for an engine to read.
@@ -172,7 +169,7 @@ class ResponseFolder:
             NeedsTable: where it is not kept.
             LedgerDamaged: for a manifest of another release.
         """
-        release, at = self._answered(name, level(epsilon, alpha), version)
+        release, at = self._answered(name, level(epsilon), version)
         manifest = self._manifest(release, at)
         if manifest is None:
             remedy = "Answer it again, and call keep: the same call gives the same values."

@@ -27,7 +27,6 @@ def shared_requests(
     *,
     dataset: str,
     epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
     independent: bool = False,
 ) -> list[PublishRequest]:
     """Requests to publish several measures of the same individuals, each by its strategy at its share of one level.
@@ -39,7 +38,7 @@ def shared_requests(
         tables: Tables by the name of the release, as `count_measures` gives them.
         shared: Strategies and their shares, by the same names.
         dataset: Dataset whose budget all of them spend.
-        epsilon, alpha: Level that all together may spend; the level of ``shared`` if left out.
+        epsilon: Level that all together may spend; the level of ``shared`` if left out.
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
@@ -64,7 +63,7 @@ def shared_requests(
     ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
     {'visits': '1', 'spent': '1'} 2
     """
-    _, levels = levels_of_tables(tables, shared, epsilon, alpha)
+    _, levels = levels_of_tables(tables, shared, epsilon)
     return [
         PublishRequest(
             name=name,

@@ -208,5 +208,5 @@ def _integral(value: Any) -> int:
 
 def _bytes(value: Any) -> bytes:
     if not isinstance(value, bytes | memoryview):
-        raise LedgerDamaged("what is stored must be bytes", came=type(value).__name__, where="ledger")
+        raise LedgerDamaged("the store must give back bytes", came=type(value).__name__, where="ledger")
     return bytes(value)

@@ -12,7 +12,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.publish.ledger.block_encryption import level_seal
-from utmost.publish.ledger.budgets import check_told_apart
+from utmost.publish.ledger.budgets import check_names_differ
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.publish.ledger.key import Key
@@ -224,7 +224,7 @@ def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | 
         if transaction.reason is None:
             raise OutOfRange("only a quarantine can be ended", came="a ledger that is in none", where="resume")
         for dataset in levels_missing:
-            check_told_apart(transaction.state, dataset)
+            check_names_differ(transaction.state, dataset)
         known = log.loss(transaction)
         if known is None and missing is None:
             raise OutOfRange(

@@ -321,8 +321,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
 def select_keys(
     counts: Any,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     delta: Number,
     keys: int = 1,
     shares: int | None = None,
@@ -337,7 +336,7 @@ def select_keys(
     Args:
         counts: from each key to the number of individuals who hold it; or a table of two columns, keys and counts. Keys
             are text, integers, dates, or tuples of them.
-        epsilon, alpha: of all keys together, one of the two; alpha = exp(-epsilon).
+        epsilon: of all keys together.
         delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
             1, see `SelectedKeys.statement`.
         keys: how many keys one individual may hold, adding at most 1 to the count of each.
@@ -365,7 +364,7 @@ def select_keys(
     (('flu',), True)
     """
     noise = key_noise(delta=delta, keys=keys, shares=shares)
-    return noise.selected(counted_keys(counts, noise.shares), level(epsilon, alpha), secure(randomness))
+    return noise.selected(counted_keys(counts, noise.shares), level(epsilon), secure(randomness))
 
 
 def named_columns(columns: Sequence[str]) -> tuple[str, ...]:

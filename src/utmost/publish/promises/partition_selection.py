@@ -176,7 +176,7 @@ class KeySelection(Display, ProcessMemory):
     named is kept in memory alone: a new object for the same data is another release, and the promises of both add up.
 
     Args:
-        counts, epsilon, alpha, keys, randomness: as for `select_keys`.
+        counts, epsilon, keys, randomness: as for `select_keys`.
 
     >>> selection = KeySelection({"flu": 800, "measles": 650, "plague": 1}, epsilon=1)
     >>> selection.at("1e-9").keys, selection.at("1e-8").delta
@@ -189,12 +189,11 @@ class KeySelection(Display, ProcessMemory):
         self,
         counts: Any,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         keys: int = 1,
         randomness: Randomness | None = None,
     ) -> None:
-        self._level, self._each = level(epsilon, alpha), keys_of_one(keys)
+        self._level, self._each = level(epsilon), keys_of_one(keys)
         self._start(counted_keys(counts), secure(randomness))
 
     def _start(self, counts: Sequence[tuple[Any, int]], randomness: Randomness) -> None:

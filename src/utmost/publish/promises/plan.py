@@ -260,9 +260,8 @@ def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
 
 
 def plan_release(
-    epsilon: Number | Level | None = None,
+    epsilon: Number | Level,
     *,
-    alpha: Number | None = None,
     unit: Unit,
     cost: str | Cost = "absolute",
     numbers: str = "integers",
@@ -273,7 +272,7 @@ def plan_release(
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
-        epsilon, alpha: what the whole release spends, one of the two.
+        epsilon: what the whole release spends.
         unit: Unit of privacy, what one individual changes.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
@@ -289,7 +288,7 @@ def plan_release(
     >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, protected = level(epsilon, alpha), read_unit(unit)
+    spent, protected = level(epsilon), read_unit(unit)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if truth(relaxable, "relaxable") else optimal_law
     protected.check_each_cell("a plan of cells")

@@ -170,14 +170,19 @@ class Promise(Display):
             raise OutOfRange(required, came="several", where="id_column", remedy=remedy)
 
     def margin(
-        self, epsilon: Number | Level | None = None, confidence: Number = "0.95", *, alpha: Number | None = None
+        self,
+        epsilon: Number | Level,
+        confidence: Number = "0.95",
     ) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
-        return self.noise.margin(level_of(epsilon, alpha), confidence)
+        return self.noise.margin(level_of(epsilon), confidence)
 
-    def guarantee(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> str:
+    def guarantee(
+        self,
+        epsilon: Number | Level,
+    ) -> str:
         """The promise at a level, in plain words."""
-        return self.noise.guarantee(level_of(epsilon, alpha), self.columns)
+        return self.noise.guarantee(level_of(epsilon), self.columns)
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON, numbers as text, so that none changes; `of_facts` reads it."""
@@ -307,20 +312,18 @@ class Promise(Display):
             raise OutOfRange("a largest value is the bound of a ledger", came="once", where="promise", remedy=remedy)
         return replace(self, noise=least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable")))
 
-    def at(
-        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, confidence: Number = "0.95"
-    ) -> NoisePlan:
+    def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoisePlan:
         """The noise of an answer at a level, before any table is read: its distribution and margins.
 
         Args:
-            epsilon, alpha: Level of the answer, one of the two.
+            epsilon: Level of the answer.
             confidence: Confidence of the margins.
 
         >>> promise = Promise("n", unit=Unit(5, 1))
         >>> promise.at(8).law, promise.once().at(8).law
         (Geometric(epsilon=8, sensitivity=5), DiscreteStaircase(epsilon=8, sensitivity=5, step=1))
         """
-        return self.noise.plan(level_of(epsilon, alpha), confidence)
+        return self.noise.plan(level_of(epsilon), confidence)
 
     def as_drawn(self, plan: NoisePlan) -> "Promise":
         """The same, with the result of a search for its noise."""

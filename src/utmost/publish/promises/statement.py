@@ -409,9 +409,10 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
         stated: the statement of a release of integers.
         column: which must be one of the released ones.
 
-    >>> from utmost import Promise, Unit, release
+    >>> from utmost import Promise, Unit, level, release
     >>> promise = Promise("admitted", unit=Unit(1, 2))
-    >>> reading_noise(release({"admitted": [3, 4]}, promise, alpha="1/4", once=True).statement).alpha
+    >>> answer = release({"admitted": [3, 4]}, promise, epsilon=level(alpha="1/4"), once=True)
+    >>> reading_noise(answer.statement).alpha
     Fraction(1, 2)
     >>> reading_noise(release({"admitted": [3]}, Promise("admitted", unit=Unit(5, 1)), epsilon=1, once=True).statement)
     DiscreteStaircase(epsilon=1, sensitivity=5, step=2)

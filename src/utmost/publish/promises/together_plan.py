@@ -237,9 +237,8 @@ def in_words(columns: Sequence[str], row: Sequence[int]) -> str:
 
 def plan_together(
     columns: Sequence[str],
-    epsilon: Number | Level | None = None,
+    epsilon: Number | Level,
     *,
-    alpha: Number | None = None,
     unit: Unit,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
@@ -251,7 +250,7 @@ def plan_together(
 
     Args:
         columns: at least two; pairs are taken in this order, and an odd one is left by itself.
-        epsilon, alpha: what the whole release spends, one of the two.
+        epsilon: what the whole release spends.
         unit: Unit of privacy; its cells must be as many as the columns. With ``Unit(1, 3, nonnegative=True)`` an
             individual lowers no cell, and there is less noise for three columns and more.
         noise: "joint", "staircase", "range", "rotated", "signed" or "independent"; the one of least cost if left out.
@@ -265,7 +264,7 @@ def plan_together(
     >>> plan.way.kind, plan.margins
     ('rotated', (8.0, 8.0))
     """
-    names, spent = tuple(columns), level_of(epsilon, alpha)
+    names, spent = tuple(columns), level_of(epsilon)
     whom = instance(unit, Unit, "unit")
     check_changed(whom, names)
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}

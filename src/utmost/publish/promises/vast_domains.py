@@ -247,8 +247,7 @@ def name_cells(
     counts: Any,
     universe: Universe,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     keys: int = 1,
     false_names: Number = 1,
     randomness: Randomness | None = None,
@@ -262,7 +261,7 @@ def name_cells(
     Args:
         counts: as for `select_keys`; every key with a count must be one of the universe.
         universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
-        epsilon, alpha: of the whole list, one of the two.
+        epsilon: of the whole list.
         keys: how many keys one individual may hold, adding at most 1 to the count of each.
         false_names: the names of nobody that are wanted at most, on average, 10^7 at most; the threshold follows.
         randomness: the operating system's when None; a seeded source is refused.
@@ -283,7 +282,7 @@ def name_cells(
     bits = secure(randomness)
     if not all(hasattr(universe, name) for name in ("size", "key", "place")):
         raise wrong_kind("universe", "Texts, Tuples or another Universe", universe)
-    return named_cells(counted_keys(counts), universe, level(epsilon, alpha), keys_of_one(keys), false_names, bits)
+    return named_cells(counted_keys(counts), universe, level(epsilon), keys_of_one(keys), false_names, bits)
 
 
 def named_cells(

@@ -134,7 +134,9 @@ def workload_table_statement(
 
 def _assumed(strategy: Strategy) -> str:
     """What is taken for granted beside the unit: that nothing is negative, and which cells change together."""
-    lowers = "It takes for granted that no individual lowers the number of any cell. " * strategy.unit.nonnegative
+    amount = strategy.unit.amount
+    lowers = "" if amount is None or amount.clipped is None else f"Sums and means are of {amount.clipped}. "
+    lowers += "It takes for granted that no individual lowers the number of any cell. " * strategy.unit.nonnegative
     if strategy.unit.exactly:
         lowers += (
             "It takes for granted that every individual changes exactly so many cells by all of that, and that nobody "

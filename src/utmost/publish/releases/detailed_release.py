@@ -362,8 +362,7 @@ def release_detailed(
     group: str,
     details: Mapping[str, Number],
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     first: Number = "1/8",
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
@@ -373,7 +372,7 @@ def release_detailed(
     Args:
         table: as `count_table` makes it; a person may change several of its cells.
         group, details: see `DetailRule`.
-        epsilon, alpha: of both stages together.
+        epsilon: of both stages together.
         first: the share of the level that the sums of groups have, strictly between 0 and 1.
         confidence, randomness: as for `release`.
 
@@ -393,7 +392,7 @@ def release_detailed(
     >>> release.fine.domain.label_columns((0,)), release.fine.domain.size, release.spent
     (('county', 'detail', 'part'), 4, level(epsilon=2))
     """
-    rule, whole = DetailRule(group, details), level(epsilon, alpha)
+    rule, whole = DetailRule(group, details), level(epsilon)
     share, _ = rehearse_detailed(instance(table, CountedTable, "table"), rule, whole, first, confidence)
     bits, groups = secure(randomness), Strategy(table.domain, table.unit, {group: 1})
     coarse = CheckedSums.of(*counted_for(table, groups), whole.scaled(share), confidence).draw(bits)

@@ -112,7 +112,6 @@ class AnsweredLevels(Display, ProcessMemory):
         path: Path | str,
         *,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         name: str | None = None,
         public: Mapping[Any, Column] | None = None,
         confidence: Number = "0.95",
@@ -126,7 +125,7 @@ class AnsweredLevels(Display, ProcessMemory):
         place along each.
 
         Args:
-            epsilon, alpha: the level; needed once there are several answers. A new one is answered, and spent.
+            epsilon: the level; needed once there are several answers. A new one is answered, and spent.
             name: what the statement calls the release; the file's name if left out.
             public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
             confidence: of the error bars.
@@ -139,7 +138,7 @@ class AnsweredLevels(Display, ProcessMemory):
         """
         how = Saving.of(
             path,
-            lambda: self._meant(epsilon, alpha),
+            lambda: self._meant(epsilon),
             name,
             public,
             confidence,
@@ -149,9 +148,12 @@ class AnsweredLevels(Display, ProcessMemory):
         )
         return self._written(how, *self._published(how))
 
-    def _meant(self, epsilon: Number | Level | None, alpha: Number | None) -> Level:
+    def _meant(
+        self,
+        epsilon: Number | Level | None,
+    ) -> Level:
         """The level of the answer that is saved."""
-        return level_of_answer(epsilon, alpha, lambda: self.levels, "save")
+        return level_of_answer(epsilon, lambda: self.levels, "save")
 
     def _written(self, how: Saving, table: dict[str, Column], said: Said) -> dict[str, Any]:
         """Write an answer, and with it what all answers cost together."""
@@ -160,9 +162,7 @@ class AnsweredLevels(Display, ProcessMemory):
         return saved(publication, how.path, format=how.format, sign=how.sign, overwrite=how.overwrite)
 
 
-def level_of_answer(
-    epsilon: Number | Level | None, alpha: Number | None, levels: Callable[[], Sequence[Level]], where: str
-) -> Level:
+def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequence[Level]], where: str) -> Level:
     """The level of the answer that is meant: the one that is named, else that of the only answer there is.
 
     An answer belongs to the level of the call that made it, so nobody is given the least noisy of several unasked.
@@ -174,8 +174,8 @@ def level_of_answer(
     Raises:
         NotALevel: where none is named, and there is no answer or more than one.
     """
-    if epsilon is not None or alpha is not None:
-        return level(epsilon, alpha)
+    if epsilon is not None:
+        return level(epsilon)
     answered = levels()
     if len(answered) == 1:
         return answered[0]
@@ -186,7 +186,7 @@ def level_of_answer(
         "a level must be named where a release has several answers",
         came=f"none, beside answers at epsilon = {', '.join(map(level_words, answered))}",
         where=where,
-        remedy="Pass epsilon= (on the command line --epsilon), or alpha=.",
+        remedy="Pass epsilon= (on the command line --epsilon).",
     )
 
 

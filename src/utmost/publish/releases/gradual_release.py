@@ -125,14 +125,12 @@ class GradualRelease(AnsweredLevels):
     def at(
         self,
         epsilon: Number | Level | Mapping[Any, Any] | NDArray[Any] | None = None,
-        *,
-        alpha: Number | Mapping[Any, Any] | NDArray[Any] | None = None,
     ) -> Any:
         """The answer at a level; asked again, the same answer.
 
         Args:
-            epsilon: the level, or alpha = exp(-epsilon) instead. An array of the shape of the values gives each cell
-                its own level; for a table, a mapping gives each column named its own, and only those are answered.
+            epsilon: Privacy level: a number or a `Level`. An array of the shape of the values gives each cell its own;
+                for a table, a mapping gives each column named its own, and only those are answered.
 
         Returns:
             A number for a number, an array for a list or an array, a dict for a table. On the integers they are ints,
@@ -142,13 +140,10 @@ class GradualRelease(AnsweredLevels):
             NotALevel: for what is no level; nothing is spent then.
             Unsupported: for a new level asked for in another process than the one that made the release.
         """
-        if (epsilon is None) == (alpha is None):
-            level(epsilon if epsilon is None else 1, alpha if alpha is None else "1/2")
-        wanted, name = (epsilon, "epsilon") if alpha is None else (alpha, "alpha")
         with self._alone():
             pairs = {
-                column: self._columns[column].answered(levels, name, self._randomness, self._method)
-                for column, levels in self._wanted(wanted).items()
+                column: self._columns[column].answered(levels, self._randomness, self._method)
+                for column, levels in self._wanted(epsilon).items()
             }
             self._keep({column: pair[0] for column, pair in pairs.items()})
         answers = {column: answer for column, (_, answer) in pairs.items()}
@@ -251,13 +246,16 @@ class NoisePath(Display):
     lattice: Lattice
     steps: Path
 
-    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> int | float:
+    def at(
+        self,
+        epsilon: Number | Level | None = None,
+    ) -> int | float:
         """The noise at a level of the path.
 
         Raises:
             OutOfRange: for a level stricter than ``start``.
         """
-        return self._written(self.steps.at(self.lattice.of(level(epsilon, alpha))))
+        return self._written(self.steps.at(self.lattice.of(level(epsilon))))
 
     @property
     def jumps(self) -> tuple[tuple[float, int | float], ...]:

@@ -169,8 +169,7 @@ class MeasuresTable:
 def release_measures(
     tables: Mapping[str, CountedTable],
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
 ) -> MeasuresTable:
@@ -178,7 +177,7 @@ def release_measures(
 
     Args:
         tables: For each amount, by its name, the table that `count_measures` gave for a measure of `mean`.
-        epsilon, alpha: Level that all together may spend, one of the two.
+        epsilon: Level that all together may spend.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out.
 
@@ -199,7 +198,7 @@ def release_measures(
             raise wrong_kind("tables", "counted tables by name", table)
     if not tables:
         raise OutOfRange("there must be a table", came="none", where="tables")
-    at, share = level(epsilon, alpha), Fraction(1, len(tables))
+    at, share = level(epsilon), Fraction(1, len(tables))
     plans = {name: cells_plan(table.domain, table.unit) for name, table in tables.items()}
     shared = SharedLevel(plans, dict.fromkeys(plans, share), at)
     answers = release_shared(tables, shared, epsilon=at, confidence=confidence, randomness=randomness)

@@ -100,14 +100,13 @@ class Column:
         """The levels at which some cell has been answered."""
         return {known_level for history in self.histories for known_level in history.known}
 
-    def answered(self, levels: Any, name: str, randomness: Randomness, method: Method | None) -> tuple["Column", Any]:
+    def answered(self, levels: Any, randomness: Randomness, method: Method | None) -> tuple["Column", Any]:
         """The column after an answer, and the answer.
 
         Args:
             levels: one level, or an array of levels of the shape of the values.
-            name: "epsilon" or "alpha", as which a number is read.
         """
-        which, chosen = self._chosen(levels, name)
+        which, chosen = self._chosen(levels)
         pieces: list[tuple[NDArray[np.intp], Integers]] = []
         histories: list[History] = []
         for history in self.histories:
@@ -117,23 +116,17 @@ class Column:
         released = add(self.values, gathered(pieces, self.values.size))
         return replace(self, histories=tuple(histories)), self.lattice.write(self.shape, released)
 
-    def _chosen(self, levels: Any, name: str) -> tuple[NDArray[np.intp] | None, list[Level]]:
+    def _chosen(self, levels: Any) -> tuple[NDArray[np.intp] | None, list[Level]]:
         """Which of a list of levels each cell gets; None where there is but one."""
-        if not isinstance(levels, list | tuple | np.ndarray) or plain_array(levels, name).ndim == 0:
-            return None, [_read(levels, name)]
+        if not isinstance(levels, list | tuple | np.ndarray) or plain_array(levels, "epsilon").ndim == 0:
+            return None, [level_of(levels)]
         array = np.asarray(levels, dtype=object)
         if array.shape != self.shape:
             raise OutOfRange(f"levels by cell must have the shape {self.shape} of the values", came=array.shape)
         read: dict[Any, int] = {}
         flat = array.reshape(-1).tolist()
         which = np.array([read.setdefault(written, len(read)) for written in flat], dtype=np.intp)
-        return which, [_read(written, name) for written in read]
-
-
-def _read(written: Any, name: str) -> Level:
-    if isinstance(written, Level):
-        return written
-    return level_of(epsilon=written) if name == "epsilon" else level_of(alpha=written)
+        return which, [level_of(written) for written in read]
 
 
 def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]) -> list[tuple[History, Level]]:

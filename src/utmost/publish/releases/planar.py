@@ -91,22 +91,18 @@ class PlanarRelease(AnsweredLevels):
         self._levels: tuple[Level, ...] = ()
 
     @overload
-    def at(
-        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: None = None
-    ) -> NDArray[np.float64]: ...
+    def at(self, epsilon: Number | Level | None = None, *, places: None = None) -> NDArray[np.float64]: ...
 
     @overload
-    def at(
-        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: ArrayLike
-    ) -> NDArray[np.intp]: ...
+    def at(self, epsilon: Number | Level | None = None, *, places: ArrayLike) -> NDArray[np.intp]: ...
 
     def at(
-        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: ArrayLike | None = None
+        self, epsilon: Number | Level | None = None, *, places: ArrayLike | None = None
     ) -> NDArray[np.float64] | NDArray[np.intp]:
         """The answer at a level; asked again, the same answer.
 
         Args:
-            epsilon: the level for each ``per`` of distance, or alpha = exp(-epsilon) instead.
+            epsilon: Privacy level for each ``per`` of distance.
             places: allowed places, shape (k, n): the answer is then the number of the place that is nearest to each
                 answer, an array of the shape of the points without its last axis. Of several nearest ones, the first.
 
@@ -121,7 +117,7 @@ class PlanarRelease(AnsweredLevels):
         Cost: at the first level asked for 1 us a point, at others about 1 us more for each event, of which there are
             (n + 1) |log(e/e0)| a point in the mean.
         """
-        wanted = level(epsilon, alpha)
+        wanted = level(epsilon)
         law = self._law(wanted)
         allowed = None if places is None else _places(places, self.dimensions)
         with self._alone():
@@ -134,7 +130,6 @@ class PlanarRelease(AnsweredLevels):
         *,
         columns: Sequence[str] | None = None,
         epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         name: str | None = None,
         public: Mapping[Any, Column] | None = None,
         confidence: Number = "0.95",
@@ -146,7 +141,7 @@ class PlanarRelease(AnsweredLevels):
 
         Args:
             columns: names of the coordinates; "x" and "y" in the plane, else "x_0", "x_1", ..., if left out.
-            epsilon, alpha: the level for each ``per``; needed once there are several answers. A new one is spent.
+            epsilon: the level for each ``per``; needed once there are several answers. A new one is spent.
             name, public, confidence, path, format, sign, overwrite: as for `GradualRelease.save`.
 
         Raises:
@@ -156,7 +151,7 @@ class PlanarRelease(AnsweredLevels):
         names = None if columns is None else tuple(sequence_of(columns, text, "columns"))
         how = Saving.of(
             path,
-            lambda: self._meant(epsilon, alpha),
+            lambda: self._meant(epsilon),
             name,
             public,
             confidence,
@@ -210,7 +205,7 @@ class PlanarRelease(AnsweredLevels):
         >>> PlanarRelease([0, 0], per=200).margin(epsilon=1)
         950.187...
         """
-        return self._law(level_of_answer(epsilon, None, lambda: self.levels, "margin")).margin(confidence)
+        return self._law(level_of_answer(epsilon, lambda: self.levels, "margin")).margin(confidence)
 
     def grid_at(self, epsilon: Number | Level) -> Fraction:
         """The width of the grid to which the answer at a level is rounded.

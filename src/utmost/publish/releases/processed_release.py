@@ -83,9 +83,12 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
         self._after = after
         self._read: dict[Level, Reading] = {}
 
-    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Reading:
+    def at(
+        self,
+        epsilon: Number | Level | None = None,
+    ) -> Reading:
         """The reading at a level; asked again, the same reading."""
-        wanted = level(epsilon, alpha)
+        wanted = level(epsilon)
         with self._alone():
             if wanted not in self._read:
                 self._check_owner()
@@ -101,8 +104,7 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
         self,
         path: Path | str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        epsilon: Number | Level,
         name: str | None = None,
         public: Mapping[Any, Column] | None = None,
         format: str | None = None,
@@ -112,7 +114,7 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
         """Write the reading at a level and, beside it, its statement; no error bar holds of what a function makes.
 
         Args:
-            epsilon, alpha: the level; needed once several were asked for. A new one is answered and read,
+            epsilon: the level; needed once several were asked for. A new one is answered and read,
                 and so spent before it is known what the reading is: where it makes no table, or public columns are not
                 as long, it is kept, and costs nothing when it is asked for again.
             name, public: as for `GradualRelease.save`.
@@ -127,7 +129,6 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
         return super().save(
             path,
             epsilon=epsilon,
-            alpha=alpha,
             name=name,
             public=public,
             format=format,

@@ -58,7 +58,7 @@ class QuantileBar(Display):
     def __str__(self) -> str:
         if len(self.labels) == 1:
             return f"in {self.labels[0]}"
-        return f"between {self.labels[0]} and {self.labels[-1]}"
+        return f"in one of the groups {self.labels[0]} ... {self.labels[-1]}, these two included"
 
 
 def quantile_bar(

@@ -73,15 +73,13 @@ class Release(Display):
         except UtmostError:  # no answer that may be seen, or a memory that is out of reach: it still has its name
             return f"Release(name={brief(self.name)}, version={self.version})"
 
-    def at(
-        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, table: Any = None
-    ) -> Answer[Any]:
+    def at(self, epsilon: Number | Level | None = None, *, table: Any = None) -> Answer[Any]:
         """The answer at a level. Asked again, it is the same answer.
 
         A level up to the largest one answered costs nothing more, and needs no table.
 
         Args:
-            epsilon, alpha: Level, one of the two; that of the only answer if left out.
+            epsilon: Level; that of the only answer if left out.
             table: True values, where the release does not hold them.
 
         Raises:
@@ -89,38 +87,36 @@ class Release(Display):
             NeedsTable: beyond the largest level, without the table.
             DataChanged: for other values than those released. BudgetExceeded: where the dataset's limit is in the way.
         """
-        at = level_of_answer(epsilon, alpha, lambda: self.levels, repr(self.name))
+        at = level_of_answer(epsilon, lambda: self.levels, repr(self.name))
         values = self._table if table is None else table
         # An engine answers for its frame at every level: of its responses none is kept that could be viewed.
         if values is None or (at in self.levels and not is_engine_frame(values)):
             return self._kept(self._memory.view(self.name, epsilon=at, version=self.version))
         return self._kept(self._memory.relax(self.name, values, epsilon=at, version=self.version))
 
-    def relax(
-        self, table: Any = None, *, epsilon: Number | Level | None = None, alpha: Number | None = None
-    ) -> Answer[Any]:
+    def relax(self, table: Any = None, *, epsilon: Number | Level) -> Answer[Any]:
         """The answer at another level, with the table; see `Ledger.relax`.
 
         Args:
             table: True values; those that the release holds if left out.
-            epsilon, alpha: Level, one of the two.
+            epsilon: Level.
 
         Raises:
             NeedsTable: beyond the largest level, where the release holds no values. DataChanged, BudgetExceeded: as
                 `at`.
         """
-        return self.at(level(epsilon, alpha), table=table)
+        return self.at(level(epsilon), table=table)
 
-    def view(self, *, epsilon: Number | Level | None = None, alpha: Number | None = None) -> Answer[Any]:
+    def view(self, *, epsilon: Number | Level) -> Answer[Any]:
         """The answer at a level up to the largest that was answered; nothing is spent, see `Ledger.view`.
 
         Args:
-            epsilon, alpha: Level, one of the two.
+            epsilon: Level.
 
         Raises:
             NeedsTable: beyond the largest level.
         """
-        return self._kept(self._memory.view(self.name, epsilon=level(epsilon, alpha), version=self.version))
+        return self._kept(self._memory.view(self.name, epsilon=level(epsilon), version=self.version))
 
     @property
     def memory_identity(self) -> str | None:

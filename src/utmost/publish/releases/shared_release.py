@@ -19,7 +19,6 @@ def release_shared(
     shared: SharedLevel,
     *,
     epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
 ) -> dict[str, Answer[NoisySums]]:
@@ -32,7 +31,7 @@ def release_shared(
     Args:
         tables: by name, as `count_table` with ``measures`` gives them.
         shared: the strategies and their shares, by the same names.
-        epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+        epsilon: what all together may spend; the level of ``shared`` when left out.
         confidence, randomness: as for `release`.
 
     Raises:
@@ -56,7 +55,7 @@ def release_shared(
     """
     mapping(tables, "tables")
     instance(shared, SharedLevel, "shared")
-    whole, levels = levels_of_tables(tables, shared, epsilon, alpha)
+    whole, levels = levels_of_tables(tables, shared, epsilon)
     sure, bits = read_confidence(confidence), secure(randomness)
     checks: dict[str, CheckedSums] = {}
     for name, strategy in shared.strategies.items():

@@ -128,7 +128,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     if amounts is not None:
         count, sums = count // amounts.size, "groups, each with count, sum and mean"
     named = "" if release.measure is None else f"{release.measure}: "
-    measured = f"{named}{count} {sums}{of}: {few(shares, MOST_BARS)} of {whole}"
+    clipped = "" if summed is None or summed.clipped is None else f" ({summed.clipped})"
+    measured = f"{named}{count} {sums}{of}{clipped}: {few(shares, MOST_BARS)} of {whole}"
     total, (adds, _) = level_in_ledger(LedgerFacts.of_statement(statement, release.level), release.level)
     return Facts(
         statement=statement,
@@ -142,8 +143,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         unprotected="none: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["theorem"]),
-        before=f"{rounded(release.unit, 'cell')}each individual's contribution was bounded as the unit says; "
-        f"{_outside(release)}",
+        before=f"{rounded(release.unit, 'cell')}{_bounded(release.unit)}; {_outside(release)}",
         after="nothing: each cell is shown as it was noised"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
@@ -194,6 +194,13 @@ def _sums_of_cells(unit: Unit) -> str:
         "every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
         f"one is published, is rounded to {whole} that are not negative and whose sums agree. Neither costs more"
     )
+
+
+def _bounded(unit: Unit) -> str:
+    """The bounds on amounts, where they were clipped one by one, else those on each individual."""
+    clipped = None if unit.amount is None else unit.amount.clipped
+    bounded = "each individual's contribution was bounded as the unit says"
+    return bounded if clipped is None else f"{clipped}; {bounded}"
 
 
 def _outside(release: "NoisySums") -> str:

@@ -18,6 +18,7 @@ from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
+from utmost.interfaces.cli.selections import check_counted, counted_selection
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
@@ -27,7 +28,7 @@ from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
+from utmost.publish.workloads.sums_in_words import TOTAL, selected
 from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
 
@@ -141,7 +142,7 @@ def total(
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
         _check_sum_alone(beside, "of two stages")
-        wanted = read_selection(published.first.domain, where or [])
+        wanted = counted_selection(published.first, where)
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
         return answer.give(report, lambda: _show(report))
     if isinstance(published, MeasuresTable):
@@ -156,7 +157,7 @@ def total(
         remedy = "Ask the whole release; utmost read shows this one."
         raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)
     read = published.table
-    chosen = read_selection(read.domain, where or [])
+    chosen = counted_selection(read, where)
     questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
     questions.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
     questions.update({name: level_name is not None for name, level_name in along.items()})
@@ -172,7 +173,7 @@ def total(
     elif not names:
         report = _answered(read.total(chosen, confidence=confidence), question)
     elif ratio or over is not None:
-        bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
+        bar = read.ratio(chosen, counted_selection(read, over), confidence=confidence)
         report = _bar(bar, f"{question} over {_question(over)}", "ratio")
     elif median is not None or quantile is not None:
         name, share = (
@@ -200,7 +201,8 @@ def total(
             raise Unsupported("the sums of a mean are of a release by a plan", came="another kind", where="--sums")
         bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
-    answer.give(report, lambda: _show(report))
+    amount = None if events else read.unit.amount
+    answer.give(report, lambda: _show(report, None if amount is None else amount.clipped))
 
 
 def _write_tables(
@@ -276,7 +278,7 @@ def _trend(releases: list[Any], names: list[str], where: list[str], sure: str) -
 def _selection(release: Any, where: list[str]) -> dict[str, Any]:
     """Which cells a sum takes, as the release names them."""
     if isinstance(release, Answer) and release.is_by_plan:
-        return read_selection(release.table.domain, where)
+        return counted_selection(release.table, where)
     pairs = (text.partition("=") for text in where)
     return {name.strip(): listed.split(",") for name, _, listed in pairs}
 
@@ -289,6 +291,8 @@ def _of_cells(
     if unknown:
         remedy = "Means of cells are utmost read --mean; quantiles need a release by a plan."
         raise OutOfRange("a released table has sums and ratios here", came=unknown[0], remedy=remedy)
+    if "count" in read.cells:  # the cells of a counted table
+        check_counted(read.labels, [*where, *over])
     rows, question = read.chosen(where), _question(where)
     if is_ratio:
         bar = read.ratio(rows, read.chosen(over), confidence=sure)
@@ -370,7 +374,8 @@ def _with_bar(report: dict[str, Any]) -> str:
     return f"{number(report['value'], 12)} ± {number(report['margin'], 12)}"
 
 
-def _show(report: dict[str, Any]) -> None:
+def _show(report: dict[str, Any], clipped: str | None = None) -> None:
+    """Print an answer for people; of amounts that were clipped with the ends."""
     if report["kind"] == "trend":
         return _show_trend(report)
     if report["kind"] == "cumulative":
@@ -392,4 +397,6 @@ def _show(report: dict[str, Any]) -> None:
     else:
         shown = "not determined"
         rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+    if clipped is not None:
+        rows["amounts"] = clipped
     screen().print(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))

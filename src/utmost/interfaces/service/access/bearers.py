@@ -21,7 +21,7 @@ from utmost.interfaces.service.access.tokens import (
 )
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, tokens_of
-from utmost.publish.ledger.budgets import twin_of
+from utmost.publish.ledger.budgets import lookalike_of
 from utmost.publish.ledger.events import check_name
 
 _YEAR = 366 * 86400
@@ -237,7 +237,7 @@ def _check_told_apart(store: RecordTransaction, new: Token) -> None:
 
 
 def _twin(store: RecordTransaction, owner: str) -> str | None:
-    return twin_of(owner, (token.owner for token in tokens_of(store)))
+    return lookalike_of(owner, (token.owner for token in tokens_of(store)))
 
 
 def _belonging(token: Token, person: str) -> Token:

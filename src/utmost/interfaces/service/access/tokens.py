@@ -31,7 +31,7 @@ from utmost.interfaces.service.api.record_forms import (
     one_of,
     read_level_if_any,
 )
-from utmost.publish.ledger.budgets import read_alike
+from utmost.publish.ledger.budgets import name_as_read
 
 Role = Literal["recipient", "curator", "approver", "auditor", "admin"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -138,11 +138,11 @@ class Token(JsonRecord):
 
         Two tokens that have one of these in common are one person's.
         """
-        return tuple(map(read_alike, self.names))
+        return tuple(map(name_as_read, self.names))
 
     def is_of(self, names: Iterable[str]) -> bool:
         """Whether its owner is the person of whom these are names."""
-        return not set(map(read_alike, names)).isdisjoint(self.person)
+        return not set(map(name_as_read, names)).isdisjoint(self.person)
 
     def may(self, verb: str, release: str | None = None, level: Level | None = None) -> bool:
         """Whether it allows something."""

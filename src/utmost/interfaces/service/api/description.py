@@ -14,7 +14,10 @@ _TITLES = {
     403: ("NotAllowed", "'admissions': the token must allow this level; got epsilon = 1."),
     404: ("UnknownRecord", "the proposal must be there; got none of this name."),
     408: ("TooSlow", "The body did not come in time."),
-    409: ("NeedsApproval", "to publish cannot be undone, and needs a second person; got no proposal."),
+    409: (
+        "NeedsApproval",
+        "a publication cannot be undone, and needs the approval of a second person; got no proposal.",
+    ),
     413: ("TooLarge", "The body is longer than this service takes."),
     414: ("TooLong", "The address is longer than this service takes."),
     422: ("WrongShape", "The request does not have the shape of the API description."),

@@ -139,5 +139,7 @@ def _words() -> frozenset[str]:
     """The words in which places are said: the fields and headers of the API, and the names of plain kinds."""
     from utmost.interfaces.service.api import request_models as shapes
 
-    models = (kind for kind in vars(shapes).values() if isinstance(kind, type) and issubclass(kind, shapes.Asked))
+    models = (
+        kind for kind in vars(shapes).values() if isinstance(kind, type) and issubclass(kind, shapes.RequestModel)
+    )
     return _PLACES | frozenset(field for kind in models for field in kind.model_fields)

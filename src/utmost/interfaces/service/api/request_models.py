@@ -123,20 +123,20 @@ Columns = Annotated[
 ]
 
 
-class Asked(BaseModel):
+class RequestModel(BaseModel):
     """A request: nothing beyond its fields is taken."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class GrantShape(Asked):
+class GrantShape(RequestModel):
     """A release that a token is for; "*" for every one. Without a level, any."""
 
     release: Name
     up_to: Annotated[Exact | None, Field(examples=["1/4"])] = None
 
 
-class NewToken(Asked):
+class NewToken(RequestModel):
     """A token to make: its owner, role, releases and days."""
 
     owner: Annotated[str, Field(min_length=1, max_length=200, examples=["Bo"])]
@@ -247,13 +247,17 @@ class _RequestShape(BaseModel):
         """Check that all fields are there, and are as short as those that a page shows whole."""
         known = json_forms(self.RECORD).keys() - {self.ELSEWHERE}
         missing = [name for name in _needed(self.RECORD) if name in known and self.facts.get(name) is None]
-        if missing or self.facts.keys() - known:
-            raise PydanticCustomError("request", f"a request has the fields {', '.join(sorted(known))}")
+        # The type of a fault is what the caller is told: the name of a field that is missing, and no name that came.
+        if missing:
+            raise PydanticCustomError(f"missing_{missing[0]}", "a request must have all that it needs")
+        if self.facts.keys() - known:
+            raise PydanticCustomError("extra_forbidden", f"a request has the fields {', '.join(sorted(known))}")
         for name, fact in self.facts.items():
             if name == "promise" and isinstance(fact, dict):
                 _check_promise(fact)
             elif isinstance(fact, dict | list) or (isinstance(fact, str) and not _is_word(fact)):
-                raise PydanticCustomError("request", f"a field must be text of at most {_LONGEST_FACT} characters")
+                required = f"a field must be text of at most {_LONGEST_FACT} characters"
+                raise PydanticCustomError(f"no_short_text_in_{name}", required)
         return self
 
 
@@ -281,7 +285,7 @@ class AnswerShape(_RequestShape):
         return read_answer_request(self.facts)
 
 
-class Proposed(Asked):
+class Proposed(RequestModel):
     """Something that a second person is to confirm: a publication or a relaxation, one of the two."""
 
     publication: PublishShape | None = None
@@ -302,7 +306,7 @@ class Proposed(Asked):
         return proposed.read()
 
 
-class Decided(Asked):
+class Decided(RequestModel):
     """A decision; a refusal says why."""
 
     state: Literal["approved", "refused"]
@@ -340,25 +344,25 @@ class NamedRelaxation(AnswerShape):
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
-class Publications(Asked):
+class Publications(RequestModel):
     """Tables of one dataset to publish in one transaction, all or none."""
 
     measures: Annotated[list[Publication], Field(min_length=1, max_length=MOST_MEASURES)]
 
 
-class Relaxations(Asked):
+class Relaxations(RequestModel):
     """Releases to relax in one transaction, all or none."""
 
     measures: Annotated[list[NamedRelaxation], Field(min_length=1, max_length=MOST_MEASURES)]
 
 
-class NewLimit(Asked):
+class NewLimit(RequestModel):
     """The limit of a dataset."""
 
     epsilon: Exact
 
 
-class Receipt(Asked):
+class Receipt(RequestModel):
     """A line of text about a ledger."""
 
     receipt: Annotated[str, Field(max_length=4000, examples=["utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"])]

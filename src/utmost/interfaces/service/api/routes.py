@@ -45,7 +45,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         408: "the body did not come in time",
         401: "no token that is valid now",
         403: "the token does not allow it",
-        404: "what was asked for is not there",
+        404: "nothing of this name is there",
         409: "the ledger refuses, or a second person must confirm it",
         413: "the body is too long",
         414: "the address is too long",

@@ -13,7 +13,7 @@ from utmost.interfaces.service.pages.page_counted import brought_counted
 from utmost.interfaces.service.pages.page_measures import measures
 from utmost.interfaces.service.pages.page_publishing import publishing, requested, requested_publication
 from utmost.interfaces.service.pages.page_rendering import render, see
-from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
+from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
 from utmost.interfaces.service.pages.page_sign_in import sign_in
 from utmost.interfaces.service.pages.page_tables import brought_table
 from utmost.interfaces.service.service import Service
@@ -30,7 +30,7 @@ _LONGEST, _GRANTS = 4000, 3
 _BESIDE = ("statement", "release")
 
 
-def _key(sent: Filled) -> str:
+def _key(sent: FilledForm) -> str:
     """The idempotency key of a form: sent twice, it takes place once."""
     return sent.text("key")
 
@@ -73,7 +73,7 @@ def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Re
 
 
 def _publish(
-    request: Request, service: Service, viewer: Token, sent: Filled, asked: PublishRequest, proposal: str | None
+    request: Request, service: Service, viewer: Token, sent: FilledForm, asked: PublishRequest, proposal: str | None
 ) -> Response:
     viewer.check_role("publish")
     content, promise, name = sent.file("table"), asked.promise, asked.name
@@ -93,7 +93,7 @@ def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 
 
 def _relax(
-    request: Request, service: Service, viewer: Token, sent: Filled, asked: AnswerRequest, proposal: str | None
+    request: Request, service: Service, viewer: Token, sent: FilledForm, asked: AnswerRequest, proposal: str | None
 ) -> Response:
     name, found = asked.name, service.releases.release(viewer, asked.name, asked.version)
     viewer.check_role("relax")
@@ -131,7 +131,7 @@ def _grants(text: str) -> tuple[Grant, ...]:
     return tuple(found)
 
 
-def _chosen_grants(sent: Filled) -> tuple[Grant, ...]:
+def _chosen_grants(sent: FilledForm) -> tuple[Grant, ...]:
     """Grants as they are chosen from the list: a release in each row, and the largest level beside it."""
     rows = ((sent.text(f"release-{row}"), sent.text(f"up_to-{row}")) for row in range(1, _GRANTS + 1))
     return tuple(Grant(name, read_level(most) if most else None) for name, most in rows if name)

@@ -11,7 +11,7 @@ from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
 from utmost.interfaces.service.pages.page_rendering import see
-from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
+from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
 from utmost.interfaces.service.pages.page_tables import brought_table
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.counting.counted import CountedTable
@@ -31,7 +31,7 @@ TEXT_FIELDS = tuple(json_forms(PublishRequest).keys() - {"promise", "level", "in
 for the request's name."""
 
 
-def requested_facts(sent: Filled, *, name: str, level: str) -> dict[str, Any]:
+def requested_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any]:
     """The fields of a request to publish as a form has them, but its promise."""
     texts = {field: sent.optional(field) for field in TEXT_FIELDS}
     return texts | {"name": name, "level": level, "independent": sent.ticked("independent")}

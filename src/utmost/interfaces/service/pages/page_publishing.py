@@ -12,7 +12,7 @@ from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import document, of_part, planned
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS, TEXT_FIELDS, requested_facts
 from utmost.interfaces.service.pages.page_rendering import is_part, render
-from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
+from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
 from utmost.interfaces.service.proposal_preview import ladder
 from utmost.interfaces.service.publish_requests import proposable, read_request
 from utmost.interfaces.service.service import Service
@@ -62,14 +62,14 @@ def outlook_page(request: Request, service: Served, viewer: Viewer, sent: Sent) 
     return render(request, "outlook.html", viewer, whole=not is_part(request), **shown)
 
 
-def requested(sent: Filled) -> PublishRequest | AnswerRequest:
+def requested(sent: FilledForm) -> PublishRequest | AnswerRequest:
     """The request that a form states, to publish or to relax."""
     if sent.text("verb") == "relax":
         return AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
     return requested_publication(sent)
 
 
-def requested_publication(sent: Filled) -> PublishRequest:
+def requested_publication(sent: FilledForm) -> PublishRequest:
     """The request to publish that a form states.
 
     A form with a file takes the promise from there: from a plan the level, too, where none is filled in.

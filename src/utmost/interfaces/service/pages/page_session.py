@@ -127,7 +127,7 @@ def form_proof(request: Request, held: str | None = None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledForm:
     """A form that came from one of our pages.
 
     Attributes:
@@ -169,7 +169,7 @@ class Filled:
         return self.files[name]
 
 
-async def filled_form(request: Request) -> Filled:
+async def filled_form(request: Request) -> FilledForm:
     """The form in a request, once it is sure that one of our own pages sent it.
 
     Raises:
@@ -190,10 +190,10 @@ async def filled_form(request: Request) -> Filled:
     return filled
 
 
-Sent = Annotated[Filled, Depends(filled_form)]
+Sent = Annotated[FilledForm, Depends(filled_form)]
 
 
-async def _parsed(request: Request) -> Filled:
+async def _parsed(request: Request) -> FilledForm:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (_MULTIPART, _URLENCODED):
         raise HTTPException(415, "A form is sent as a form.")
@@ -224,4 +224,4 @@ async def _parsed(request: Request) -> Filled:
     finally:  # also of a form that was cut off, which the parser would keep in memory
         for file in getattr(parser, "_files_to_close_on_error", ()):
             file.close()
-    return Filled(fields, files)
+    return FilledForm(fields, files)

@@ -23,8 +23,7 @@ def strategy(
     wanted: Workload,
     unit: Unit,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     up_to: Number | Level | None = None,
     candidates: Iterable[Any] | None = None,
     aim: str = "mean",
@@ -42,7 +41,7 @@ def strategy(
     Args:
         wanted: the sums that are wanted, with the weights of their errors.
         unit: Unit of privacy, in cells.
-        epsilon, alpha: exactly one of them: the level of the whole release.
+        epsilon: exactly one of them: the level of the whole release.
         up_to: the highest level to which it will ever be relaxed, as epsilon or a `Level`. Shares are tuned there, as
             levels spread over many families cost most at high levels.
         candidates: families that may be measured; None for all that can be of use, see `candidate_families`.
@@ -86,7 +85,7 @@ def strategy(
     instance(unit, Unit, "unit")
     aim, together, method = text(aim, "aim"), optional(together, text, "together"), optional(method, text, "method")
     named = None if candidates is None else tuple(iterable(candidates, "candidates", or_text=True))
-    now = level(epsilon, alpha)
+    now = level(epsilon)
     highest = now if up_to is None else level(up_to)
     if highest < now:
         raise NotALevel("up_to must be at least the level of the release", came=up_to)

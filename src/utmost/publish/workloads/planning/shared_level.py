@@ -110,8 +110,7 @@ class SharedLevel(Display):
 def share_level(
     strategies: Mapping[str, Strategy],
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
+    epsilon: Number | Level,
     weights: Mapping[str, Number] | None = None,
     up_to: Number | Level | None = None,
 ) -> SharedLevel:
@@ -123,7 +122,7 @@ def share_level(
 
     Args:
         strategies: Strategies by name, each with its workload; the measured families and their shares stay.
-        epsilon, alpha: exactly one of them: the level of all together.
+        epsilon: exactly one of them: the level of all together.
         weights: how much the error of a measure counts, > 0; 1 for each that is not named.
         up_to: the highest level to which they will ever be relaxed; the shares are tuned there.
 
@@ -153,7 +152,7 @@ def share_level(
     mapping(strategies, "strategies")
     if weights is not None:
         mapping(weights, "weights")
-    now = level(epsilon, alpha)
+    now = level(epsilon)
     highest = now if up_to is None else level(up_to)
     if highest < now:
         raise NotALevel("up_to must be at least the level of the release", came=up_to)
@@ -243,7 +242,9 @@ def _stated(strategy: Strategy, own: Level) -> Strategy:
 
 
 def levels_of_tables(
-    tables: Any, shared: Any, epsilon: Number | Level | None, alpha: Number | None
+    tables: Any,
+    shared: Any,
+    epsilon: Number | Level | None,
 ) -> tuple[Level, dict[str, Level]]:
     """The level of all together, the one that is shared where none is said; and of each table, by its measure's name.
 
@@ -255,5 +256,5 @@ def levels_of_tables(
     if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
         remedy = f"The strategies are {', '.join(shared.strategies)}."
         raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
-    whole = shared.level if epsilon is None and alpha is None else level(epsilon, alpha)
+    whole = shared.level if epsilon is None else level(epsilon)
     return whole, shared.levels(whole)

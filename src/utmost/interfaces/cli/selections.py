@@ -1,0 +1,35 @@
+"""Which cells `utmost total` and `utmost read` take, and a refusal for columns that were never counted."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from utmost.errors import OutOfRange
+from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.workloads.sums_in_words import read_selection
+
+
+def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str, Any]:
+    """The cells of released sums that texts of the form COLUMN=LABELS take."""
+    texts, amounts = list(where or ()), sums.strategy.amount_pair
+    axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
+    check_counted([level for axis in axes for level in axis.levels], texts)
+    return read_selection(sums.domain, texts)
+
+
+def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
+    """Check that a table was counted by the columns of a selection.
+
+    Raises:
+        OutOfRange: naming the column, and how to publish it.
+    """
+    there = list(columns)
+    for text in where:
+        name = text.partition("=")[0].strip()
+        is_there = any(text.startswith(f"{column}=") for column in there) or name in ("all", "total", "")
+        if not is_there and name not in there and "=" in text and not get_close_matches(name, there, n=1):
+            remedy = (
+                f"It was counted by {', '.join(there)}. Publish again with --by {','.join([*there, name])}; that costs "
+                "epsilon again."
+            )
+            raise OutOfRange("a column must have been counted to be asked for", came=name, remedy=remedy)
