@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from privacy.finite_pairs import integer_pair, real_pair
 from privacy.strategies import integer_laws, laws, staircases
-from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
+from utmost.errors import PromiseBroken
 from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.types import check_promise, kept_level
@@ -88,18 +88,3 @@ def test_wrong_probabilities_are_noticed(promise):
     """At D = 1 the far probability is alpha too high: exactly where it is rational, by intervals where it is not."""
     with pytest.raises(PromiseBroken, match="alpha apart"):
         check_promise(OneTooWide(sensitivity=1, **promise))
-
-
-# ---- refusals
-
-
-def test_the_shift_zero_has_no_level():
-    with pytest.raises(OutOfRange, match="must not be 0"):
-        kept_level(Geometric(epsilon=1), 0)
-
-
-def test_shifts_and_levels_are_read_strictly():
-    with pytest.raises(NotANumber):
-        kept_level(Geometric(epsilon=1), 0.5)
-    with pytest.raises(NotALevel):
-        check_promise(Geometric(epsilon=1), epsilon=0)

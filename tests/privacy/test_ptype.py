@@ -18,7 +18,6 @@ from utmost.channels import (
     renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.errors import NotAChannel, NotALevel, OutOfRange
 from utmost.exact import Level, Surd, level
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 from utmost.testing import strategies
@@ -250,20 +249,3 @@ def test_the_surface():
     assert not t.same_as(PrivacyType(hamming(2), epsilon=1))
     assert not t.same_as(PrivacyType(discrete(4), epsilon="1/2"))
     assert repr(t) == "PrivacyType(spaces.hamming(2), epsilon='1/2')"
-
-
-def test_what_is_no_type_or_no_member_is_refused():
-    """Levels, spaces, shapes, channels and tolerances are checked."""
-    with pytest.raises(NotALevel):
-        PrivacyType(counts(2))
-    with pytest.raises(OutOfRange, match="needs a space"):
-        PrivacyType(3, epsilon=1)
-    t = PrivacyType(counts(2), epsilon=1)
-    with pytest.raises(NotAChannel, match="3 rows, one for each secret; got 2"):
-        t.contains(np.eye(2))
-    with pytest.raises(NotAChannel, match="3 rows"):
-        smallest_epsilon(np.eye(2), counts(2))
-    with pytest.raises(NotAChannel, match="row 0 of the channel sums to"):
-        t.contains(np.ones((3, 3)))
-    with pytest.raises(OutOfRange, match="tolerance"):
-        t.contains(np.full((3, 2), 0.5), tolerance=-1)

@@ -1,6 +1,7 @@
 """`utmost ledger`: status, history, budgets, verification, backups."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.releases.release_facts import short_bar
 from utmost.tables.files.atomic import check_absent
 
 _RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
@@ -41,6 +43,10 @@ def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
     for titles, entries in tables:
         if entries:
             shown.append(grid(titles, [[_cell(row[title]) for title in titles] for row in entries]))
+    spent = [float(Fraction(row["spent"])) for row in status["datasets"] if row["spent"] is not None]
+    if len(spent) > 1:
+        together = f"epsilon = {short_bar(sum(spent))}, for people who are in every dataset; no limit holds it"
+        shown.append(facts({"all datasets": together}))
     screen().print(Group(*shown))
 
 
