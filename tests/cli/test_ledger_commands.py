@@ -519,3 +519,13 @@ def test_an_answer_that_cannot_be_written_is_said_to_be_kept(run, published, mon
     assert code == 1
     assert "The ledger holds the answer" in " ".join(told.split())
     assert run(*words, "two.csv")[0] == 0
+
+
+def test_a_second_dataset_is_said_on_both_screens(run, published):
+    """Before it is drawn, with the options that mend it; and the status adds both up."""
+    more = ["--columns", "applicants", "--public", "department,sex", "--drop", "admitted", *UNIT, "--epsilon", 1]
+    code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--dry-run")
+    assert (code, "--dataset admissions" in err, "--independent" in err) == (0, True, True)
+    code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--out", "people.csv")
+    assert (code, "charged as different people" in err) == (0, True)
+    assert "epsilon = 1.5, for people who are in every dataset" in run("ledger", "status", *published)[1]

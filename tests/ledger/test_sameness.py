@@ -1,5 +1,6 @@
 """An honest mistake is shown: the same data under two names, a dataset forgotten or misspelt, rows in another order."""
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -8,7 +9,16 @@ import pytest
 
 import utmost as ut
 from asking import asked, publish_items
-from utmost.errors import AlreadyPublished, BadTable, BudgetUnused, DataChanged, OutOfRange, RowsRenamed, WrongKind
+from utmost.errors import (
+    AlreadyPublished,
+    BadTable,
+    BudgetUnused,
+    DataChanged,
+    OutOfRange,
+    RowsRenamed,
+    SeparateDatasets,
+    WrongKind,
+)
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.sampling import Identifiers
@@ -176,6 +186,26 @@ def test_a_limit_on_a_dataset_that_no_release_names_is_told(ledger):
     ):
         assert ledger.budget("studnets", limit=3).remaining == 3
     assert ledger.budget("students", limit=3).remaining == 2
+
+
+def test_a_second_dataset_is_warned_about_before_anything_is_drawn(ledger):
+    """Two names for the same people split their budget in silence."""
+    other = {"n": [1, 2, 3]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SeparateDatasets)
+        published(ledger, "persons", TABLE, **PROMISE)
+        published(ledger, "persons 2", {"n": [4, 5]}, dataset="persons", **PROMISE)
+        events = len(ledger.history())
+        with pytest.raises(SeparateDatasets, match="Pass dataset='persons' if they are the same people"):
+            published(ledger, "ages", other, **PROMISE)
+        with pytest.raises(SeparateDatasets):
+            ledger.rehearse("ages", epsilon=1)
+        assert len(ledger.history()) == events
+        ledger.rehearse("ages", epsilon=1, independent=True)
+        published(ledger, "ages", other, independent=True, **PROMISE)
+        published(ledger, "ages 2", {"n": [9, 9]}, dataset="ages", **PROMISE)
+        with pytest.raises(AlreadyPublished, match="leave dataset= out"):
+            published(ledger, "ages", other, dataset="persons", **PROMISE)
 
 
 def test_independent_is_true_or_false(ledger):

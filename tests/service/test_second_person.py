@@ -439,6 +439,12 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
     terms = Terms.read(PLANNED)
     assert [name for name, _ in preview(service.ledger, terms.request("plan", ONE, 1), anything).bars] == ["sex"]
     assert "gone" in preview(service.ledger, AnswerRequest("gone", ONE, 1), anything).problem
+    second = preview(service.ledger, replace(TERMS, dataset="ages").request("more", ONE, 1), anything)
+    assert second.warnings == (
+        "'ages' and 'admissions' are charged as different people: no budget adds up what both spend.",
+    )
+    unseen = preview(service.ledger, replace(TERMS, dataset="ages").request("more", ONE, 1), anything, sees_all=False)
+    assert unseen.warnings == ()
 
 
 def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service, who):

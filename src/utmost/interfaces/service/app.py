@@ -22,6 +22,7 @@ from utmost.errors import (
     NeedsApproval,
     NotAllowed,
     NotAuthenticated,
+    SeparateDatasets,
     UtmostError,
 )
 from utmost.interfaces.service.access.openid import OpenId
@@ -70,7 +71,8 @@ def of_environment() -> Guards:
     lines = logging.StreamHandler()
     lines.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[lines])
-    warnings.simplefilter("ignore", BudgetUnused)  # the answer says so; a log names no dataset
+    for category in (BudgetUnused, SeparateDatasets):  # answers and previews say so; a log names no dataset
+        warnings.simplefilter("ignore", category)
     logging.captureWarnings(True)  # every other one is a line like all lines
     settings = Settings.of_environment()
     service = Service(

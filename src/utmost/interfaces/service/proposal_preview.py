@@ -7,6 +7,7 @@ from time import monotonic
 from utmost.core.exact.levels import Level, level
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.problems import said_of
+from utmost.publish.ledger.budgets import separate_from
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Budget
@@ -56,6 +57,7 @@ def preview(
     """
     bars: tuple[tuple[str, int | float], ...] = ()
     before, level = None, request.level
+    separate: tuple[str, ...] = ()
     try:
         if isinstance(request, PublishRequest):
             dataset, promise = request.dataset, request.promise
@@ -67,12 +69,16 @@ def preview(
         if not may_know(dataset):
             return ProposalPreview(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN))
         before = ledger.budget(dataset)
+        if isinstance(request, PublishRequest) and not independent:
+            known = {kept.dataset for kept in ledger.releases} | {kept.dataset for kept in ledger.mechanisms}
+            words = separate_from(known, dataset)
+            separate = () if words is None else (f"{words}.",)
         after = ledger.rehearse(
             request.name, epsilon=level, version=request.version, dataset=dataset, independent=independent, part=part
         )
     except UtmostError as error:
-        return ProposalPreview(bars, before, None, said_of(error), _unusual(level, bars))
-    return ProposalPreview(bars, before, after, "", _unusual(level, bars))
+        return ProposalPreview(bars, before, None, said_of(error), (*_unusual(level, bars), *separate))
+    return ProposalPreview(bars, before, after, "", (*_unusual(level, bars), *separate))
 
 
 def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
-from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange, warn
+from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange, SeparateDatasets, warn
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.spending import Budget, Spending, together
@@ -69,6 +70,37 @@ def check_named(state: State, dataset: str) -> None:
         )
 
 
+def separate_from(known: Iterable[str], dataset: str) -> str | None:
+    """The fact, in words, that a new dataset is charged apart from those that are there; None where it is one of them.
+
+    >>> separate_from(["persons"], "ages")
+    "'ages' and 'persons' are charged as different people: no budget adds up what both spend"
+    >>> separate_from(["persons"], "persons"), separate_from([], "ages")
+    (None, None)
+    """
+    others = sorted(known)
+    if not others or dataset in others:
+        return None
+    named = few(list(map(repr, others)), _MOST_NAMED)
+    return f"{dataset!r} and {named} are charged as different people: no budget adds up what both spend"
+
+
+def warn_of_separate(state: State, dataset: str) -> None:
+    """Warn, before anything is drawn, of a new dataset beside others.
+
+    Warns:
+        SeparateDatasets: where it is new, and the ledger holds others.
+    """
+    known = state.spending_datasets
+    words = separate_from(known, dataset)
+    if words is not None:
+        remedy = f"Pass dataset={known[0]!r} if they are the same people, or independent=True if nobody is in both."
+        warn(f"{words}. {remedy}", SeparateDatasets)
+
+
+_MOST_NAMED = 3
+
+
 def rehearsed(
     state: State,
     name: str,
@@ -92,6 +124,7 @@ def rehearsed(
         check_names_differ(state, group)
         if not independent:
             check_named(state, group)
+            warn_of_separate(state, group)
     after = spending_after(state, group, release, level, part)
     check_budget(state, group, after)
     return Budget(group, state.limits.get(group), after)

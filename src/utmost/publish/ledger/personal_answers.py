@@ -23,7 +23,7 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, LedgerDamaged, NeedsTable, OutOfRange, Quarantined, WrongKind
 from utmost.publish.ledger.block_encryption import Seal, checked_parts, level_seal, parts_digest
-from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_with
+from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_with, warn_of_separate
 from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.kept_mechanisms import DrawnAnswers, KeptMechanism
@@ -234,6 +234,8 @@ class ResponseRequest:
         if not self.independent:
             check_named(state, dataset)
         check_budget(state, dataset, spending_with(state, dataset, [(answering.level, None)]))
+        if not self.independent:
+            warn_of_separate(state, dataset)
         about = {"name": self.name, "version": version, "dataset": dataset, "mechanism": answering.digest}
         promise = {"level": level_text(answering.level), "relation": answering.relation, "outcomes": answering.outcomes}
         transaction.append("offered", about | promise)

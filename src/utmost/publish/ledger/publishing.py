@@ -9,7 +9,14 @@ from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.publish.ledger.block_encryption import parts_digest
-from utmost.publish.ledger.budgets import check_budget, check_budgets, check_named, check_relation, spending_after
+from utmost.publish.ledger.budgets import (
+    check_budget,
+    check_budgets,
+    check_named,
+    check_relation,
+    spending_after,
+    warn_of_separate,
+)
 from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
@@ -188,6 +195,8 @@ def check_repeated(
     call = {name: getattr(request, name) for name in ("version", "request", "level", "independent")}
     again = replace(release.request, promise=now, **call)
     if not (same_rows and is_same_promise and again == request):
+        if release.dataset != request.dataset:
+            remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         raise AlreadyPublished(required, where=where, remedy=remedy)
     check()
@@ -196,6 +205,9 @@ def check_repeated(
         error = AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
         error.at_other_level = True
         raise error
+
+
+_SUM_OF_BOTH = "Where both datasets are of the same people, their loss is the sum of what both have spent."
 
 
 def check_allowed(
@@ -218,6 +230,8 @@ def check_allowed(
         check_named(state, dataset)
         check_no_duplicate_data(transaction, request, likeness)
     check_budget(state, dataset, spending_after(state, dataset, None, request.level, request.promise.part))
+    if not is_independent:
+        warn_of_separate(state, dataset)
 
 
 def check_dataset(state: State, request: PublishRequest) -> None:
@@ -228,7 +242,7 @@ def check_dataset(state: State, request: PublishRequest) -> None:
             "a release must stay in its dataset",
             came=request.dataset,
             where=repr(request.name),
-            remedy=f"It is {first.dataset!r}.",
+            remedy=f"It is {first.dataset!r}: leave dataset= out. {_SUM_OF_BOTH}",
         )
     check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
     if request.promise.lasting_noise.delta is not None and any(state.of_dataset(request.dataset)):

@@ -1,13 +1,15 @@
 """`utmost ledger`: status, history, budgets, verification, backups."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import click
 
+from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.errors import OutOfRange
+from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.interfaces.cli import ledger_answers
 from utmost.interfaces.cli.ledger_place import Place
 from utmost.interfaces.cli.options import shared_options as options
@@ -15,6 +17,7 @@ from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.releases.release_facts import short_bar
 from utmost.tables.files.atomic import check_absent
 
 _RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
@@ -40,6 +43,10 @@ def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
     for titles, entries in tables:
         if entries:
             shown.append(grid(titles, [[_cell(row[title]) for title in titles] for row in entries]))
+    spent = [float(Fraction(row["spent"])) for row in status["datasets"] if row["spent"] is not None]
+    if len(spent) > 1:
+        together = f"epsilon = {short_bar(sum(spent))}, for people who are in every dataset; no limit holds it"
+        shown.append(facts({"all datasets": together}))
     screen().print(Group(*shown))
 
 
@@ -100,6 +107,15 @@ def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, a
     answer.give(events, lambda: show_history(events))
 
 
+def _limit(text: str) -> Level:
+    """The level of a limit; a refusal names the option."""
+    try:
+        return options.written_level(text)
+    except (NotALevel, NotANumber) as error:
+        required = error.required.replace("epsilon", "--limit", 1)
+        raise type(error)(required, came=text, remedy="Write --limit 2, say.") from None
+
+
 def budget(
     *,
     place: Place,
@@ -112,7 +128,7 @@ def budget(
     utmost ledger budget --ledger releases.db --dataset students --limit 2
     """
     with place.opened() as opened:
-        report = ledger_answers.budget_report(opened.budget(dataset, limit))
+        report = ledger_answers.budget_report(opened.budget(dataset, None if limit is None else _limit(limit)))
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
 
 
