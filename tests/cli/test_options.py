@@ -343,3 +343,11 @@ def test_help_ends_no_line_within_an_option_or_a_word_that_is_typed(run, monkeyp
     monkeypatch.setenv("COLUMNS", "80")
     for name, _ in every_command():
         assert not re.search(r"\w-\n", run(*name.split(), "--help")[1]), name
+
+
+def test_the_page_that_a_help_names_is_there():
+    root = Path(__file__).parents[2]
+    named = [re.search(r"^More: (\S+)$", command.help or "", re.M) for _, command in every_command()]
+    pages = {found[1] for found in named if found}
+    assert len(pages) > 10
+    assert all((root / page).is_file() for page in pages)
