@@ -72,7 +72,7 @@ class KeptAnswers:
             )
 
     def facts(self) -> dict[str, Any]:
-        """Under which name and version the answers are kept, and what all that are kept under the name cost."""
+        """The name and version under which the answers are kept, and their cost together."""
         with self.place.opened() as ledger:
             named = [mechanism for mechanism in ledger.mechanisms if mechanism.name == self.name]
             spent = ledger.spent(self.name) if named else None

@@ -14,7 +14,7 @@ _ASKED = "_UTMOST_COMPLETE"
 
 
 def completion_script(command: click.Command, shell: str) -> str:
-    """What a shell is told.
+    """The script that a shell reads.
 
     Args:
         shell: bash, zsh, fish or powershell; "this" is the one that the environment names.

@@ -1,4 +1,4 @@
-"""What the commands that answer from a ledger share: the question, the answer, the report."""
+"""The common part of commands that answer from a ledger: the question, the answer, the report."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ from utmost.tables.files.signatures import Signer
 def status_report(
     status: Status, releases: tuple[Published, ...], mechanisms: tuple[KeptMechanism, ...]
 ) -> dict[str, Any]:
-    """What a ledger holds, release by release, mechanism by mechanism and dataset by dataset."""
+    """The contents of a ledger, release by release, mechanism by mechanism and dataset by dataset."""
     return {
         "place": status.place,
         "identity": status.identity,
@@ -105,7 +105,7 @@ def budget_report(budget: Budget) -> dict[str, Any]:
 
 
 def verification_report(sound: Verification) -> dict[str, Any]:
-    """What was found sound."""
+    """The findings on a sound ledger."""
     spent = {dataset: _number(spending.epsilon) for dataset, spending in sound.spent.items()}
     counts = {"events": sound.events, "responses": sound.responses, "cells": sound.cells, "answers": sound.answers}
     return counts | {"spent": spent}
@@ -153,7 +153,7 @@ class Question:
         return self.at if self.level.is_given else level_of_answer(None, levels, repr(self.name))
 
     def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
-        """What signs the statement, if anything, once it is clear that table and statement can be written.
+        """The signer of the statement, if any, once it is clear that table and statement can be written.
 
         Args:
             source: what the table is released from.

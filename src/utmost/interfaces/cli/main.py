@@ -146,7 +146,7 @@ class _Parts(click.Group):
 
 @contextmanager
 def _harmless_refusals() -> Iterator[None]:
-    """What click says of a word that it does not take quotes the word, which may be the name of somebody's file."""
+    """Click's message about a word that it does not take quotes the word, which may be the name of somebody's file."""
     try:
         yield
     except click.ClickException as error:
@@ -275,7 +275,7 @@ def _command(name: str, function: Callable[..., None], first: Collection[str]) -
 
 
 def _told(ctx: Any, option: Any, value: Any) -> None:
-    """What an option of the whole command line prints, which then ends."""
+    """Print the value of an option of the whole command line, which then ends."""
     if not value or ctx.resilient_parsing:
         return
     if option.name == "version":
@@ -349,14 +349,14 @@ _MENDS = {
 
 
 def _with_notes(told: str, error: Exception) -> str:
-    """What is told of an error, the notes that were added to it on its way, and what the key's holder may know."""
+    """The text of an error, with the notes that were added on its way, and the facts for the key's holder."""
     known_as = error.known_as if isinstance(error, AlreadyPublished) else None
     notes = (*getattr(error, "__notes__", ()), *([] if known_as is None else [f"For your eyes: {known_as}."]))
     return " ".join((told if not notes or told.endswith(".") else f"{told}.", *notes))
 
 
 def _of_the_system(error: OSError) -> str:
-    """What the operating system refused, of which file where it names one, and what helps."""
+    """The refusal of the operating system, with the file where it names one, and a remedy."""
     told = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
     mend = _MENDS.get(error.errno or 0)
     return told if mend is None else f"{told}. {mend}"
@@ -448,7 +448,7 @@ _CALLS = {
 
 
 def in_words(error: UtmostError) -> str:
-    """What an error says, in the words of the command line; what came is repeated as it was written.
+    """The text of an error in the words of the command line; values are repeated as they were written.
 
     >>> in_words(OutOfRange("grid must be a power of two", came="0.3", remedy='Pass grid="1/1024", say.'))
     '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'

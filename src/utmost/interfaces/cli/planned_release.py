@@ -20,7 +20,7 @@ def _axes(domain: Domain) -> dict[str, Axis]:
 
 
 def _in_all(unit: Unit) -> str | None:
-    """What bounds all cells together, as `count_table` takes it: of sums and counts together in events."""
+    """The bound of all cells together, as `count_table` takes it: of sums and counts together in events."""
     if unit.in_all is None or unit.amount is None or unit.amount.between is None:
         return None if unit.in_all is None else unit.text(unit.in_all)
     low, high = unit.amount.ends

@@ -1,4 +1,4 @@
-"""What `utmost read` says of a release by itself: cells, sums, differences, ratios and means, and what a level buys."""
+"""The screen of `utmost read` for a release by itself: cells, sums, differences, ratios, means, other levels."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _CURVE = [Fraction(k, 16) for k in (*range(4, 16), *range(16, 65, 3))]
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """What is asked of the cells of a release."""
+    """The question about the cells of a release."""
 
     where: Annotated[
         list[str] | None,
@@ -80,7 +80,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class CellsAsked:
-    """What is asked of the cells of a release, and how the answer is given.
+    """The question about the cells of a release, and how the answer is given.
 
     Attributes:
         cells: the question.
@@ -208,7 +208,7 @@ class _Table:
         return _sum(bar.value, bar.margin, sure, question, kind, bar.cells)
 
     def bought(self, at: Level) -> dict[str, Any]:
-        """What a level would buy."""
+        """The bar at a level."""
         plan = self.release.at(at)
         bars = type(self.release.bars)(plan)
         together = bars.together(self.release.rows * len(self.release.cells), self.sure)
@@ -263,7 +263,7 @@ class _Sums:
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 
     def bought(self, at: Level) -> dict[str, Any]:
-        """What a level would buy: the largest bar of the wanted tables."""
+        """The largest bar of the wanted tables at a level."""
         release = self.release
         other = NoisySums(release.strategy, at, self.sure, release.measured, release.kind, release.part)
         alone = max(other.bars().values())
@@ -311,7 +311,7 @@ def _ratio(bar: RatioBar, question: str) -> dict[str, Any]:
 
 
 def _question(cells: Cells, column: str) -> str:
-    """What was asked, in words."""
+    """The question in words."""
     words = f"{column}, {_of(cells.where)}"
     if cells.mean:
         words = f"mean of {words}"
@@ -398,7 +398,7 @@ def _answer(report: dict[str, Any], sure: str) -> Group:
 
 
 def _prices(report: dict[str, Any]) -> Group:
-    """What other levels would buy, and what they would cost."""
+    """The bars at other levels, and their cost."""
     rows = [
         [
             price["epsilon"],
@@ -431,7 +431,7 @@ def _up(margin: Any) -> str:
 
 
 def _span(low: Any, high: Any) -> str:
-    """From a lower end to an upper one, neither rounded inward."""
+    """The interval from a lower end to an upper one, neither rounded inward."""
     return f"{_shown(low, ROUND_FLOOR)} to {_shown(high, ROUND_CEILING)}"
 
 

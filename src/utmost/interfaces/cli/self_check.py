@@ -100,7 +100,7 @@ def check_draws() -> None:
 
 
 def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
-    """At least the chance that a sample of this law is as far from it as this one, by Chernoff's bound.
+    """A bound on the chance that a sample of this law is as far from it as this one, by Chernoff's bound.
 
     Bins are single integers where 50 draws or more are expected, and the two tails.
     """

@@ -1,4 +1,4 @@
-"""From a wanted accuracy to the level: the least epsilon whose error bar is short enough.
+"""The level for a wanted accuracy: the least epsilon whose error bar is short enough.
 
 Whatever the noise X, if it is e-private for shifts by D, the window |x| <= t and its shifts by multiples of m D, with m
 the least integer for which they do not overlap, have masses at least p exp(-m e |j|), which sum to at most 1. Hence

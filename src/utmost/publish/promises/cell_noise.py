@@ -223,7 +223,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return self.lattice
 
     def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
-        """From the responses beside it, or from the values and their noise at the strict one."""
+        """Make a response from the responses beside it, or from the values and their noise at the strict one."""
         from utmost.publish.promises.response_noise import NoiseOnLattice
 
         return NoiseOnLattice(drawing.step, self.lattice, drawing.on(self.lattice))

@@ -1,4 +1,4 @@
-"""Between a noise and what remembers it: how a response is drawn, and in how many bytes it is stored."""
+"""The protocol between a noise and a memory: how a response is drawn, and in how many bytes it is stored."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -49,7 +49,7 @@ class Drawing(Protocol):
 
     @property
     def step(self) -> "Step":
-        """From the levels that are stored to the new one."""
+        """The step from the levels that are stored to the new one."""
 
     def derived(self, *purpose: str) -> bytes:
         """32 bytes for one purpose, from the key of whatever remembers the release."""

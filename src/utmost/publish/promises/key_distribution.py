@@ -111,7 +111,7 @@ class NamingLaw:
 
     @cached_property
     def _lost_bits(self) -> int:
-        """What the largest power and the quotient cost."""
+        """The cost of the largest power and of the quotient."""
         slope = self.delta / (self.ratio - 1)
         largest = 1 / self.delta
         return sum(max(0, math.ceil(_log2(x))) for x in (slope, 1 / slope, largest, self.ratio)) + 8

@@ -67,7 +67,7 @@ class Lattice:
         return row.copy() if row.dtype == object else row.astype(np.int64)
 
     def write(self, shape: tuple[int, ...] | None, released: Integers) -> Any:
-        """What was released, in a shape; the shape None is that of a bare number.
+        """The released values, in a shape; the shape None is that of a bare number.
 
         On the reals these are floats. On the integers they are int64, or Python ints where one of them exceeds int64:
         the type, like every digit, is a function of what was released.

@@ -1,4 +1,4 @@
-"""What a memory adds to the statement of an answer: its name, its version, and the other answers that are there."""
+"""Facts that a memory adds to the statement of an answer: its name, its version, and the other answers there."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace

@@ -24,7 +24,7 @@ Law = Geometric | Relaxing | Tightening | Bridge
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From the levels known to one level more, which lies strictly between its two neighbours.
+    """The step from the levels known to one level more, which lies strictly between its two neighbours.
 
     Attributes:
         to: the new level.
@@ -103,7 +103,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """On which lattice a step is made, from what it is drawn, and how."""
+    """The lattice of a step, the levels that it is drawn from, and how."""
 
     lattice: Lattice
     randomness: Randomness
@@ -119,7 +119,7 @@ class _Drawn:
         randomness: Randomness | None,
         method: Method | None,
     ) -> "_Drawn":
-        """As the parameters say; one individual changes one value by 1 at most where no unit is given."""
+        """The unit that the parameters name; one individual changes one value by 1 at most where none is given."""
         return cls(lattice_of(numbers, read_unit(unit, needs=()), grid, half_step), secure(randomness), method)
 
 

@@ -59,7 +59,7 @@ Named = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class NamingNoise(Noise):
-    """What kinds that name keys have in common: a table of keys is one value, and so is the list that comes of it.
+    """The common part of kinds that name keys: a table of keys is one value, and so is the list that comes of it.
 
     Attributes:
         columns: of the parts of a key, and last that of the counts.
@@ -240,7 +240,7 @@ class KeyNoise(NamingNoise):
             raise OutOfRange("a service names keys with a delta of 1e-30 at least", came="less", where="terms")
 
     def law(self, level: Level) -> NamingLaw:
-        """Of one key, or of one share."""
+        """The noise of one key, or of one share."""
         return naming_law(level, self.delta, self.unit.cells, self.shares)
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
@@ -249,7 +249,7 @@ class KeyNoise(NamingNoise):
         return keys.keys, keys.noisy
 
     def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> SelectedKeys:
-        """What `select_keys` gives of keys in order."""
+        """The result of `select_keys` for keys in order."""
         return selected(counts, level, self.delta, self.unit.cells, bits, self.shares)
 
     def margin(self, level: Level, confidence: Number) -> int:

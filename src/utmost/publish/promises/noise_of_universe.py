@@ -70,7 +70,7 @@ class NamedCellNoise(NamingNoise):
         check_places(counts, self.universe)
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
-        """As `name_cells` names them."""
+        """Name keys as `name_cells` does."""
         cells = named_cells(counts, self.universe, level, self.unit.cells, self.false_names, bits)
         return cells.keys, cells.noisy
 
@@ -82,7 +82,7 @@ class NamedCellNoise(NamingNoise):
         return int(self._law(level).margin(confidence))
 
     def threshold(self, level: Level) -> int:
-        """What a count and its noise must exceed."""
+        """The number that a count and its noise must exceed."""
         return least_threshold(self._law(level).level, self.universe.size, self.false_names)
 
     def drawn(self, level: Level) -> str:

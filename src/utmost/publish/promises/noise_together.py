@@ -103,7 +103,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     @property
     def lattices(self) -> dict[str, Lattice]:
-        """Of what is stored under each column the lattice: a step of it has its ratio at every level."""
+        """The lattice of each stored column: a step of it has its ratio at every level."""
         one = self.lattice.of(_ANCHOR).power
         ratios = [ratio.power / one for law in self.way.laws for ratio in ratios_of(law)]
         return {name: replace(self.lattice, share=share) for name, share in zip(self.columns, ratios, strict=True)}
@@ -143,7 +143,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     def _by_group(
         self, columns: Mapping[str, NDArray[Any]], turn: Callable[[CellsLaw, list[Integers]], list[Any]]
     ) -> dict[str, Any]:
-        """What becomes of the columns of each group."""
+        """The fate of the columns of each group."""
         groups = zip(grouped(self.columns, self.way.groups), self.way.laws, strict=True)
         turned = [column for group, law in groups for column in turn(law, [columns[name] for name in group])]
         return dict(zip(self.columns, turned, strict=True))

@@ -87,7 +87,7 @@ class _ListedKeys(Display):
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     def _counted(self) -> dict[str, Any]:
-        """What a statement says beyond the keys: of noisy counts, where there are any."""
+        """The part of a statement beyond the keys: of noisy counts, where there are any."""
         return {}
 
     def _divided(self) -> int | None:
@@ -143,7 +143,7 @@ def selected(
     randomness: Randomness,
     shares: int | None = None,
 ) -> SelectedKeys:
-    """What `select_keys` does with keys in order, with whatever randomness is given."""
+    """Do as `select_keys` for keys in order, with whatever randomness is given."""
     law = naming_law(total, delta, keys, shares)
     drawn = law.thresholds(len(counts), randomness)
     named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
@@ -263,7 +263,7 @@ class KeySelection(Display, ProcessMemory):
 
 
 def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> str:
-    """What a list of named keys promises, in words.
+    """The promise of a list of named keys, in words.
 
     >>> print(promise_of_keys(level(1), Fraction(1, 10**6), 2))
     Naming these keys is (epsilon=1, delta=1/1000000)-differentially private for one individual added or removed who
@@ -286,7 +286,7 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
 
 
 def keys_held(keys: int, shares: int | None = None) -> str:
-    """What one individual holds at most, in words.
+    """The most that one individual holds, in words.
 
     >>> keys_held(1), keys_held(3), keys_held(3, 60)
     ('1 key, counted once', '3 keys, each counted once', '3 keys and gives them at most 60 shares in all')
@@ -308,7 +308,7 @@ def keys_statement(
     threshold: int | None = None,
     noisy: Sequence[int] | None = None,
 ) -> dict[str, Any]:
-    """What is said publicly of keys that were named: the promise, and the keys themselves.
+    """The public statement of named keys: the promise, and the keys themselves.
 
     Args:
         total, delta: of all keys together.

@@ -56,7 +56,7 @@ def places_drawn(law: PlanarLaw) -> str:
 
 
 def places_theorem(law: PlanarLaw) -> str:
-    """What is proved of the noise."""
+    """The theorem about the noise."""
     space = f"{law.dimensions} dimension{'s' * (law.dimensions > 1)}"
     return (
         f"density c exp(-epsilon |v|/{law.per}) in {space}: before rounding, the stochastically smallest error among "

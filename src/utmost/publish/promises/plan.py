@@ -1,4 +1,4 @@
-"""What a release promises, settled before anything is read or drawn."""
+"""Plans of noise: the promise of a release at a level, settled before anything is read or drawn."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -62,11 +62,11 @@ class NoisePlan(Protocol):
 
     @property
     def level(self) -> Level:
-        """What the whole release spends."""
+        """The level of the whole release."""
 
     @property
     def unit(self) -> Unit:
-        """What one individual changes."""
+        """The unit of privacy."""
 
     @property
     def law(self) -> Any:
@@ -108,12 +108,12 @@ class CellPlan(Display):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
 
     Attributes:
-        level: what the whole release spends.
-        unit: what one individual changes.
+        level: Level of the whole release.
+        unit: Unit of privacy.
         law: the noise of one cell, at ``unit.per_cell(level)``; on the reals, what it is on an endlessly fine grid.
         drawn: the law of the integers that are drawn: the law itself, or in steps of the grid the one that is used
             there. Level, error bar, cost and claim are those of what is drawn.
-        cost: what the law is optimal for.
+        cost: Cost for which the law is optimal.
         relaxable: whether the law was chosen so that the release can later be relaxed without loss.
         confidence: the probability with which a released cell lies within ``margin`` of the true one.
         margin: the least such distance, in the amounts' own unit; on a grid, the half step that rounding to it may add
@@ -175,7 +175,7 @@ class CellPlan(Display):
 
     @property
     def theorem(self) -> str:
-        """What is proved of the noise that is drawn, and for what: for all cells only where an individual changes one.
+        """The theorem about the drawn noise, and its scope: for all cells only where an individual changes one.
 
         Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
         least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
@@ -191,7 +191,7 @@ class CellPlan(Display):
 
     @property
     def _claim(self) -> str:
-        """What is proved of the noise of one cell."""
+        """The theorem about the noise of one cell."""
         claim = self._drawn_for(self.cost).theorem
         if self.relaxable:
             least = "the least of the laws known to be" if self._is_least_relaxable else "known to be"
@@ -272,12 +272,12 @@ def plan_release(
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
-        epsilon: what the whole release spends.
+        epsilon: Privacy level of the whole release.
         unit: Unit of privacy, what one individual changes.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
-        confidence: of the stated margin.
+        confidence: Confidence of the stated margin.
         grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
 
     Raises:
@@ -340,7 +340,7 @@ def warn_of_level(level: Level, law: Law) -> None:
     """Warn of a level at which practically nobody is protected.
 
     Args:
-        level: of the whole release.
+        level: Level of the whole release.
         law: the noise of one cell.
 
     Warns:

@@ -154,7 +154,7 @@ class PointNoise(Noise):
         return exact_column(real_column(column, name, place))
 
     def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
-        """From the paths that the key gives, whatever was answered before."""
+        """Draw from the paths that the key gives, whatever was answered before."""
         return PointPaths.of(drawing.derived, *drawing.about, self.law(drawing.step.to)).answer(values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:

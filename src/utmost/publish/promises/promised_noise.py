@@ -43,11 +43,11 @@ def _read_unit(facts: dict[str, Any], name: str) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """What is measured of a table, and how an answer at a level is drawn: all that is released once needs no more.
+    """The noise of a promise, and how an answer at a level is drawn: all that is released once needs no more.
 
     Attributes:
-        unit: what one individual changes.
-        kind: what is noised, in words.
+        unit: Unit of privacy.
+        kind: Kind of the noised values, in words.
         json_kind: the name of the kind in JSON, see `noise_of_facts`.
         is_by_plan: whether a table must be a counted one, and the release of it is one document.
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
@@ -68,11 +68,11 @@ class PlannedNoise(ABC):
     @property
     @abstractmethod
     def subject(self) -> str:
-        """What is released, in the words of a page."""
+        """The released columns, in the words of a page."""
 
     @abstractmethod
     def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
-        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
+        """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
 
     @abstractmethod
     def margin(self, level: Level, confidence: Number) -> int | float:
@@ -151,7 +151,7 @@ class Noise(PlannedNoise):
 
     @property
     def relation(self) -> str:
-        """Against what the levels protect: those of releases with one relation add up."""
+        """The neighbouring relation. Levels add up only between releases with the same relation."""
         return self.unit.neighbours
 
     @property
@@ -170,7 +170,7 @@ class Noise(PlannedNoise):
         return None
 
     def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
-        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
+        """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
         return GeneralPlan(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
@@ -270,12 +270,12 @@ class Noise(PlannedNoise):
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
     def drawn(self, level: Level) -> str:
-        """What is drawn at a level, in words."""
+        """The distribution that is drawn at a level, in words."""
         return f"noise of {self.kind}"
 
     @property
     def theorem(self) -> str:
-        """What is proved of it."""
+        """The theorem about it."""
         return "nothing is claimed of it but its promise"
 
     @property
@@ -290,8 +290,8 @@ class GeneralPlan(Display):
 
     Attributes:
         noise: which is asked for all that is said of it.
-        level: of the whole answer.
-        confidence: of the error bars.
+        level: Level of the whole answer.
+        confidence: Confidence of the error bars.
     """
 
     noise: Noise
@@ -300,7 +300,7 @@ class GeneralPlan(Display):
 
     @property
     def unit(self) -> Unit:
-        """What one individual changes."""
+        """The unit of privacy."""
         return self.noise.unit
 
     @property

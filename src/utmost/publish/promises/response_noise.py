@@ -81,16 +81,16 @@ class FirstDrawing:
 
     @property
     def step(self) -> Step:
-        """From no level to this one."""
+        """The step from no level to this one."""
         return Step(self.level, None, None)
 
     def derived(self, *purpose: str) -> bytes:
-        """Of the secret."""
+        """The noise of the secret."""
         return hmac.digest(self.secret, repr(purpose).encode(), sha256)
 
     @property
     def about(self) -> tuple[str, int, bytes]:
-        """Of a release without a name."""
+        """The noise of a release without a name."""
         return "release", 1, b""
 
     def bits(self, *run: str) -> Randomness:

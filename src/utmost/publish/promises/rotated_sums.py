@@ -101,7 +101,7 @@ def read_off(
 
 
 def sums_of(law: CellsLaw, columns: Sequence[Integers]) -> list[Integers]:
-    """What a group's noise is added to: sum and difference of a pair, signed sums, or each column as it is."""
+    """The numbers that a group's noise is added to: sum and difference of a pair, signed sums, or the columns."""
     if isinstance(law, SignedCells):
         return signed_sums(columns, law.rows)
     return list(turned(*columns) if isinstance(law, RotatedPair) else columns)
@@ -148,7 +148,7 @@ def _halved(doubled: Integers) -> NDArray[Any]:
 
 
 def _parts(numerators: Integers, denominator: int) -> NDArray[Any]:
-    """For each numerator, the fraction."""
+    """The fraction of each numerator."""
     if not numerators.size or (int(np.abs(numerators).max()) < _LARGEST and denominator < _LARGEST):
         return numerators.astype(np.float64) / denominator
     return objects(Fraction(int(x), denominator) for x in numerators)
@@ -161,7 +161,7 @@ def _tossed(doubled: Integers, randomness: Randomness) -> Integers:
 
 
 def _rounded(numerators: Integers, denominator: int, randomness: Randomness) -> Integers:
-    """For each fraction, the integer below or above, above with the chance of what it is above the one below: a uniform
+    """Round each fraction to the integer below or above, above with the chance of its distance from the one below: a
     number below the denominator is added, and the rest dropped.
     """
     if denominator == 1:

@@ -1,4 +1,4 @@
-"""What each kind of statement is called in a file, and the one format in which all documents are written and read.
+"""Names of the kinds of statements in a file, and the one format in which all documents are written and read.
 
 Here are words and numbers alone, so that whoever asks of which kind a file is loads nothing that makes one.
 """

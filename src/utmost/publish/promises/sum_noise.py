@@ -157,7 +157,7 @@ class SumNoise(LatticeNoise):
         check_level_names(self.strategy.domain, self.strategy.unit)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """What is measured; a strategy says itself what that is."""
+        """The measured sums; a strategy names them itself."""
         if columns not in ((), (MEASURED,)):
             raise OutOfRange("a strategy says itself what is measured", came="columns beside it", where="strategy")
         return (MEASURED,)

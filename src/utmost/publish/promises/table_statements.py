@@ -72,7 +72,7 @@ def _cell(cell: Any) -> str | None:
 
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
-    """What the promise takes for granted of everything in the table that is not noised."""
+    """The assumption of the promise about everything in the table that is not noised."""
     columns = f"the columns declared public ({', '.join(public)})" if public else ""
     if rows_from == "observed":
         rows = "Which rows there are was found in the data, and the promise does not cover it."
@@ -99,7 +99,7 @@ def promise_line(level: Level, neighbours: str) -> str:
 
 
 def assumed_line(unit: Unit, cell: str) -> str:
-    """What the promise assumes of one individual, in one line.
+    """The assumption of the promise about one individual, in one line.
 
     >>> assumed_line(Unit(1, 2), "released cell")
     'changes at most 2 released cells, each by at most 1'

@@ -48,10 +48,10 @@ _MOST_KINDS = 16
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TogetherPlan(Display):
-    """What a release of columns changed together promises, and how.
+    """The promise of a release of columns changed together, and its noise.
 
     Attributes:
-        level: of the whole release.
+        level: Level of the whole release.
         unit: what one individual changes: the cells of one row in all released columns, and no other cell; that it
             lowers none is said where the noise depends on it.
         way: the kind of noise, and its law for each group of columns.
@@ -152,7 +152,7 @@ class TogetherPlan(Display):
 
     @property
     def drawn(self) -> str:
-        """What was drawn, in plain words."""
+        """The distribution of the noise, in plain words."""
         law = self.way.laws[0]
         if self.way.kind == "joint" or self.way.kind in NORMS:
             return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
@@ -172,7 +172,7 @@ class TogetherPlan(Display):
         )
 
     def drawn_for(self, column: int) -> str:
-        """What was drawn for one column, in plain words: the sums of its own group."""
+        """The distribution of one column's noise, in plain words: the sums of its own group."""
         if self.way.kind != "signed":
             return self.drawn
         ends = list(accumulate(self.way.groups))
@@ -250,7 +250,7 @@ def plan_together(
 
     Args:
         columns: at least two; pairs are taken in this order, and an odd one is left by itself.
-        epsilon: what the whole release spends.
+        epsilon: Privacy level of the whole release.
         unit: Unit of privacy; its cells must be as many as the columns. With ``Unit(1, 3, nonnegative=True)`` an
             individual lowers no cell, and there is less noise for three columns and more.
         noise: "joint", "staircase", "range", "rotated", "signed" or "independent"; the one of least cost if left out.
@@ -258,7 +258,7 @@ def plan_together(
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
             relaxable.
-        confidence: of the margins.
+        confidence: Confidence of the margins.
 
     >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
     >>> plan.way.kind, plan.margins
@@ -364,7 +364,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """For each group, the signed rows, their shares, and what each change of one individual spends: the certificate."""
+    """The signed rows of each group, their shares, and the cost of each change of one individual: the certificate."""
     return [
         {
             "rows": [list(row) for row in law.rows],

@@ -293,7 +293,7 @@ def named_cells(
     false_names: Number,
     randomness: Randomness,
 ) -> NamedCells:
-    """What `name_cells` does with keys and counts, with whatever randomness is given."""
+    """Do as `name_cells` for keys and counts, with whatever randomness is given."""
     wish, places = false_wish(false_names), check_places(counts, universe)
     each = total.scaled(Fraction(1, keys))
     threshold = least_threshold(each, universe.size, wish)
@@ -375,7 +375,7 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
 def names_of_nobody(
     each: Level, threshold: int, size: int, held: Sequence[int], randomness: Randomness
 ) -> dict[int, int]:
-    """Of the cells that nobody holds those whose noise exceeds the threshold, by place, with that noise.
+    """The cells that nobody holds and whose noise exceeds the threshold, by place, with that noise.
 
     The cells between one such cell and the next are Geom(1 - t), t the tail; the noise beyond is Geom(a), as it has no
     memory. Both are drawn exactly, so each cell is named independently with the chance t.

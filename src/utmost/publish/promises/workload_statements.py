@@ -38,7 +38,7 @@ _AT_ONCE = 1 << 16
 
 
 class Noised(Protocol):
-    """What a statement speaks of; a `NoisySums` is one."""
+    """The subject of a statement; a `NoisySums` is one."""
 
     @property
     def strategy(self) -> Strategy:
@@ -46,11 +46,11 @@ class Noised(Protocol):
 
     @property
     def level(self) -> Level:
-        """What the whole spent."""
+        """The level of the whole."""
 
     @property
     def confidence(self) -> Fraction:
-        """Of the margins."""
+        """The margins."""
 
     @property
     def measured(self) -> Mapping[Family, NDArray[Any]]:
@@ -58,7 +58,7 @@ class Noised(Protocol):
 
     @property
     def weights(self) -> Mapping[Family, int]:
-        """Of least squares."""
+        """The weights of least squares."""
 
     @property
     def part(self) -> tuple[str, str] | None:
@@ -70,11 +70,11 @@ class Noised(Protocol):
 
     @property
     def ledger_facts(self) -> LedgerFacts | None:
-        """What a ledger adds."""
+        """The fields that a ledger adds."""
 
 
 def workload_statement(release: Noised) -> dict[str, Any]:
-    """What is said publicly about a workload release: the promise, the domain, the families and their noise."""
+    """The public statement of a workload release: the promise, the domain, the families and their noise."""
     unit, strategy = release.strategy.unit, release.strategy
     promised = promise(release.level, unit, "the released sums", "cell")
     assumed = "It takes for granted that the lists of values of the domain depend on no individual."
@@ -107,7 +107,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
 def workload_table_statement(
     release: Noised, family: Any, digest: Mapping[str, str] | None, *, with_means: bool = False
 ) -> dict[str, Any]:
-    """What stands beside one table of a workload release: the whole release, from which the table can be computed.
+    """The statement beside one table of a workload release: the whole release, from which it can be computed.
 
     Args:
         release: the release.
@@ -133,7 +133,7 @@ def workload_table_statement(
 
 
 def _assumed(strategy: Strategy) -> str:
-    """What is taken for granted beside the unit: that nothing is negative, and which cells change together."""
+    """The assumptions beside the unit: that nothing is negative, and which cells change together."""
     amount = strategy.unit.amount
     lowers = "" if amount is None or amount.clipped is None else f"Sums and means are of {amount.clipped}. "
     lowers += "It takes for granted that no individual lowers the number of any cell. " * strategy.unit.nonnegative

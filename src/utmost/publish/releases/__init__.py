@@ -1,1 +1,1 @@
-"""What is published of a table: once, and at further levels."""
+"""Public releases of a table: once, and at further levels."""

@@ -38,10 +38,10 @@ class SumOfCells:
     """A sum, a difference or a mean of released cells, and how far it may be off.
 
     Attributes:
-        value: of the released cells.
+        value: Sum of the released cells.
         margin: the true one lies within it, with the chance ``confidence`` or more.
         cells: how many cells have a part in it.
-        confidence: of the margin.
+        confidence: Confidence of the margin.
     """
 
     value: Fraction
@@ -95,7 +95,7 @@ class AnswerCells:
         return len(next(iter(self.cells.values())))
 
     def at(self, level: Level) -> CellPlan:
-        """What the same release would promise at another level."""
+        """The same release as it would be at another level."""
         plan = self.answer.promise.noise.plan(level, self.plan.confidence)
         assert isinstance(plan, CellPlan), "the noise of cells is planned cell by cell"
         return plan

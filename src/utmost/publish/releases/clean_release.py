@@ -63,9 +63,9 @@ class CleanTable(Display):
         zero_bias_is_exact: whether that is its value, or a bound on it.
         sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
         given: the public facts that hold of it, if there are any.
-        guarantee: with public facts the promise of the release, which then holds given these.
+        guarantee: Promise of the release; with public facts, given these.
         held: the family whose sums are those of the release, rounded, if there is one.
-        certificate: what proves residual and moves; any solver's is as good.
+        certificate: Proof of residual and moves; any solver's is as good.
         amount: of sums what is summed, in steps of which the cells are; tables and sums are in its own unit.
     """
 
@@ -114,7 +114,7 @@ class CleanTable(Display):
         return steps if self.amount is None else self.amount.number(steps)
 
     def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
-        """What must be said beside one family's table: the words, the figures, and which noisy sums it is made of."""
+        """The statement beside one family's table: the words, the figures, and which noisy sums it is made of."""
         facts = self.facts()
         stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
         assert self.certificate is not None, "a table that is saved has its proof"
@@ -154,7 +154,7 @@ class CleanTable(Display):
 
     @property
     def words(self) -> str:
-        """What must be said beside clean tables."""
+        """The statement beside clean tables."""
         about = "" if self.zero_bias_is_exact else "at most "
         raised = f"{about}{self.zero_bias:.4g}"
         step, whole, many = 1.0, "whole number", "counts"
@@ -219,17 +219,17 @@ def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanProblem:
-    """What is to be nearest to which sums, and must hold of it: all that a clean table and its proof are about.
+    """The least-squares problem of a clean table: the sums that it must be near, and the facts that must hold.
 
     Attributes:
-        release: whose sums they are.
+        release: Release whose sums they are.
         reconstruction: the weights.
         measured: the sums.
         cell_noise: the noise of a cell's estimate, the loudest one.
-        kind: of what kind tables are.
+        kind: Kind of the tables.
         facts: the public facts, if there are any.
         held: the family whose sums are those of the release, rounded, if there is one.
-        bounds: what must hold: the facts, and the held sums.
+        bounds: Facts and held sums, which must hold.
     """
 
     release: Noised

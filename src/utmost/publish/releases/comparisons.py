@@ -34,7 +34,7 @@ class Trend(Display):
     Attributes:
         values: for each release, the sum; all of the true sums lie within their bars at once, with ``confidence``.
         changes: from each release to the next; all of the true changes lie within theirs at once, with ``confidence``.
-        confidence: of all values together, and of all changes together.
+        confidence: Confidence of all values together, and of all changes together.
     """
 
     values: tuple[Estimate, ...]
@@ -58,7 +58,7 @@ def change(
         where: which cells, by the name of a level or of a public column a label or a list of labels.
         earlier_where: the same cells in the earlier release, where it names them otherwise.
         column: of released tables the column, where there are several.
-        confidence: of the bar; the later release's when left out.
+        confidence: Confidence of the bar; that of the later release if left out.
 
     Raises:
         OutOfRange: for one release twice, two answers of one kept release, and a selection that a release has not.

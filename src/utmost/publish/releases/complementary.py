@@ -35,9 +35,9 @@ class Relations:
     """The relations between the cells of some families: a coarse cell is the sum of the finer ones in it.
 
     Attributes:
-        places: for each family, the number of its first cell; the cells are numbered family by family.
-        totals: for each relation, the number of its coarse cell.
-        parts: for each relation, the numbers of the cells that add up to it.
+        places: Number of each family's first cell; the cells are numbered family by family.
+        totals: Number of each relation's coarse cell.
+        parts: Numbers of the cells that add up to it, for each relation.
     """
 
     places: Mapping[Family, int]
@@ -70,7 +70,7 @@ class Relations:
 
 
 def _coarse_groups(domain: Domain, fine: Family, coarse: Family) -> NDArray[np.intp]:
-    """For each group of a family, in order, the group of a coarser family that it lies in."""
+    """The group of a coarser family that each group of a family lies in, in order."""
     along = [
         axis.group_of(high)[axis.group_starts(low)] for axis, low, high in zip(domain.axes, fine, coarse, strict=True)
     ]

@@ -98,7 +98,7 @@ class DetailRule(Display):
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
     def chosen(self, first: NoisySums) -> dict[str, str]:
-        """Of each group, as text, the breakdown that the noisy sums choose; without the groups that have none.
+        """The breakdown of each group that the noisy sums choose, by its text; without the groups that have none.
 
         Raises:
             OutOfRange: where the sums of the groups were not measured.
@@ -172,7 +172,7 @@ class DetailRule(Display):
 
 
 def detailed_unit(unit: Unit) -> Unit:
-    """What one individual changes in rows of which each is a sum of cells, and no cell is in two.
+    """The unit of rows of which each is a sum of cells, and no cell is in two.
 
     >>> detailed_unit(Unit(2, 3)), detailed_unit(Unit(5, 1))
     (Unit(6, cells=3, in_all=6), Unit(5, cells=1))
@@ -196,7 +196,7 @@ class DetailedSums(Display):
         rule: by which they chose.
         first: the sums of the groups.
         fine: the chosen breakdowns, over rows of group, detail and part; None where no group has one.
-        level: of both together.
+        level: Level of both together.
         share: the part of it that the first had.
     """
 
@@ -210,7 +210,7 @@ class DetailedSums(Display):
 
     @property
     def spent(self) -> Level:
-        """What both cost together, whatever the first chose."""
+        """The cost of both stages together, whatever the first chose."""
         return self.level
 
     @property
@@ -223,7 +223,7 @@ class DetailedSums(Display):
 
         Args:
             where: by the name of a level of the domain its labels, as for `NoisySums.total`.
-            confidence: of the margin; the release's when left out.
+            confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
             NotDetermined: where a selected group has no breakdown by what is selected, naming the groups.
@@ -283,7 +283,7 @@ class DetailedSums(Display):
         return self.clean_problem(given, hold).solved()
 
     def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
-        """What a clean table is nearest to: see `clean`."""
+        """The least-squares problem of a clean table: see `clean`."""
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
             remedy = "Leave it out: error bars of both stages together are stated nowhere."
@@ -296,7 +296,7 @@ class DetailedSums(Display):
 
     @property
     def domain(self) -> Domain:
-        """What clean tables are over: groups, the detail that each has, and its parts."""
+        """The cells of clean tables: groups, the detail that each has, and its parts."""
         return self.together.domain
 
     @property
@@ -328,7 +328,7 @@ class DetailedSums(Display):
 
     @property
     def statement(self) -> dict[str, Any]:
-        """What is said publicly: the promise of both, the rule, and the statement of each."""
+        """The public statement: the promise of both stages, the rule, and the statement of each."""
         unit = self.first.unit
         assumed = (
             f"Which breakdown of {self.rule.group!r} is published was chosen by released sums, which is accounted for. "
@@ -372,7 +372,7 @@ def release_detailed(
     Args:
         table: as `count_table` makes it; a person may change several of its cells.
         group, details: see `DetailRule`.
-        epsilon: of both stages together.
+        epsilon: Privacy level of both stages together.
         first: the share of the level that the sums of groups have, strictly between 0 and 1.
         confidence, randomness: as for `release`.
 
@@ -431,7 +431,7 @@ def rehearse_detailed(
 def _groups_taken(
     domain: Domain, family: Family, taken: Sequence[NDArray[np.bool_]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each sum of a family whether a selection has all of its cells, and whether it has any of them."""
+    """Say of each sum of a family whether a selection has all of its cells, and whether it has any of them."""
     starts = [axis.group_starts(level) for axis, level in zip(domain.axes, family, strict=True)]
     ways = np.logical_and, np.logical_or
     whole, some = ([way.reduceat(row, at) for row, at in zip(taken, starts, strict=True)] for way in ways)

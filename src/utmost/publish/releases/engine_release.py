@@ -94,7 +94,7 @@ def lattice_of_plan(plan: CellPlan) -> Lattice:
 
 
 class CheckedRows(NamedTuple):
-    """What an engine counted of the rows of a frame.
+    """Counts that an engine made of the rows of a frame.
 
     Attributes:
         rows: how many there are.
@@ -205,7 +205,7 @@ class ReleasableFrame:
         return arrow.schema(fields)
 
     def checked_rows(self) -> CheckedRows:
-        """What is counted of the rows, where every identifier is there, and every released cell is a number.
+        """The counts of the rows, where every identifier is there, and every released cell is a number.
 
         Raises:
             BadTable: where that is not so; of the rows only how many are not.
@@ -258,7 +258,7 @@ class ReleasableFrame:
         return cells
 
     def _copies(self, nw: Any) -> dict[Any, Any]:
-        """Of each public and each released column, in how many rows they are the same."""
+        """The number of rows in which each public and each released column are the same."""
         copies, schema = {}, self.frame.schema()
         for name in self.public:
             kind = schema.field(name).type
@@ -275,7 +275,7 @@ class ReleasableFrame:
 
     @property
     def _rooms(self) -> dict[str, int]:
-        """Of each column that is released as integers, what half of its type holds."""
+        """Half of the range that each column's type holds, of columns that are released as integers."""
         kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
         found = {name: released_type(schema.field(name), self.numbers) for name in self.columns}
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
@@ -301,7 +301,7 @@ class ReleasableFrame:
 
 
 def _rows_where(nw: Any, holds: Any) -> Any:
-    """In how many rows something holds; Spark does not add up truth values."""
+    """The number of rows in which something holds; Spark does not add up truth values."""
     return nw.when(holds).then(1).otherwise(0).sum()
 
 

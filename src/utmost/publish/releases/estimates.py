@@ -24,7 +24,7 @@ _MOST_DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """With how many decimals estimates are printed.
+    """The number of decimals with which estimates are printed.
 
     Attributes:
         decimals: how many.
@@ -90,7 +90,7 @@ class Estimate(Display):
         value: the estimate as it is printed.
         margin: the true sum lies within it of ``value``, with the chance ``confidence`` or more.
         variance: of the estimate; it is unbiased.
-        confidence: of the margin.
+        confidence: Confidence of the margin.
         exact: the estimate before it was rounded for printing.
     """
 
@@ -102,7 +102,7 @@ class Estimate(Display):
 
     @property
     def interval(self) -> tuple[int | float, int | float]:
-        """From ``value - margin`` to ``value + margin``."""
+        """The interval from ``value - margin`` to ``value + margin``."""
         return self.value - self.margin, self.value + self.margin
 
     def __str__(self) -> str:

@@ -63,7 +63,7 @@ def _words(domain: Domain, name: Any) -> Any:
 
 
 def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, int, object]]:
-    """Of each sum that is known the family, the place of its group, and what is known."""
+    """The family of each known sum, the place of its group, and the fact."""
     family, narrow = narrowed(domain, _words(domain, name))
     places = np.flatnonzero(groups_in(domain, family, narrow)).tolist()
     if isinstance(values, Between | Number | np.number):

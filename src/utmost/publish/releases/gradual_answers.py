@@ -31,10 +31,10 @@ class Saving:
 
     Attributes:
         path, format, sign, overwrite: as for `saved`.
-        level: of the answer.
+        level: Level of the answer.
         name: what the statement calls the release; the file's name without its ending if left out.
         public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
-        confidence: of the error bars.
+        confidence: Confidence of the error bars.
     """
 
     path: Path | str
@@ -128,7 +128,7 @@ class AnsweredLevels(Display, ProcessMemory):
             epsilon: the level; needed once there are several answers. A new one is answered, and spent.
             name: what the statement calls the release; the file's name if left out.
             public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
-            confidence: of the error bars.
+            confidence: Confidence of the error bars.
             path, format, sign, overwrite: as for `saved`.
 
         Raises:

@@ -30,10 +30,10 @@ from utmost.tables.frames.adapters import Column as TableColumn
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What the values of a gradual release are, and whom it protects.
+    """The kind of values of a gradual release, and whom it protects.
 
     Attributes:
-        unit: what one individual changes; by column where the columns differ.
+        unit: Unit of privacy; by column where the columns differ.
         numbers: "integers" or "reals"; by column where the columns differ.
         grid: of reals; None where the sensitivity chooses.
         half_step: whether noise is the half-step staircase.
@@ -207,7 +207,7 @@ class GradualRelease(AnsweredLevels):
 def units_of(
     unit: Unit | None, sensitivity: Number | Mapping[Any, Number] | None, cells: Number | None
 ) -> Unit | Mapping[Any, Unit]:
-    """What one individual changes: for all columns, or by column where the sensitivities are."""
+    """The unit of privacy: for all columns, or by column where the sensitivities are."""
     if unit is None and isinstance(sensitivity, Mapping):
         return {name: read_unit(None, width, cells, needs=("sensitivity",)) for name, width in sensitivity.items()}
     width: Any = sensitivity  # by column it stands beside no unit, which `read_unit` says
@@ -215,7 +215,7 @@ def units_of(
 
 
 def _each(words: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
-    """What each column gets of something that is given for all of them, or by column."""
+    """Give each column its part of an argument that is for all of them, or by column."""
     if not isinstance(words, Mapping):
         return dict.fromkeys(table, words)
     if set(words) != set(table):
@@ -238,7 +238,7 @@ class NoisePath(Display):
 
     Attributes:
         start: the strictest level.
-        lattice: of the noise.
+        lattice: Lattice of the noise.
         steps: the path in steps of the noise.
     """
 

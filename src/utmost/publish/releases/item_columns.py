@@ -74,7 +74,7 @@ def _written(numbers: NDArray[Any], kind: Any, name: str) -> Any:
 
 
 class Answering(Protocol):
-    """From the identifiers and the numbers of some items to released columns."""
+    """Turn the identifiers and the numbers of some items into released columns."""
 
     def __call__(
         self, release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
@@ -84,7 +84,7 @@ class Answering(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemNoiseMap:
-    """From a batch of a table to the batch of its release: a pure function, item by item.
+    """Turn a batch of a table into the batch of its release: a pure function, item by item.
 
     Attributes:
         release: with the secret of this release.
@@ -122,7 +122,7 @@ def responses_of(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommittingRows:
-    """From batches of a table to the sums by block that commit to their rows.
+    """Turn batches of a table into the sums by block that commit to their rows.
 
     Attributes:
         key: of the commitment.
@@ -174,12 +174,12 @@ class CommittingRows:
         return _sums_batch(np.arange(_TWICE, _TWICE - len(sums), -1), sums, [None, *pieces])
 
     def _part_of(self, halves: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """In which part a tag meets those that are equal to it: by its highest bits."""
+        """The part in which a tag meets those that are equal to it: by its highest bits."""
         return ((halves >> np.uint64(32)) * np.uint64(self.parts) >> np.uint64(32)).astype(np.int64)
 
 
 class TellingApart:
-    """From what `CommittingRows` made, where all pieces of a part have met: its sums, and how many half tags are twice.
+    """Join the pieces of each part that `CommittingRows` made: its sums, and how many half tags are twice.
 
     Half a tag has 64 bits: of n items two have the same by chance with a probability below n^2 / 2^65.
     """

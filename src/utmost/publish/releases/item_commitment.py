@@ -74,7 +74,7 @@ class ItemCommitment:
 
     @classmethod
     def of_sums(cls, blocks: ArrayLike, sums: ArrayLike) -> "ItemCommitment":
-        """From what an engine has added up: the sums of parts, each by its block.
+        """Join the sums of parts that an engine has added up, each by its block.
 
         Args:
             blocks: numbers 0..1023, and from 1024 on those of columns, shape (k,); one that comes twice is added up.
@@ -117,7 +117,7 @@ class ItemCommitment:
 
     @property
     def columns(self) -> tuple[bytes | None, ...]:
-        """For each column, the number of its cells and the sum of their digests; None where that was not asked for."""
+        """The number of each column's cells and the sum of their digests; None where that was not asked for."""
         return tuple(row.astype("<i8").tobytes() if row[0] else None for row in self.sums[BLOCKS:])
 
     def without(self, columns: Iterable[int]) -> "ItemCommitment":
@@ -135,7 +135,7 @@ class ItemCommitment:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommitmentKey:
-    """What a worker needs to commit to the rows it is given.
+    """The facts that a worker needs to commit to its rows.
 
     The driver hands it to every worker, so it can be pickled. It draws no noise; with it a guess at a row can be tested
     against the commitment that a ledger keeps, so it must be kept as the data are.

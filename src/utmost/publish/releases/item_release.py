@@ -43,7 +43,7 @@ Shift = Callable[[Tags], Integers]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemResponder:
-    """What a worker needs to answer for the items it is given: the secret of one release, and its public facts.
+    """The facts that a worker needs to answer for its items: the secret of one release, and its public facts.
 
     The driver hands it to every worker, so it can be pickled; its secret opens this release and nothing else of the
     ledger. Whoever holds it and a response can take the noise off: it must be kept as the data are, and ends with the
@@ -191,7 +191,7 @@ class ItemResponder:
     def _each(
         self, plan: list[tuple[Step, BlockCipher]], tags: Tags, combine: Callable[[dict[Level, Integers]], Integers]
     ) -> Integers:
-        """What is made of the noise at the levels of a plan, chunk by chunk."""
+        """The numbers that are made of the noise at the levels of a plan, chunk by chunk."""
         parts = []
         for some in _chunks(tags):
             known: dict[Level, Integers] = {}

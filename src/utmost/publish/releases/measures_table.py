@@ -67,7 +67,7 @@ class MeasuresTable:
 
     @property
     def level(self) -> Level:
-        """What all of them spent together."""
+        """The cost of all of them together."""
         return self._first.level.scaled(len(self.releases))
 
     @property
@@ -91,7 +91,7 @@ class MeasuresTable:
 
     @property
     def statement(self) -> dict[str, Any]:
-        """What is said publicly: the promise for all amounts together, and the statement of each with its sums."""
+        """The public statement: the promise for all amounts together, and the statement of each with its sums."""
         return self.said(None)
 
     def said(self, digest: Digest | None) -> dict[str, Any]:

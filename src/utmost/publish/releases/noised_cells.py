@@ -79,9 +79,9 @@ class Column:
 
     Attributes:
         shape: of what came; None for a bare number.
-        values: in steps, in a row.
-        lattice: of the noise.
-        histories: of cells answered at the same levels.
+        values: Values in steps, in a row.
+        lattice: Lattice of the noise.
+        histories: Histories of cells answered at the same levels.
     """
 
     shape: tuple[int, ...] | None

@@ -146,12 +146,12 @@ class NoisySums(Display):
 
     @property
     def unit(self) -> Unit:
-        """What one individual changes, in cells."""
+        """The unit of privacy, in cells."""
         return self.strategy.unit
 
     @property
     def spent(self) -> Level:
-        """What the whole release cost."""
+        """The level of the whole release."""
         return self.level
 
     @cached_property
@@ -161,7 +161,7 @@ class NoisySums(Display):
 
     @property
     def statement(self) -> dict[str, Any]:
-        """What is said publicly: the promise, the domain, the families and their noise, see `workload_statement`."""
+        """The public statement: the promise, the domain, the families and their noise, see `workload_statement`."""
         return workload_statement(self)
 
     def facts(self) -> dict[str, Any]:
@@ -295,7 +295,7 @@ class NoisySums(Display):
             where: by the name of a level a label, a list of labels, or of bins ``slice(low, high)``; everything when
                 left out.
             along: by the name of a level, a number for each of its labels that its cells count with.
-            confidence: of the margin; the release's when left out.
+            confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
             NotDetermined: for an answer that the measured families do not determine.
@@ -310,7 +310,7 @@ class NoisySums(Display):
 
         Args:
             first, second: two selections, which may overlap, as for `total`.
-            confidence: of the margin; the release's when left out.
+            confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
@@ -324,7 +324,7 @@ class NoisySums(Display):
 
         Args:
             numerator, denominator: two selections, which may overlap.
-            confidence: of the interval; the release's when left out.
+            confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
@@ -349,7 +349,7 @@ class NoisySums(Display):
             where: the selection; everything when left out.
             values: a number for each label, in order or by label; for bins, their midpoints.
             sums: another release, of the sums of the number, over a domain in which the selection can be said.
-            confidence: of the interval; the release's when left out.
+            confidence: Confidence of the interval; that of the release if left out.
 
         Returns:
             An interval. It is not determined where the noisy count is so small, or negative, that the selection may be
@@ -497,7 +497,7 @@ class NoisySums(Display):
             name: a level whose labels stand for numbers.
             where: the selection; everything when left out.
             values: as for `mean`.
-            confidence: of the interval; the release's when left out.
+            confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`; for sums of amounts, which count nobody.
@@ -553,7 +553,7 @@ class NoisySums(Display):
         Args:
             name: a level of an axis of bins or periods; missing values have no place in it.
             where: the selection; everything when left out.
-            confidence: of each margin; the release's when left out.
+            confidence: Confidence of each margin; that of the release if left out.
             together: whether all sums of the table lie within their margins at once with that confidence.
 
         Raises:
@@ -634,7 +634,7 @@ class NoisySums(Display):
 
         Args:
             families: the families; when none is named, those that the strategy's workload wants, or the measured ones.
-            confidence: of each margin; the release's when left out.
+            confidence: Confidence of each margin; that of the release if left out.
             together: whether *all* sums of all these families lie within the margins at once with that confidence.
 
         Raises:
@@ -717,7 +717,7 @@ class NoisySums(Display):
         return whole
 
     def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
-        """What a clean table is nearest to, and what must hold of it: see `clean`."""
+        """The least-squares problem of a clean table, and the facts that must hold: see `clean`."""
         self.strategy.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
         return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)

@@ -149,7 +149,7 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
 def processed_statement(
     at: Level, unit: Unit, released: Sequence[str], public: Sequence[str], rows: int, digest: Digest | None
 ) -> dict[str, Any]:
-    """What is said publicly of a reading: the promise that it inherits, and that nothing is known of its error.
+    """The public statement of a reading: the promise that it inherits, and that nothing is known of its error.
 
     Args:
         at: the level of the reading.

@@ -91,7 +91,7 @@ def quantile_bar(
 
 
 def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) -> list[ProductForm]:
-    """For each group of a level, in order, the sum of a selection in it and all groups before it.
+    """The sum of a selection in each group of a level and all groups before it, in order.
 
     Groups of missing values have no place in the order, and no form.
 

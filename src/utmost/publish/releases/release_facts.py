@@ -1,4 +1,4 @@
-"""What is said of a release in words, once: rows of a label, a value and error bars, which every face shows.
+"""Facts of a release in words, once: rows of a label, a value and error bars, which every face shows.
 
 Whoever makes or checks a statement makes `Facts` of it. Terminal, notebook, printed page, pages of the service and the
 registry's entry are renderers: each goes through the rows, or takes a field, and words nothing itself. A fact of all
@@ -31,8 +31,8 @@ class Fact:
     """One fact of a release.
 
     Attributes:
-        label: what it is about.
-        value: what is so.
+        label: Subject of the row.
+        value: Fact.
         bars: of noise, how surely a released value is how near to the true one.
         section: one of `SECTIONS`.
         is_first: whether a screen shows it, which has room for a few.
@@ -68,25 +68,25 @@ class StatedNoise:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Facts(Display):
-    """What a statement says, in words.
+    """A statement in words.
 
     Attributes:
         statement: that says it.
-        level: what is spent: of a ledger's answer, by all answers of the release put together.
-        own_level: of this release by itself.
+        level: Level that is spent: of a ledger's answer, by all answers of the release together.
+        own_level: Level of this release by itself.
         line: the promise in one line.
         per: the distance that the level is for, where it is for one.
-        released: what is published with noise.
+        released: Columns published with noise.
         unit: whom the promise protects.
         neighbours: which data sets are alike, and what may differ between them.
         noises: the noise, of each kind.
         why: the theorem for which the noise was chosen.
-        public: what is published without noise.
-        unprotected: what the promise does not cover.
-        before: what is done to the data before the noise.
-        after: what is done to noisy values before they are published, and what is computed of them.
+        public: Columns published without noise.
+        unprotected: Facts that the promise does not cover.
+        before: Steps on the data before the noise.
+        after: Steps on noisy values before they are published, and numbers computed of them.
         composition: how the level is divided, and how releases add up.
-        on_trust: what no check can show.
+        on_trust: Facts that no check can show.
         delta: the chance that the bound of epsilon does not cover; None where there is none.
         domain: of which data sets it speaks, where the statement's own fields do not say it.
         mechanism: how it was drawn, where there is no noise with error bars.
@@ -118,7 +118,7 @@ class Facts(Display):
 
     @property
     def variant(self) -> str:
-        """As a registry calls the promise: "Custom" where it is for a distance."""
+        """A registry's name of the promise: "Custom" where it is for a distance."""
         return "Custom" if self.per is not None else "Pure DP" if self.delta is None else "Approximate DP"
 
     @property
@@ -133,7 +133,7 @@ class Facts(Display):
 
     @property
     def drawn(self) -> str:
-        """What was drawn, in words."""
+        """The distribution of the noise, in words."""
         return self.mechanism or "; ".join(dict.fromkeys(noise.law for noise in self.noises))
 
     @property
@@ -198,7 +198,7 @@ class Facts(Display):
 
     @property
     def each(self) -> str:
-        """For which distance the level is, where it is for one."""
+        """The distance that the level is for, where it is for one."""
         measured = "Euclidean distance" if "distance" in self._noise else "distance"
         return "" if self.per is None else f" for each {self.per} of {measured}"
 

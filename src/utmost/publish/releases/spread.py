@@ -29,7 +29,7 @@ _MOST = 16  # the mean is known to a quarter of the whole width, or little is kn
 
 
 def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: MeanAbout) -> RatioBar:
-    """Between which values the variance lies.
+    """The interval of the variance.
 
     Args:
         points: the number that each group of the selection stands for.

@@ -51,7 +51,7 @@ class StreamedTable:
         source: the file it is released from.
         cells: the columns that are released.
         left_out: those that are not written.
-        plan: what is promised.
+        plan: Plan of the noise.
         rows: how many there are.
         state: of the files when they were checked.
         randomness: from where the noise comes.

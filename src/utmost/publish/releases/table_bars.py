@@ -32,7 +32,7 @@ def laws_of_groups(
     ratios: Mapping[Family, Level],
     noise: Callable[[ProductForm], Combination],
 ) -> tuple[NDArray[np.intp], dict[int, Combination]]:
-    """For each group of a family, the number of a law whose bars hold for its estimate, and these laws.
+    """The number of a law whose bars hold for the estimate of each group of a family, and these laws.
 
     Args:
         reconstruction: least squares.
@@ -83,7 +83,7 @@ def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int,
 def _near_laws(
     terms: Sequence[tuple[Family, Floats, int]], ratios: Mapping[Family, Level], law: Callable[[int], Combination]
 ) -> tuple[NDArray[np.intp], list[Combination]]:
-    """For each sum, the number of a law whose bars hold for it, and these laws.
+    """The number of a law whose bars hold for each sum, and these laws.
 
     Noises of one level are exchangeable, and so are their signs: coefficients are compared in the order of their sizes.
     """

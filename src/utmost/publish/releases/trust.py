@@ -25,7 +25,7 @@ from utmost.tables.frames.adapters import Column
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Coalitions(Display):
-    """What was found of all coalitions of some recipients.
+    """The findings on all coalitions of some recipients.
 
     Attributes:
         coalitions: how many there are, 2^n - 1.
@@ -146,11 +146,11 @@ class TrustRelease(Display, ProcessMemory):
         return dict(self._levels)
 
     def view(self, recipient: Recipient) -> Any:
-        """What a recipient sees; seen again, the same."""
+        """The values that a recipient sees; seen again, the same."""
         return self._release.at(self._level(recipient))
 
     def views(self) -> dict[Recipient, Any]:
-        """What each recipient sees."""
+        """The values that each recipient sees."""
         return {recipient: self.view(recipient) for recipient in self._levels}
 
     def save(

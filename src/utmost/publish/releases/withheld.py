@@ -75,7 +75,7 @@ class WithheldTable(SavedTable, Generic[Table]):
 
     @property
     def words(self) -> str:
-        """What must be said beside the table."""
+        """The statement beside the table."""
         return f"{self.rule.words} {bias_words(self.bias, self.rule)}"
 
     def said(self, digest: Digest | None) -> dict[str, Any]:

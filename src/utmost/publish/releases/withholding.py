@@ -259,7 +259,7 @@ _NEGLIGIBLE = 1e-9
 
 
 def shown_bias(rule: WithholdingRule, tails: NoiseTails, margin: int | float) -> list[dict[str, Any]]:
-    """What the rule does to cells near its threshold: how often they are shown, and how far off they then are.
+    """The effect of the rule on cells near its threshold: how often they are shown, and how far off they then are.
 
     Of noise N a cell of true value t is shown where N >= B - t, and then by E[N | N >= B - t] too large on average: the
     mean of shown cells given the rule, less the truth. Where negative values are shown as well, both sides count.
@@ -294,7 +294,7 @@ def _digits(number: float) -> float:
 
 
 def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
-    """What the figures of `shown_bias` mean, in a sentence."""
+    """The meaning of the figures of `shown_bias`, in a sentence."""
     parts = [
         f"a true {number_words(Fraction(fact['true']))} in {100 * fact['chance_shown']:.3g} % of releases, "
         f"and then {fact['bias']:+.3g} off"

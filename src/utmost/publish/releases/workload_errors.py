@@ -36,7 +36,7 @@ class AnswerErrors:
     Attributes:
         reconstruction: least squares from the measured families.
         ratios: for each measured family, the level of one unit of its noise.
-        unit: what one individual changes; of distinct counts no answer adds cells up.
+        unit: Unit of privacy; of distinct counts no answer adds cells up.
     """
 
     reconstruction: LeastSquares
@@ -53,7 +53,7 @@ class AnswerErrors:
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
     def leave_out(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
-        """Of each answer, whether its error bar leaves 0 out: by its variance where that is enough, else by its law.
+        """Say of each answer whether its error bar leaves 0 out: by its variance where that is enough, else by its law.
 
         Raises:
             NotDetermined: as `of`.
@@ -102,7 +102,7 @@ class AnswerErrors:
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
     def of_family(self, family: Family) -> FamilyLaws:
-        """For each group of a family, the number of its law, and the laws: one for all groups that share it.
+        """The number of each group's law in a family, and the laws: one for all groups that share it.
 
         Raises:
             NotDetermined: as `of`.
@@ -129,7 +129,7 @@ class AnswerErrors:
     def widest(
         self, by_family: Mapping[Family, FamilyLaws], sure: Fraction, *, together: bool
     ) -> dict[Family, int | float]:
-        """For each family, its largest margin.
+        """The largest margin of each family.
 
         Args:
             by_family: for each family, the laws of its groups.
@@ -160,7 +160,7 @@ class AnswerErrors:
 
 
 def by_group(kinds: NDArray[np.intp], by_kind: Mapping[int, Any]) -> NDArray[Any]:
-    """For each group, what was found for its law."""
+    """The number that was found for each group's law."""
     if len(by_kind) == 1:
         return np.full(kinds.size, next(iter(by_kind.values())))
     return np.array([by_kind[kind] for kind in kinds.tolist()])

@@ -159,7 +159,7 @@ class Axis(Display):
         return np.diff(self.group_starts(level), append=self.size)
 
     def group_of(self, level: int) -> NDArray[np.intp]:
-        """For each value, its group at a level."""
+        """The group of each value at a level."""
         return np.searchsorted(self.group_starts(level), np.arange(self.size), side="right") - 1
 
     @property
@@ -219,7 +219,7 @@ class Axis(Display):
 
     @property
     def births(self) -> "Axis":
-        """Of ages, the birth dates of each group as periods of days, the oldest persons first."""
+        """The birth dates of each group of ages as periods of days, the oldest persons first."""
         assert self.edges is not None, "ages have edges"
         assert self.on is not None, "ages are counted on a day"
         # An age is reached by whoever was born before the second at which the next day began so many years ago.

@@ -109,7 +109,7 @@ def _edge(edge: Edge) -> int | str | None:
 
 
 def axis_of_facts(name: str, facts: Any) -> Any:
-    """What `Domain` takes as the axis of this name; more than two bins are edges, as `bins` takes them.
+    """The axis of this name as `Domain` takes it; more than two bins are edges, as `bins` takes them.
 
     >>> axis_of_facts("age", {"bins": [0, 18, 65, None]}).labels[0]
     ('0 to 17', '18 to 64', '65+')

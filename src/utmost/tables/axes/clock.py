@@ -282,7 +282,7 @@ def shown_time(second: int) -> str:
 
 
 def time_at(second: int) -> datetime:
-    """What a wall clock shows at a second."""
+    """The time that a wall clock shows at a second."""
     return datetime(1970, 1, 1) + timedelta(seconds=second)
 
 

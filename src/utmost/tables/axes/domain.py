@@ -74,7 +74,7 @@ class Domain(Display):
         return _domain, (self.axes,)
 
     def __repr__(self) -> str:
-        """What makes the domain again where that is one line, else how many values each axis has."""
+        """A call that makes the domain again where that is one line, else how many values each axis has."""
         if sum(self.shape) <= _MOST_WRITTEN:
             facts = self.facts()
             is_plain = all(isinstance(axis, list) for axis in facts.values())
@@ -219,7 +219,7 @@ class Domain(Display):
         return numbers
 
     def selection(self, where: Where) -> tuple[NDArray[np.bool_], ...]:
-        """For each axis, which of its values a sum takes; all where nothing is said.
+        """The values of each axis that a sum takes; all where nothing is said.
 
         Args:
             where: by the name of a level, a label of it, a list of labels, or for bins and periods

@@ -33,7 +33,7 @@ CLASS_MARK = "#"
 
 
 def class_code(number: int) -> int:
-    """What stands for a class of listed rows in a family, in the place of a level.
+    """The number of a class of listed rows in a family, in the place of a level.
 
     >>> class_number(class_code(3)), class_number(-3), class_number(0)
     (3, None, None)
@@ -95,7 +95,7 @@ def hat_rows(size: int, spacing: int) -> NDArray[np.int64]:
 
 
 def _under(values: NDArray[Any], spacing: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """For each value, the hat function whose peak is the last one at or below it, and its weight in the next; the rest
+    """The hat function of each value whose peak is the last one at or below it, and its weight in the next; the rest
     of s is in this one. The second peak stands half a spacing in, so that both ends lie alike: where it stands moves
     the error by a part in a thousand or less.
     """

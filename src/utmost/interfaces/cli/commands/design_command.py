@@ -86,7 +86,7 @@ def _show_attack(attacks: list[dict[str, Any]]) -> None:
 
 
 def _show_labelled_answers(report: dict[str, Any]) -> None:
-    """What the likeliest place is answered with, where secrets have labels."""
+    """The answers to the likeliest place, where secrets have labels."""
     if report:
         console = screen()
         console.print(Text(f"\nThe likeliest answers for {report['likeliest_secret']}", style="bold"))

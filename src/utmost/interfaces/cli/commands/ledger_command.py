@@ -70,7 +70,7 @@ def show_history(events: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _facts(event_facts: Mapping[str, Any]) -> str:
-    """What people want to know of an event; digests are for programs."""
+    """The facts of an event that people want to know; digests are for programs."""
     return ", ".join(f"{name} {_cell(event_facts[name])}" for name in _TOLD if event_facts.get(name) is not None)
 
 

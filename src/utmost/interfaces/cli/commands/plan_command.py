@@ -317,7 +317,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
 
 
 def _within(report: dict[str, Any]) -> list[list[str]]:
-    """For each class of mechanisms, how many times its least error this error is at most."""
+    """The factor by which this error may exceed the least error of each class of mechanisms."""
     rows = []
     for bound in report["within"].values():
         times = bound["times"]

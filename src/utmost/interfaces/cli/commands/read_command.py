@@ -136,7 +136,7 @@ def read(
 
 @dataclass(frozen=True)
 class _Reader:
-    """What is asked of every response."""
+    """The part that every response has."""
 
     prior: str
     loss: str
@@ -145,7 +145,7 @@ class _Reader:
 
     @property
     def level(self) -> Level:
-        """What one cell loses; of geometric noise, for each unit."""
+        """The level of one cell; of geometric noise, for each unit."""
         return self.noise if isinstance(self.noise, Level) else self.noise.level
 
     def consumer(self, n: int) -> Consumer:

@@ -157,7 +157,7 @@ def _answers(
 
 
 def _say(saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False, stderr: bool = False) -> None:
-    """What the answers tell, and what more of them would."""
+    """The information in the answers, and the gain from more of them."""
     apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
     level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
     shown = {**more, "level": level, "checked": saved.checked}

@@ -226,7 +226,7 @@ def weights_of(texts: list[str] | None) -> dict[str, str]:
 
 
 def report_of(shared: SharedLevel) -> dict[str, Any]:
-    """What a program is told of the shares."""
+    """The report of the shares for programs."""
     return {
         "level": level_text(shared.level),
         "within": shared.within,

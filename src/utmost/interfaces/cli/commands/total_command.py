@@ -232,7 +232,7 @@ def _write_tables(
 
 
 def _points(values: str | None) -> Any:
-    """What labels stand for: a number for each, or for some by their labels; other bins have their middles."""
+    """The numbers of labels: one for each, or for some by their labels; other bins have their middles."""
     if values is None:
         return "midpoints"
     pairs = [wanted.rpartition("=") for wanted in values.split(",")]

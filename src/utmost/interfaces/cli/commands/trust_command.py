@@ -118,7 +118,7 @@ def _member(name: str, edges: list[tuple[Any, ...]]) -> Any:
 
 
 def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], Level]:
-    """From a distance to its level: the one that was listed for it or the nearest below, else epsilon / distance."""
+    """The level of a distance: the one that was listed for it or the nearest below, else epsilon / distance."""
     if not at:
         nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))

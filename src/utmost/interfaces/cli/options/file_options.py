@@ -32,7 +32,7 @@ class StandardInput(MemoryFile):
 
     @property
     def content(self) -> bytes:  # type: ignore[override]  # read when it is first asked for
-        """What came through the pipe."""
+        """The content of the pipe."""
         return _read(sys.stdin)
 
 

@@ -38,7 +38,7 @@ class Word:
     envvar: str | None = None
 
     def spelled(self, name: str) -> str:
-        """As it is typed, where its parameter has this name: its first name without an opposite."""
+        """The word as it is typed, where its parameter has this name: its first name without an opposite."""
         return self.names[0] if self.names else f"--{name.replace('_', '-')}"
 
     def parameter(self, name: str, annotation: Any, default: Any, title: str | None) -> click.Parameter:

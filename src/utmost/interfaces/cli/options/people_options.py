@@ -31,7 +31,7 @@ LeftOut = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """Whose the events are, over which domain they are counted, and how many cells one person may change."""
+    """The owner of each event, the domain over which events are counted, and how many cells one person may change."""
 
     title: ClassVar[str] = "Counting people"
 
@@ -234,7 +234,7 @@ class People(Persons):
 
     @property
     def outside(self) -> str | None:
-        """What is to become of events outside the domain, where it is said."""
+        """The rule for events outside the domain, where there is one."""
         return "leave out" if "outside" in self._left_out else None
 
     @property
@@ -244,7 +244,7 @@ class People(Persons):
 
     @property
     def _left_out(self) -> list[str]:
-        """What is meant to go.
+        """The events that are meant to go.
 
         Raises:
             OutOfRange: for other words than outside and amounts, or nothing alone.

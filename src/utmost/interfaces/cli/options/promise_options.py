@@ -33,7 +33,7 @@ PromiseFile = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ReleasedColumns:
-    """What becomes of each column."""
+    """The role of each column."""
 
     title: ClassVar[str] = "Columns and rows"
 
@@ -51,7 +51,7 @@ class ReleasedColumns:
 
 @dataclass(frozen=True, slots=True)
 class Columns(ReleasedColumns):
-    """What becomes of each column, and of which rows the table is."""
+    """The role of each column, and the rows of the table."""
 
     rows: Annotated[
         str | None,
@@ -62,7 +62,7 @@ class Columns(ReleasedColumns):
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """By how much one individual changes the released cells."""
+    """The change of the released cells by one individual."""
 
     title: ClassVar[str] = "Privacy unit"
 
@@ -110,7 +110,7 @@ class PromisedNoise(ReleasedNoise):
 
 @dataclass(frozen=True, slots=True)
 class LastingNoise:
-    """What is promised of noise that a ledger repeats: it has no meaning for noise that is drawn once."""
+    """The promise of noise that a ledger repeats: it has no meaning for noise that is drawn once."""
 
     title: ClassVar[str] = "Noise in a ledger"
 
@@ -231,7 +231,7 @@ class Promised:
 
     @property
     def strategy(self) -> "Strategy | None":
-        """What a plan measures; None where columns are released."""
+        """The sums that a plan measures; None where columns are released."""
         if self.stated is not None:
             from utmost.publish.promises.sum_noise import SumNoise
 
@@ -310,7 +310,7 @@ class Promised:
         return not has_unit and self.noise == PromisedNoise() and not self.lasting.half_step
 
     def unit_of_row(self, columns: list[str], together: "Changes | None" = None) -> "Unit":
-        """What one individual changes, where that is the cells of one row."""
+        """The unit of privacy, where one individual changes the cells of one row."""
         from utmost.core.privacy.unit import Unit
 
         is_raised = "counts" in (together, self.lasting.together)

@@ -1,4 +1,4 @@
-"""What `utmost release` is told beside the table, family by family."""
+"""The options of `utmost release` beside the table, family by family."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
@@ -25,7 +25,7 @@ from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAns
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedPromise:
-    """What is promised: in a file that `utmost promise` wrote, or by the options that are needed every day."""
+    """The promise: in a file that `utmost promise` wrote, or by the options that are needed every day."""
 
     title: ClassVar[str] = "Columns"
 
@@ -50,7 +50,7 @@ class AskedPromise:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """What there is only for noise that is drawn once and kept by nobody."""
+    """Options that exist only for noise that is drawn once and kept by nobody."""
 
     title: ClassVar[str] = "Without a ledger"
 
@@ -70,7 +70,7 @@ class ReleaseMemory(Memory):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
-    """What is promised, at which level, who is counted, who remembers it, and where it goes."""
+    """The promise, the level, the counting, the memory and the destination of a release."""
 
     title: ClassVar[str] = "Output"
 

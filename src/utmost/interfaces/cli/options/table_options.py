@@ -143,7 +143,7 @@ class TableAnswer:
 
     @property
     def signer(self) -> "Signer | None":
-        """What signs the statement, if anything."""
+        """The signer of the statement, if any."""
         from utmost.tables.files.signatures import signer_of
 
         return None if self.sign is None else signer_of(self.sign)

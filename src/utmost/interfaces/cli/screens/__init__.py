@@ -1,1 +1,1 @@
-"""What commands show on a terminal."""
+"""Screens of the commands on a terminal."""

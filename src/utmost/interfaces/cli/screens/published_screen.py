@@ -1,4 +1,4 @@
-"""What `utmost read` shows of what has no sums with error bars: points, keys, readings, clean and withheld tables."""
+"""The screen of `utmost read` for what has no sums with error bars: points, keys, clean and withheld tables."""
 
 from typing import Any
 

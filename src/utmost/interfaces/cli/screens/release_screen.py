@@ -1,4 +1,4 @@
-"""What `utmost release` shows and writes of a table: the promise in words, and cells with their error bars."""
+"""The screen and the files of `utmost release` for a table: the promise in words, and cells with error bars."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -110,7 +110,7 @@ def _next(facts: Facts) -> str:
 
 
 def _in_words(statement: Mapping[str, Any]) -> Facts:
-    """What a statement says; for that of a plain table no other kind is loaded, which is half of a start."""
+    """The statement in words; for that of a plain table no other kind is loaded, which is half of a start."""
     if statement["kind"] == STATEMENT_KIND:
         return table_in_words(statement)
     from utmost.interfaces.documents.statement_readers import stated_release

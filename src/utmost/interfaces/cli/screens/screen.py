@@ -1,4 +1,4 @@
-"""What the screens are made of: facts in aligned rows, tables, numbers as people read them, long work."""
+"""Parts of screens: facts in aligned rows, tables, numbers as people read them, long work."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -46,7 +46,7 @@ def shown_facts(
     written: str = "",
     then: str = "",
 ) -> Group:
-    """What is said of a release: a headline, the promise, and the facts that a screen has room for.
+    """The screen of a release: a headline, the promise, and the facts that a screen has room for.
 
     Args:
         out: the file that was written, its statement beside it. written: the files, where they are others.

@@ -175,7 +175,7 @@ class Table:
 
     @property
     def least_width(self) -> int:
-        """As narrow as it can be without cutting a word, or a number."""
+        """The least width that cuts no word, and no number."""
         needed = self._needed(self._texts())
         return sum(map(max, needed, (column.least for column in self.columns))) + self._around()
 

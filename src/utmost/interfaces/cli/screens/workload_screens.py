@@ -60,7 +60,7 @@ _MOST_BARS = 48
 
 
 def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
-    """For each wanted table, the margin of its error bars, of the first 48; nothing is drawn, since they depend on the
+    """The margin of each wanted table's error bars, of the first 48; nothing is drawn, since they depend on the
     noise's law alone.
 
     Ranges, prefixes and single sums are no table, and have none.
@@ -76,7 +76,7 @@ def promised_count_bars(strategy: Strategy, confidence: Fraction) -> dict[str, i
 
 
 def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> NoisySums:
-    """What a release would promise, with zeros in place of sums."""
+    """The release as it would be, with zeros in place of sums."""
     nothing = np.zeros((), dtype=np.int64)
     zeros = {family: np.broadcast_to(nothing, strategy.measured_shape(family)) for family in strategy.shares}
     return NoisySums(strategy, at, confidence, zeros)
@@ -271,7 +271,7 @@ def give_cells(
 
 
 def _fitting(shown: Iterable[Text | Table]) -> list[Text | Table]:
-    """What is shown beside a file: tables whose columns have room side by side, since all stands in the file."""
+    """The tables that are shown beside a file: those whose columns have room side by side, since all is in the file."""
     width = screen().width
     return [part for part in shown if isinstance(part, Text) or part.least_width <= width]
 
@@ -332,7 +332,7 @@ def _interval(mean: float | None, low: float | None, high: float | None) -> str:
 def document_writers(
     release: NoisySums, out: Path | None, signer: Signer | None, *, again: bool = False
 ) -> dict[Path, Writer]:
-    """What writes the document of a release, and its signature, into files; nothing where it may be and is there."""
+    """The writers of a release's document and its signature; none for a file that may be there and is."""
     if out is None:
         return {}
     if again and out.is_file():
@@ -359,7 +359,7 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
 
 
 def _said(release: NoisySums, headline: str, written: str = "") -> Group:
-    """What is said of a release by a plan, with the error bars of the tables that were wanted."""
+    """The screen of a release by a plan, with the error bars of the tables that were wanted."""
     bars, counts = _wanted_bars(release), _count_bars(release)
     amount = release.unit.amount
     wanted = ", ".join(
@@ -398,7 +398,7 @@ def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
 
 
 def _table_writers(release: NoisySums, words: tuple[Any, ...], path: Path, signer: Signer | None) -> dict[Path, Writer]:
-    """What writes one table, and beside it the release, by which every sum of it is answered."""
+    """The writers of one table and, beside it, of the release by which every sum of it is answered."""
     table = files.columns(_with_means(release, words))
     columns = {name: np.array(column, dtype=object) for name, column in table.items()}
     statement = partial(workload_table_statement, release, words, with_means=release.unit.is_shared)

@@ -106,7 +106,7 @@ def capacity(
 
 
 def _report(capacities: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
-    """What is shown; how a capacity in a file was found is left out, since nothing shows it."""
+    """The facts that are shown; how a capacity in a file was found is left out, since nothing shows it."""
     ptype = capacities[0].certificate.ptype
     distances = distances_words(ptype.space)
     return {
