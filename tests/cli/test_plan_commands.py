@@ -566,3 +566,15 @@ def test_a_table_has_one_margin_on_every_page(run, counted, tmp_path):
     assert run("statement", out, "--html", tmp_path / "page.html")[0] == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f">{margin}<" in page
+
+
+def test_a_plan_shows_each_margin_beside_the_table_alone(run, counted):
+    """And says which option brings the table that lost most nearer to it."""
+    wanted = ["--want", "department sex outcome", "--want", "sex", "--want", "outcome"]
+    shown = run("plan", counted, *wanted, "--epsilon", 1)[1]
+    assert '=10"' in shown
+    rows = [line for line in shown.splitlines() if line.count("±") == 2]
+    assert len(rows) == 3
+    for line in rows:
+        bar, alone = (float(part.split()[0]) for part in line.split("±")[1:])
+        assert bar >= alone > 0
