@@ -216,7 +216,7 @@ def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
     code, shown, _ = run(*say, "--delta", "1e-9", "--dry-run", "--json")
     assert (code, "keys" in json.loads(shown)) == (0, False)
     assert "no --delta" in run(*say)[2]
-    assert "Counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
+    assert "counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
     more = tmp_path / "more.json"
     (tmp_path / "d.json").write_text('{"sex": ["m", "w"]}')
     run(*say, "--delta", "1e-9", "--domain", tmp_path / "d.json", "--out", more)

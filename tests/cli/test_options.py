@@ -179,7 +179,7 @@ def test_every_mend_speaks_of_options():
         said = in_words(OutOfRange("it must", remedy=remedy))
         assert not options & set(re.findall(r"(?<![(\w])(\w+)=", said)), said
         assert "(--" not in said, said
-        assert not re.search(r"--\w+ [\"'\[]", said), said
+        assert not re.search(r"--\w+ (\[|[\"']\S*[\"'])", said), said
 
 
 def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file, tmp_path):
@@ -187,7 +187,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     none = tmp_path / "none.db"
     for words in (["view", "--name", "r"], ["relax", file("n\n1\n"), "--name", "r"]):
         _, _, error = run(*words, "--ledger", none, "--epsilon", 1)
-        assert "Correct the name, or make a new one by utmost release --create." in error
+        assert "Correct the name, or make a new one: add --create to utmost release." in error
     kept = ["--ledger", tmp_path / "l.db", "--name", "r"]
     assert run("release", file("n\n1\n"), *SILENT, *kept, "--create")[0] == 0
     refused = run("view", *kept, "--epsilon", 10**9)[2]
@@ -343,3 +343,11 @@ def test_help_ends_no_line_within_an_option_or_a_word_that_is_typed(run, monkeyp
     monkeypatch.setenv("COLUMNS", "80")
     for name, _ in every_command():
         assert not re.search(r"\w-\n", run(*name.split(), "--help")[1]), name
+
+
+def test_the_page_that_a_help_names_is_there():
+    root = Path(__file__).parents[2]
+    named = [re.search(r"^More: (\S+)$", command.help or "", re.M) for _, command in every_command()]
+    pages = {found[1] for found in named if found}
+    assert len(pages) > 10
+    assert all((root / page).is_file() for page in pages)

@@ -66,7 +66,7 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     say = ["plan", counted, "--want", "department sex", "--want", "sex=2", "--want", "total", "--epsilon", 1]
     code, shown, err = run(*say, "--up-to", 3, "--weightings", "--out", out)
     assert (code, err) == (0, "")
-    for words in ("share of the level", "error bar, 95 %", "every answer alike", "any mechanism with unbiased answers"):
+    for words in ("budget share", "margin, 95 %", "every answer alike", "any mechanism with unbiased answers"):
         assert words in shown
     found = json.loads(run(*say, "--json")[1])
     assert [(one["sums"], one["weight"], one["answers"]) for one in found["wanted"]] == [
@@ -155,7 +155,7 @@ def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
         *["--want", "sex", "--want", "total", "--at-most", "1", "--neighbours", "change-one", "--epsilon", "1"],
     ]
     code, shown, _ = run(*said, "--nonnegative", "--out", place)
-    assert (code, "share of 1/2 of the level" in shown) == (0, True)
+    assert (code, "budget share of 1/2" in shown) == (0, True)
     both = (json.loads(run(*said, *more, "--json")[1])["wanted"] for more in ((), ["--nonnegative"]))
     before, after = ([part["standard_deviation"] for part in wanted] for wanted in both)
     assert after[0] < before[0]
@@ -443,7 +443,7 @@ REFUSED = {
     ),
     "a plan that is none": (["release", "COUNTED", "--plan", "DOMAIN", "--epsilon", 1], "a plan must be of the kind"),
     "a label misspelt": (["total", "RELEASE", "--where", "sex=man"], "Did you mean 'men'?"),
-    "a level alone": (["total", "RELEASE", "--where", "sex"], "a selection must be LEVEL=LABEL"),
+    "a level alone": (["total", "RELEASE", "--where", "sex"], "a selection must be COLUMN=LABEL"),
     "a level twice": (["total", "RELEASE", "--where", "sex=men", "--where", "sex=women"], "sex=men,women"),
     "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "only bins are taken by a range"),
     "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "one question"),

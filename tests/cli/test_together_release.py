@@ -77,7 +77,7 @@ def test_standard_output_and_json(capsys, table):
     code, out, err = run(capsys, "release", table, *ASKED)
     assert code == 0
     assert out.count("\n") == 3
-    assert "error bars" in err
+    assert "margins" in err
     both = json.loads(run(capsys, "release", table, *ASKED, "--json")[1])
     assert set(both) == {"statement", "table"}
 

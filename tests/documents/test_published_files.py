@@ -94,6 +94,26 @@ def test_a_table_of_a_plan_answers_what_the_plan_does(folder, run):
         ut.read_release(folder / "age.parquet")
 
 
+def test_an_answer_is_of_the_table_that_its_statement_is_about(folder):
+    """Another cell, margin, row or column is refused; what fits has the answers of the one that was drawn."""
+    table = {"place": ["a", "b"], "n": [500, 97]}
+    answer = ut.release(table, ut.Promise("n", public="place", unit=ut.Unit(1, 1)), epsilon=1)
+    again = Answer.of_statement(answer.table, answer.statement)
+    assert (again.total(), again.statement) == (answer.total(), answer.statement)
+    published = read_release(folder / "n.csv")
+    for made in (answer, published):
+        for change in (
+            {"n": [1.5, 2]},
+            {"n_margin": [9, 9]},
+            {"n": [1], "place": ["a"], "n_margin": [3]},
+            {"m": [1, 2]},
+        ):
+            with pytest.raises(BadTable):
+                Answer.of_statement({**made.table, **change}, made.statement)
+    with pytest.raises(BadTable):
+        Answer.of_statement(answer.table | {"n": [0, 0]}, answer.statement)
+
+
 def test_values_are_numbers_in_whatever_file_they_were(folder):
     """A CSV file has text alone: values and margins come back as numbers, labels as the text that they were."""
     table = {"place": ["01", "02"], "n": [500, 97], "x": [0.5, 2.25]}

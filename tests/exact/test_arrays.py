@@ -74,12 +74,6 @@ def test_everything_else_is_refused_with_its_position(values, where):
         as_array(values)
 
 
-def test_the_number_of_dimensions_is_checked():
-    """A prior is no matrix."""
-    with pytest.raises(NotANumber, match="the prior must have 1 dimension; got shape"):
-        as_array([[1]], "prior", ndim=1)
-
-
 def test_the_copy_is_read_only_and_independent():
     """Changing the original changes nothing, and the copy cannot be changed."""
     for original in (np.array([0.5, 0.5]), np.array([Fraction(1, 2)], dtype=object)):

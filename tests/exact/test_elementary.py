@@ -4,13 +4,11 @@ import threading
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
-import pytest
 from flint import ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
 from running import python
-from utmost.errors import OutOfRange
 from utmost.exact import Interval, exp_interval, log_interval, sin_interval
 
 precisions = st.integers(8, 700)
@@ -109,13 +107,6 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 def test_a_fork_in_the_middle_of_a_computation_does_not_hang():
     assert python("-c", FORK, timeout=60).stdout.strip() == "94"
-
-
-def test_refusals():
-    with pytest.raises(OutOfRange, match="at most"):
-        exp_interval(Fraction(10**7), 8)
-    with pytest.raises(OutOfRange, match="positive"):
-        log_interval(Fraction(0), 8)
 
 
 @given(st.fractions(-(10**9), 10**9), st.integers(20, 300), st.integers(0, 10**6))

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import OutOfRange
 from utmost.exact import Surd, nearest
 
 squares = st.fractions(min_value=0, max_value=200, max_denominator=12)
@@ -77,12 +76,6 @@ def test_rational_surds_are_rational_numbers():
     assert isinstance(Surd.sqrt(2).simplified(), Surd)
     assert 1 - Surd.sqrt(1) == 0
     assert Surd.sqrt(2) != "sqrt(2)"
-
-
-def test_negative_squares_are_refused():
-    """There is no real square root of -1."""
-    with pytest.raises(OutOfRange, match="nonnegative"):
-        Surd.sqrt(-1)
 
 
 def test_squares_of_many_digits_are_taken_apart():

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -99,7 +100,7 @@ def same(one, other):
 def with_bodies(place, copy, bodies):
     """A copy of the ledger with other events."""
     shutil.copy(place, copy)
-    with sqlite3.connect(copy) as connection:
+    with closing(sqlite3.connect(copy)) as connection, connection:
         for number, body in bodies.items():
             connection.execute("UPDATE utmost_events SET body = ? WHERE number = ?", (body, number))
     connection.close()
@@ -107,7 +108,7 @@ def with_bodies(place, copy, bodies):
 
 
 def bodies_of(place):
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         rows = connection.execute("SELECT number, body FROM utmost_events").fetchall()
     connection.close()
     return {number: json.loads(body) for number, body in rows}
@@ -223,7 +224,7 @@ def test_an_answers_level_and_the_ledgers_identity_are_bound(sealed, tmp_path):
 )
 def test_blocks_are_bound_to_their_place(sealed, statement):
     place, found = sealed
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         if "CASE" in statement:
             connection.execute("UPDATE utmost_parts SET part = part + 100 WHERE event = 2 AND part > 1")
             statement = (

@@ -3,6 +3,7 @@
 import random
 import shutil
 import sqlite3
+from contextlib import closing
 
 import psycopg
 import pytest
@@ -43,7 +44,7 @@ CHANGES = {
 def changed(place, statements):
     """Run statements behind the ledger's back."""
     is_server = str(place).startswith("postgresql")
-    with psycopg.connect(place) if is_server else sqlite3.connect(place) as connection:
+    with closing(psycopg.connect(place) if is_server else sqlite3.connect(place)) as connection, connection:
         for statement in statements.split(";"):
             values = (b"x" * 32,) * statement.count("?")
             connection.execute(statement.replace("?", "%s") if is_server else statement, values)

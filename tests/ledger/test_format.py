@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_facts_that_make_no_state_are_damage(number, kind, facts):
 def test_a_ledger_of_another_version_is_refused(tmp_path):
     """Before anything is read or written."""
     Ledger.open(tmp_path / "l.db", create=True, key=KEY).close()
-    with sqlite3.connect(tmp_path / "l.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "l.db")) as connection, connection:
         connection.execute(f"UPDATE utmost_schema SET version = {VERSION + 1}")
     connection.close()
     with pytest.raises(Unsupported, match="version of utmost that wrote it"):

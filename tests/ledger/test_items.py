@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -274,7 +275,7 @@ def test_a_ledger_that_is_put_back_repeats_itself(tmp_path):
 def test_changed_tags_are_found_out(tmp_path):
     with opened(tmp_path, witness=False) as ledger:
         ledger.publish("r", table(), ut.Promise(**BY_ITEM), epsilon=1)
-    with sqlite3.connect(tmp_path / "l.db") as store:
+    with closing(sqlite3.connect(tmp_path / "l.db")) as store, store:
         (tags,) = store.execute("SELECT content FROM utmost_parts WHERE event = 2 AND part = 1").fetchone()
         store.execute("UPDATE utmost_parts SET content = ? WHERE event = 2 AND part = 1", (tags[16:] + tags[:16],))
     store.close()

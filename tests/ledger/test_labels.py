@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -112,7 +113,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
         assert ledger.verify()
     assert read_sealed(tmp_path / "l.db", "r", handed).table == first
     shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
-    with sqlite3.connect(tmp_path / "copy.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as connection, connection:
         (other,) = label_parts({"department": ["B", "A"]}, 2)
         connection.execute("UPDATE utmost_parts SET content = ? WHERE event = 2 AND part = 1", (other,))
     connection.close()

@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 
@@ -175,7 +176,7 @@ def test_persons_and_secrets_are_read_with_care_and_not_repeated(ledger):
 
 def kept_bytes(path):
     """All that a database file says."""
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return b"".join(repr(row).encode() for name in tables for row in database.execute(f"SELECT * FROM {name}"))
 
@@ -188,7 +189,7 @@ def test_what_is_stored_says_how_many_and_no_more(tmp_path, count):
         path = tmp_path / f"{secret}.db"
         with Ledger.open(path, create=True, key=KEY, witness=False) as ledger:
             ledger.respond("homes", DESIGN, {f"person{k}": secret for k in range(count)})
-        with sqlite3.connect(path) as database:
+        with closing(sqlite3.connect(path)) as database, database:
             lengths.add(tuple(len(content) for (content,) in database.execute("SELECT content FROM utmost_parts")))
         assert b"person0" not in kept_bytes(path)
     assert lengths == {(12 + 17 * count + 16,)}
@@ -204,7 +205,7 @@ def test_what_was_changed_on_disk_is_found(tmp_path):
         "UPDATE utmost_parts SET content = (SELECT content FROM utmost_parts WHERE event = 4) WHERE event = 3",
     ):
         shutil.copy(tmp_path / "l.db", tmp_path / "other.db")
-        with sqlite3.connect(tmp_path / "other.db") as database:
+        with closing(sqlite3.connect(tmp_path / "other.db")) as database, database:
             database.execute(change)
         with Ledger.open(tmp_path / "other.db", key=KEY, witness=False) as ledger:
             for look in (ledger.verify, lambda held=ledger: held.respond("homes", DESIGN, {"ada": 4})):

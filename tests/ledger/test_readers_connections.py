@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
@@ -33,7 +34,7 @@ def asked(path):
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "t.db"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE t (x)")
         connection.execute("INSERT INTO t VALUES (1)")
     connection.close()
@@ -54,7 +55,7 @@ def test_a_file_that_was_just_written_is_read_anew(file, opened):
 
 def test_who_changes_replaces_or_removes_the_file_ends_what_waited(file, opened):
     asked(file)
-    with sqlite3.connect(file) as other:
+    with closing(sqlite3.connect(file)) as other, other:
         other.execute("UPDATE t SET x = 3")
     other.close()
     assert asked(file) == [(3,)]

@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 import zlib
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -156,7 +157,7 @@ def test_what_was_changed_opens_nothing(tmp_path):
     """A sealed block, the key of the labels under a level, and a salt of another release."""
     keys = written(tmp_path, tmp_path / "l.db")
     shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
-    with sqlite3.connect(tmp_path / "copy.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as connection, connection:
         connection.execute("UPDATE utmost_parts SET content = zeroblob(4124) WHERE event = 2 AND part = 1")
     connection.close()
     with pytest.raises(KeyRefused):

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -56,7 +57,7 @@ def body_shape(body):
 def rows_seen(place):
     """The rows of all tables, in their order, without what is random in them."""
     is_server = str(place).startswith("postgresql")
-    with psycopg.connect(place) if is_server else sqlite3.connect(place) as connection:
+    with closing(psycopg.connect(place) if is_server else sqlite3.connect(place)) as connection, connection:
         found = {
             name: connection.execute(f"SELECT {columns} FROM utmost_{name} ORDER BY 1, 2").fetchall()
             for name, columns in TABLES.items()

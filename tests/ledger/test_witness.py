@@ -241,7 +241,7 @@ def test_a_damaged_witness_is_found(here):
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         assert ledger.verify()
-        with sqlite3.connect(here / "w") as connection:
+        with closing(sqlite3.connect(here / "w")) as connection, connection:
             connection.execute("UPDATE utmost_witness SET body = ? WHERE number = 1", (b"{}",))
         connection.close()
         with pytest.raises(LedgerDamaged):

@@ -172,8 +172,8 @@ def test_a_screen_shows_what_is_promised_and_one_error_bar_for_one_noise():
     _, said = released(PROMISES["counts"])
     first = {fact.label: fact.value for fact in stated_release(said).first}
     assert first["level"].startswith("epsilon = 0.5 in all")
-    assert first["error bar"].endswith("at 95 % confidence")
-    assert "error bars" not in first
+    assert first["margin"].endswith("at 95 % confidence")
+    assert "margins" not in first
     assert [fact.value for fact in stated_release(said).rows if fact.label == "variant"] == [
         "pure differential privacy"
     ]

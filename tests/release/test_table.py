@@ -143,7 +143,7 @@ def test_a_table_of_no_rows_is_refused():
 def test_a_column_that_nobody_declared_is_refused_by_name(do):
     """Neither released nor declared public nor dropped: it was published exactly under a promise of privacy."""
     promise = {"columns": "admitted", "epsilon": 1, "unit": ut.Unit(1, 1)}
-    with pytest.raises(NotDeclared, match=r"got 'department', 'applicants'\. Name it in drop= .* or in public="):
+    with pytest.raises(NotDeclared, match=r"got 'department', 'applicants'\. Pass drop=.* or name it in public="):
         do(TABLE, **asked(**promise))
     with pytest.raises(NotDeclared, match="got 'applicants'"):
         do(TABLE, **asked(public="department", **promise))

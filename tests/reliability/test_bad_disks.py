@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 
@@ -124,7 +124,7 @@ def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path, spoiled):
     elif spoiled == "empty text":
         place.write_text("this is a letter, not a ledger\n" * 200)
     else:
-        with sqlite3.connect(place) as other:
+        with closing(sqlite3.connect(place)) as other, other:
             other.execute("CREATE TABLE utmost_events (a)")
         other.close()
     before = place.read_bytes() if place.is_file() else None

@@ -7,6 +7,7 @@ whatever the store does; and a ledger before an honest store goes on as if nothi
 import random
 import sqlite3
 from collections import deque
+from contextlib import closing
 
 import pytest
 
@@ -147,7 +148,7 @@ def survive_a_hostile_store(tmp_path, monkeypatch, steps, seed, **options):
 
 def longest(tmp_path, states):
     """The state with the most events that the witness has settled."""
-    with sqlite3.connect(tmp_path / "l.db.witness") as witness:
+    with closing(sqlite3.connect(tmp_path / "l.db.witness")) as witness, witness:
         known = dict(witness.execute("SELECT number, mac FROM utmost_witness").fetchall())
 
     def events(state):

@@ -57,8 +57,9 @@ def test_a_copy_that_is_not_sound_is_not_put_back_in_silence(service, who, key, 
     back_up(service, tmp_path / "copy", key=key)
     damaged = tmp_path / "copy" / file
     import sqlite3
+    from contextlib import closing
 
-    with sqlite3.connect(damaged) as connection:
+    with closing(sqlite3.connect(damaged)) as connection, connection:
         table, column = ("utmost_service", "body") if file.endswith("service") else ("utmost_events", "body")
         name, body = connection.execute(f"SELECT rowid, {column} FROM {table} ORDER BY rowid DESC LIMIT 1").fetchone()
         wrong = bytes(body)[:-1] + bytes([bytes(body)[-1] ^ 1])

@@ -201,7 +201,7 @@ def test_a_column_without_a_name_stops_no_count_and_is_dropped_by_its_place(run,
     ]
     if kind == "two":
         code, _, err = run(*asked)
-        assert (code, "got 'column 3'. Name it in --drop" in err) == (2, True)
+        assert (code, "got 'column 3'. Pass --drop" in err) == (2, True)
         asked += ["--drop", "column 3"]
     code = run(*asked, "--out", tmp_path / f"o{path.suffix}")[0]
     assert code == 0

@@ -61,7 +61,7 @@ def test_a_selection_takes_labels_with_commas_and_ranges():
 
 REFUSED = [
     (lambda: read_selection(DOMAIN, ["regoin=a"]), "Did you mean 'region'"),
-    (lambda: read_selection(DOMAIN, ["region"]), "LEVEL=LABEL"),
+    (lambda: read_selection(DOMAIN, ["region"]), "COLUMN=LABEL"),
     (lambda: read_selection(DOMAIN, ["x=3"]), "Its labels are "),
     (lambda: read_selection(DOMAIN, ["x=1..2"]), "only bins"),
     (lambda: read_selection(DOMAIN, ["age=0..5,10..15"]), "one range"),

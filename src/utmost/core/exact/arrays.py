@@ -36,7 +36,7 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
 
     Args:
         values: anything NumPy reads as an array of numbers.
-        name: what the array is, for the message.
+        name: Name of the array, for messages.
         ndim: how many dimensions it must have.
 
     Raises:

@@ -47,7 +47,7 @@ class Level:
         """The level with this epsilon, which must be positive and finite."""
         value = _number(epsilon, "epsilon")
         if value <= 0:
-            raise NotALevel("epsilon must be positive", came=epsilon)
+            raise NotALevel("epsilon must be positive", came=epsilon, remedy="Pass epsilon=1, say.")
         return cls(None, value)
 
     @classmethod

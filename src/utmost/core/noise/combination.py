@@ -350,7 +350,7 @@ def simultaneous_margins(
 
     Args:
         combinations: the sums. They may share noises.
-        confidence: of all together.
+        confidence: Confidence of all margins together.
         independent: whether no two sums share a noise, which the caller must know. Then each is given the confidence
             ``confidence**(1/m)``, which is exact for them; else 1 - (1 - confidence)/m, by the union bound, which
             holds whatever they share.

@@ -100,8 +100,9 @@ def refines(
     >>> verdict = refines(better=loose, worse=strict)
     >>> bool(verdict), [str(p) for p in verdict.remap.matrix[1]], verdict.verify()
     (True, ['7/27', '13/27', '7/27'], True)
-    >>> refines(better=strict, worse=loose).consumer.loss.tolist()[0]
-    [Fraction(0, 1), Fraction(0, 1)]
+    >>> refuted = refines(better=strict, worse=loose)
+    >>> bool(refuted), refuted.consumer.loss.shape, refuted.verify()
+    (False, (3, 2), True)
     >>> line, equal = geometric_channel(3, alpha="1/2"), randomized_response(3, alpha="1/2")
     >>> [bool(refines(better=line, worse=equal, order=order)) for order in ("refinement", "max-case", "privacy")]
     [False, False, True]

@@ -15,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -41,50 +42,50 @@ from utmost.version import __version__
 
 GROUPS = {
     "Publish": {
-        "demo": "Show the whole story on a public table, in a few seconds.",
-        "count": "Count people into a table, and prove what one of them changes.",
-        "bounds": "Say what a bound on a person's part costs, and what it cuts.",
-        "plan": "Choose which sums to noise, for the tables you want.",
-        "share": "Share one level among several measures, by weights.",
-        "promise": "Write down what is promised of a table, before anybody looks at it.",
-        "release": "Publish a table, each cell with the least noise at its share.",
-        "detail": "Publish small groups coarsely and large ones in detail, in two stages.",
+        "demo": "Count, release, read and verify a public table in a few seconds.",
+        "count": "Count events of people into a table, and prove what one person changes.",
+        "bounds": "Compare bounds on what one person contributes.",
+        "plan": "Choose the sums to measure for the tables that you want.",
+        "share": "Divide one privacy level among several measures.",
+        "promise": "Write down what will be promised of a table.",
+        "release": "Publish a table with the least noise that a privacy level allows.",
+        "detail": "Release large groups in more detail than small ones.",
         "clean": "Round a release to whole numbers whose sums all agree.",
-        "withhold": "Leave out small or unreliable cells of a release by a public rule.",
-        "statement": "Write a release up for a registry, and as a page to print.",
+        "withhold": "Withhold small or unreliable cells of a release by a public rule.",
+        "statement": "Write a page to print, and a registry entry, about a release.",
     },
     "Read": {
         "verify": "Check a published table against its statement.",
-        "total": "Compute a sum, a ratio or a mean from a release, with its error.",
-        "read": "Turn a released count into the best answer for you.",
+        "total": "Compute a sum, a ratio or a mean from a release, with its margin.",
+        "read": "Read a release: cells, sums, ratios and best answers, with margins.",
     },
     "Keep": {
-        "relax": "Publish a table again with less noise; pay the new level only.",
-        "view": "Make a noisier copy of a release for one recipient, at no cost.",
-        "ledger": "Look after a ledger: check it, set its budget, copy it.",
-        "serve": "Serve a ledger over HTTP, to people with tokens.",
-        "trust": "Plan who in a network sees how much, and show each its view.",
+        "relax": "Publish a table again with less noise, at the larger epsilon alone.",
+        "view": "Make a noisier copy of a release for one recipient.",
+        "ledger": "Check a ledger, set its budgets, copy it.",
+        "serve": "Serve a ledger over HTTP.",
+        "trust": "Share a value in a network, at a level for each member.",
     },
     "Design": {
-        "noise": "Describe the least noise for one cell, and its error bars.",
-        "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
-        "design": "Find the best private mechanism for your prior and loss.",
-        "respond": "Draw a private answer from a saved mechanism.",
-        "export": "Write a saved mechanism for phones and pages, which draw for themselves.",
+        "noise": "Describe the least noise for one cell, and its margins.",
+        "epsilon-for": "Find the least epsilon for a margin of error.",
+        "design": "Find the best private mechanism for a prior and a loss.",
+        "respond": "Draw private answers from a saved mechanism.",
+        "export": "Write a saved mechanism as code for phones and pages.",
         "categories": "Collect one of k categories from clients who trust nobody.",
     },
     "Check": {
-        "doctor": "Say whether this installation is well; check it.",
+        "doctor": "Check this installation.",
     },
     "Study": {
-        "research": "Compute what papers prove: leakage, capacities, best mechanisms.",
+        "research": "Compute what the papers prove: leakage, capacities, best mechanisms.",
     },
 }
 """The commands by what people are about, and what each does; its file is read when it is called."""
 
 RESEARCH = {
     "Leakage": {
-        "leakage": "Say what a channel leaks, by any measure.",
+        "leakage": "Measure what a channel leaks.",
         "refine": "Decide whether one channel is better than another for everyone.",
         "capacity": "Find the most that any mechanism of a type leaks.",
     },
@@ -96,12 +97,12 @@ RESEARCH = {
     },
     "Noise": {
         "compare": "Draw how much more Laplace noise costs, by epsilon.",
-        "lossless": "Decide whether noise can be relaxed to another level at no loss.",
-        "words": "Choose RAPPOR's parameter by the level of a word.",
+        "lossless": "Decide whether noise can be relaxed to a larger level without loss.",
+        "words": "Choose the parameter of RAPPOR for a level.",
     },
     "Geometry": {
         "vertices": "List or count the extreme posteriors of a type.",
-        "kernels": "List or count the basic mechanisms of which all are mixtures.",
+        "kernels": "List or count the basic mechanisms of a type.",
     },
     "Papers": {
         "reproduce": "Recompute the figures and numbers of the four papers.",
@@ -212,9 +213,16 @@ class _Command(click.Command):
         except click.NoSuchOption as error:
             home = self.elsewhere.get(error.option_name)
             if home is None:
-                raise
+                near = get_close_matches(error.option_name, error.possibilities or (), 1)
+                raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
             message = f"No such option {error.option_name!r}. {home}"
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = "This page."
+        return option
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
         """They are a group of the help as well."""
@@ -386,6 +394,10 @@ _OPTIONS = {
     "version": "--data-version",
     **{name: f"--{name}" for name in ("exactly", "nonnegative", "persons", "shares", "witness")},
     "family": "--want",
+    "given": "--given",
+    "public_key": "--public-key",
+    "statement": "--statement",
+    "want": "--want",
     "key": "--key-file",
 }
 """The options by the names that arguments of the library have."""
@@ -395,15 +407,17 @@ _SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[(
 _NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
 _QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
+_A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
-_LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
+_LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
 _CALLS = {
+    "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",
     'alpha="1/2"': "--epsilon alpha=1/2",
     "estimate_kernels (--estimate)": "--estimate",
     "estimate_kernels": "--estimate",
-    "create=True (utmost release --create)": "utmost release --create",
+    "create=True (utmost release --create)": "add --create to utmost release",
     "call resume (utmost ledger resume)": "call utmost ledger resume",
     "and call resume": "and call utmost ledger resume",
     ", or pass part={column: list of labels}": "",
@@ -450,6 +464,9 @@ def in_words(error: UtmostError) -> str:
     # A table or document is at fault in a place of its own, which is no option, whatever its name.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy)
+    number = _A_NUMBER.match(required)
+    if number:
+        remedy = f"Write {number[1]} 1, say; fractions are 0.5 or 1/2."
     came = error.came
     if isinstance(came, str):
         came = _NAMED.sub(lambda match: match[1] + _OPTIONS[match[2]], came)
@@ -482,6 +499,7 @@ def _numbered(match: re.Match[str]) -> str:
 
 def _option(match: re.Match[str]) -> str:
     value = match[2].strip("[]\"'") if match.re is _ASSIGNED else ""
+    value = f'"{value}"' if " " in value else value
     return _OPTIONS[match[1]] + (f" {value}" if value not in ("", "True") else "")
 
 

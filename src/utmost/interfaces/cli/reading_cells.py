@@ -393,7 +393,7 @@ def _answer(report: dict[str, Any], sure: str) -> Group:
     else:
         low, high = report["interval"]
         shown = f"{_shown(report['value'])} {_up(report['margin'])}"
-        rows = {"error bar": f"the true {report['kind']} is from {_span(low, high)}, at {sure} confidence"}
+        rows = {"margin": f"the true {report['kind']} is from {_span(low, high)}, at {sure} confidence"}
     return Group(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))
 
 
@@ -438,7 +438,7 @@ def _span(low: Any, high: Any) -> str:
 def _plot(levels: Sequence[dict[str, Any]], file: Any, path: Path) -> None:
     """Error against level, on a page."""
     xs = [price["epsilon_float"] for price in levels]
-    curves = {"error bar": [float(price["margin"]) for price in levels]}
+    curves = {"margin": [float(price["margin"]) for price in levels]}
     if levels[0]["margin_together"] is not None:
         curves["all at once"] = [float(price["margin_together"]) for price in levels]
         curves["mean error"] = [price["mean_error"] for price in levels]

@@ -219,7 +219,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
 
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
-        raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
+        raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
     question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
     promise = told.promised.of(counted)
     typed = options.typed_again(told.people, told.spelling)
@@ -258,9 +258,12 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
         from utmost.publish.statements.counted_files import read_domain
 
         return persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
-    refuse("needs --person or --each-row: a counted table has its domain", Persons(domain=persons.domain))
     for option in options.told(persons):
-        raise OutOfRange("events need --person or --each-row", came=f"{option} without them")
+        remedy = (
+            "Add --each-row, if each row is another person; or name the column of persons: --person COLUMN. "
+            "A counted table has its persons and its domain."
+        )
+        raise OutOfRange("events need --person or --each-row", came=f"{option} without them", remedy=remedy)
     if table.suffix.lower() != ".json":
         return None
     from utmost.publish.statements.counted_files import COUNTED_FORM

@@ -51,7 +51,7 @@ class UnknownKeys:
         told = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
-                remedy = "Counting spends nothing: give the level to utmost release."
+                remedy = f"Leave out {name}: counting spends nothing."
                 raise OutOfRange(f"{name} needs --unknown-keys", came=str(value), remedy=remedy)
 
     def name(
@@ -71,7 +71,10 @@ class UnknownKeys:
             needed = {"--person": people.person, "--at-most": people.at_most}
             needed |= {"--epsilon": level.epsilon, "--delta": self.delta}
             missing = " and no ".join(name for name, value in needed.items() if value is None)
-            remedy = "Such as --person user --at-most 3 --epsilon 1 --delta 1e-6."
+            example = {"--person": "user", "--at-most": "3", "--epsilon": "1", "--delta": "1e-6"}
+            remedy = (
+                f"Add {' '.join(f'{name} {example[name]}' for name, value in needed.items() if value is None)}, say."
+            )
             raise OutOfRange(
                 "naming keys must say whose they are and what it spends", came=f"no {missing}", remedy=remedy
             )

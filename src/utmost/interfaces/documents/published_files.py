@@ -111,8 +111,8 @@ def read_release(
         if not file.exists():
             raise BadTable("the path must be a file that can be read", came="nothing there", where=str(file))
         remedy = (
-            "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one. For a release by "
-            "a plan ask for its .json file: utmost total answers from that."
+            f"Put {beside.name[-80:]} beside it, from where the table was published. A release by a plan is one .json "
+            "file; a count without a statement is read by utmost read with --column, --n, --epsilon and --prior."
         )
         raise BadTable("a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy)
     facts = read_statement(beside)

@@ -210,6 +210,11 @@ def _signature(statement: Path, public_key: Path | None) -> str:
     if public_key is None:
         return "not checked, for want of a public key" if signature.exists() else "none"
     if not signature.exists():
-        raise BadTable("the statement must be signed", came="no signature", where=str(signature))
+        raise BadTable(
+            "the statement must be signed",
+            came="no signature",
+            where=str(signature),
+            remedy="Put the signature beside it, or leave out public_key=.",
+        )
     signatures.check_signature(signature.read_bytes(), statement.read_bytes(), public_key, str(signature))
     return "valid"

@@ -231,9 +231,9 @@ class Measure:
             least = 0 if values is None or (event is not None and event[0] >= 0) else -in_all
             return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, is_moved=False)
         if per_cell is None and not (step is None and each is None):
-            remedy = "Say it in the unit of the amounts: per_cell=5000, for sums from 0 to 5000."
+            remedy = "Add per_cell=5000, say, for sums from 0 to 5000 in the unit of the amounts."
             raise OutOfRange(
-                "the most by which one person may change a cell must be said", came="no per_cell", remedy=remedy
+                "the most by which one person may change a cell must be said", came="no per_cell=", remedy=remedy
             )
         ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
         return cls(values, amount, step is not None, event, ends, in_all=in_all)

@@ -53,10 +53,10 @@ class Counting:
             raise OutOfRange("whose events these are must be said", came="no person", remedy=remedy)
         if each_row and (person is not None or together is not None or at_most not in (None, 1)):
             came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
-            remedy = "Leave person=, together= and at_most= out; or name the column of persons."
+            remedy = "Leave out each_row=; or leave out person=, together= and at_most=."
             raise OutOfRange("each row is a person, who changes one cell", came=came, where="each_row", remedy=remedy)
         if at_most is not None and at_most < 1:
-            remedy = "Give how many cells a person may change."
+            remedy = "Pass at_most=1, say."
             raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
         object.__setattr__(self, "each_row", each_row)
         object.__setattr__(self, "at_most", 1 if each_row else at_most)

@@ -1,6 +1,7 @@
 """The axes of a declared domain by which events are counted, and the parts into which their persons are put."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from utmost.core.exact.arguments import sequence_of, text, wrong_kind
@@ -59,6 +60,9 @@ def _axis_remedy(domain: Domain, name: str) -> str:
     finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
     if finest is not None:
         return f"It is a level of {finest!r}: count by that, and its sums can be asked for afterwards."
+    near = get_close_matches(name, domain.columns, 1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
     return f"The domain declares {', '.join(map(repr, domain.columns))}."
 
 

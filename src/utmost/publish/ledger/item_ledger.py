@@ -203,7 +203,7 @@ class ItemLedger:
             if release.spent < at:
                 remedy = f"It is answered up to {release.spent}: call relax with a commitment to the table."
                 raise NeedsTable(
-                    "a level beyond the loosest needs the values", came=at, where=repr(name), remedy=remedy
+                    "a level above the largest one answered needs the values", came=at, where=repr(name), remedy=remedy
                 )
             return release
 

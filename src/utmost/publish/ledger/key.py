@@ -177,9 +177,9 @@ def _of_file(path: Path) -> Key | KeyRefused:
             came, remedy = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
             return KeyRefused("the key file must be its owner's alone", came=came, where=str(path), remedy=remedy)
         return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError):
         remedy = "Put the ledger's key file back: without its key a ledger cannot be used."
-        return KeyRefused("the key file must be there", came=type(error).__name__, where=str(path), remedy=remedy)
+        return KeyRefused("the key file must be there", came="none that can be read", where=str(path), remedy=remedy)
 
 
 def _key_of_text(text: str, where: str) -> Key | KeyRefused:

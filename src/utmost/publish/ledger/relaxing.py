@@ -224,7 +224,9 @@ def view_release(
     release.noise.check_tightened(level, where)
     if release.spent < level:
         remedy = f"It is stored up to {release.spent}: call relax with the table."
-        raise NeedsTable("a level beyond the loosest needs the values", came=level, where=where, remedy=remedy)
+        raise NeedsTable(
+            "a level above the largest one answered needs the values", came=level, where=where, remedy=remedy
+        )
     response = answer_more(transaction, release, level, None, randomness, progress)
     now = transaction.state.release(release.name, release.version)
     return now, response, labels_kept(transaction, now), transaction.state.ledger_facts(now, level)

@@ -197,7 +197,11 @@ def check_receipt(log: EventLog, line: str) -> None:
     text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
     # In constant time: whoever may try receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(log.key, text).encode()):
-        raise KeyRefused("a receipt must be this ledger's, unchanged", where="receipt")
+        raise KeyRefused(
+            "a receipt must be this ledger's, unchanged",
+            where="receipt",
+            remedy="Paste the whole line that was printed.",
+        )
     _, identity, number, mac = text.split(":")
 
     def work(transaction: Transaction) -> bool:
@@ -222,7 +226,12 @@ def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | 
 
     def work(transaction: Transaction) -> None:
         if transaction.reason is None:
-            raise OutOfRange("only a quarantine can be ended", came="a ledger that is in none", where="resume")
+            raise OutOfRange(
+                "only a quarantine can be ended",
+                came="a ledger that is in none",
+                where="resume",
+                remedy="Nothing is left to do.",
+            )
         for dataset in levels_missing:
             check_names_differ(transaction.state, dataset)
         known = log.loss(transaction)

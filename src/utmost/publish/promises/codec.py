@@ -82,7 +82,12 @@ def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
     """Check that this is a document of a kind, in the format that is read."""
     known_kind = document.get("kind") if isinstance(document, Mapping) else None
     if known_kind != kind:
-        raise BadTable(f"{noun} must be of the kind {kind!r}", came="another", where=where or "kind")
+        raise BadTable(
+            f"{noun} must be of the kind {kind!r}",
+            came="another",
+            where=where or "kind",
+            remedy=f"Name a file that holds {noun}.",
+        )
     check_format(document, noun, where)
     version = document.get("utmost", __version__)
     if not isinstance(version, str) or not VERSION.fullmatch(version):

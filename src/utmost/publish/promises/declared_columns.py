@@ -59,7 +59,10 @@ def declared_columns(
         raise NotDeclared(
             "every column must be released, declared public or dropped",
             came=", ".join(map(repr, silent)),
-            remedy=f"Name it in drop= to leave it out, or in public= if no cell of it depends on any individual.{hint}",
+            remedy=(
+                f'Pass drop="{",".join(silent)}" to leave it out, or name it in public= if no cell of it depends on '
+                f"any individual.{hint}"
+            ),
         )
     return tuple(name for name in names if name in kept), tuple(name for name in names if name in dropped)
 

@@ -424,7 +424,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
             "the statement must be of the column that is read",
             came=", ".join(columns),
             where=f"column {column!r}",
-            remedy="Only released columns have noise that can be read.",
+            remedy=f'Pass column="{columns[0]}": only released columns have noise that can be read.',
         )
     law = plan.law
     is_read = isinstance(plan, CellPlan) and plan.width is None

@@ -6,6 +6,7 @@ choice made by noisy values would make an error bar hold less often than it says
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -154,7 +155,12 @@ class AnswerCells:
         wanted = set(labels)
         unknown = wanted - set(self.labels[name])
         if unknown:
-            raise OutOfRange(f"a label must be one of the column {name!r}", came=", ".join(sorted(unknown)))
+            near = get_close_matches(min(unknown), self.labels[name], 1)
+            raise OutOfRange(
+                f"a label must be one of the column {name!r}",
+                came=", ".join(map(repr, sorted(unknown))),
+                remedy=f"Did you mean {near[0]!r}?" if near else None,
+            )
         return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 
     def _rows(self, rows: Rows) -> frozenset[int]:

@@ -186,7 +186,7 @@ def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequenc
         "a level must be named where a release has several answers",
         came=f"none, beside answers at epsilon = {', '.join(map(level_words, answered))}",
         where=where,
-        remedy="Pass epsilon= (on the command line --epsilon).",
+        remedy="Pass epsilon= with one of these levels.",
     )
 
 

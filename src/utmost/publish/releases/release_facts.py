@@ -175,7 +175,7 @@ class Facts(Display):
         for noise in self.noises:
             yield Fact(noise.of, f"{noise.law}, at {noise.level}", noise.bars, NOISE)
         if self.noises:
-            yield Fact("error bars" if len(self.noises) > 1 else "error bar", self._bars, section=NOISE, is_first=True)
+            yield Fact("margins" if len(self.noises) > 1 else "margin", self._bars, section=NOISE, is_first=True)
         yield Fact("without noise", self.public, section=HANDLED, is_first=True)
         yield Fact("not covered", self.unprotected, section=HANDLED)
         yield Fact("before the noise", self.before, section=HANDLED)

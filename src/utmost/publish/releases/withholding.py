@@ -78,7 +78,11 @@ class WithholdingRule(Display):
             raise OutOfRange("a rule must say which cells are withheld", came="none", where="withhold", remedy=remedy)
         truth(complementary, "complementary")
         if text(mark, "mark") not in MARKS:
-            raise OutOfRange(f"mark must be one of {', '.join(map(repr, MARKS))}", came=repr(mark), where="mark")
+            raise OutOfRange(
+                f"mark must be one of {', '.join(map(repr, MARKS))}",
+                came=repr(mark),
+                remedy='Pass mark="withheld", say.',
+            )
         if complementary and mark == UNRELIABLE:
             remedy = f"Leave one of the two out: a cell marked {UNRELIABLE!r} is there to be read."
             raise OutOfRange(

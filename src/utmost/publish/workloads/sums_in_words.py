@@ -90,7 +90,8 @@ ranges of age: 45 answers, weight 1/3; age=20..40 sex=men: 1 answer, weight 1)
     """
     wanted = [part for text in texts for part in _wanted(domain, text, per_answer, without).parts]
     if not wanted:
-        remedy = f"Its levels are {', '.join(domain.level_names(domain.finest))}; the empty text is the total."
+        names = domain.level_names(domain.finest)
+        remedy = f'Pass want="{names[0]}", say; its levels are {", ".join(names)}, and "" is the total.'
         raise OutOfRange("a plan must say which sums are wanted", came="none", where="want", remedy=remedy)
     return Workload.of_parts(domain, wanted)
 
@@ -184,8 +185,8 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
         axis = domain.axes[0]
         if "=" in text:
             domain.level_named(text.partition("=")[0].strip())  # refuses, and names the nearest
-        remedy = f"Say {axis.levels[0]}={label_text(axis.labels[0][0])}, with commas between several."
-        raise OutOfRange("a selection must be LEVEL=LABEL", came=repr(text), remedy=remedy)
+        remedy = f"Write {axis.levels[0]}={label_text(axis.labels[0][0])}, with commas between several."
+        raise OutOfRange("a selection must be COLUMN=LABEL", came=repr(text), remedy=remedy)
     name = max(levels, key=len)
     at, labels, pieces = len(name) + 1, _labels(domain, name), list[Any]()
     while at < len(text):

@@ -24,7 +24,7 @@ RowName = Callable[[int], str]
 
 _INT64 = np.iinfo(np.int64)
 _MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes no integer of more than 4 300
-_REALS = 'Real values need numbers="reals".'
+_REALS = 'Add numbers="reals" for real values.'
 SMALLER_UNIT = "Give whole numbers, in a smaller unit where there is one, such as cents."
 
 

@@ -197,7 +197,7 @@ class TextsInArrow(Sequence[str]):
         return arrow_identifiers(some.cast(arrow.large_binary()), "person")
 
 
-_STEP = 'Say to what amounts are rounded: step="0.01".'
+_STEP = 'Amounts with decimals are rounded to a step: add step="0.01".'
 
 PlaceReader = Callable[[Any], NDArray[np.int64]]
 """Function from a column to the place of each cell among the values of an axis: `OUTSIDE` for another value, `MISSING`

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,11 +19,12 @@ def check_absent(path: Path) -> None:
     """Check that a file may be written here."""
     _check_folder(path.parent)
     if os.path.lexists(path):
+        free = next(name for number in count(2) if not os.path.lexists(name := path.with_stem(f"{path.stem}-{number}")))
         raise Unsupported(
             "nothing is written over another file",
             came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
-            remedy="Choose another name. Where noise is drawn, each run spends its level again.",
+            remedy=f"Choose another name, such as {free.name}. A run that draws noise spends its level again.",
         )
 
 

@@ -134,7 +134,7 @@ def statement_beside(table: Path) -> Path:
     """The path of the statement of a released table, which must exist."""
     beside = sidecar_path(table)
     if not beside.is_file():
-        remedy = "Get it from where the table was published; or name it, where it is called otherwise."
+        remedy = "Get it from where the table was published; or name it: statement=."
         raise BadTable(
             "a released table has its statement beside it",
             came=f"no {beside.name[-80:]}",

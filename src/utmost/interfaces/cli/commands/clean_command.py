@@ -57,7 +57,11 @@ def clean(
     published = read_release(release)
     released = published.table if isinstance(published, Answer) else published
     if not isinstance(released, NoisySums | DetailedSums):
-        raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
+        raise Unsupported(
+            "clean tables are of a release by a plan, or in two stages",
+            came="another kind",
+            remedy="Release by a plan: utmost plan COUNTED, then utmost release COUNTED --plan.",
+        )
     domain = released.domain
     words = domain.level_names(domain.finest) if want is None else read_family(domain, want)
     if not all(isinstance(word, str) for word in words):
@@ -83,7 +87,12 @@ def _facts(texts: list[str]) -> dict[str, Any]:
         low, dots, high = value.partition("..")
         if not colon or name in public:
             came = repr(text) if not colon else f"{name!r} twice"
-            raise OutOfRange('a public fact must be "SUM: NUMBER", once a sum', came=came, where="--given")
+            raise OutOfRange(
+                'a public fact must be "SUM: NUMBER", once a sum',
+                came=came,
+                where="--given",
+                remedy='Write --given "total: 4526", say.',
+            )
         if Path(value).is_file():
             public[name] = files.read(Path(value))
         else:

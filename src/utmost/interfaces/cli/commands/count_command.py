@@ -23,7 +23,10 @@ from utmost.tables.files.json_files import write_json
 
 WARNING = "True counts: not to be published. They are for `utmost release`, and for their owner alone."
 _DRY = "Nothing was written. This is what a release would protect."
-DOMAIN_REMEDY = 'Pass a JSON file such as {"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
+DOMAIN_REMEDY = (
+    "Add --domain domain.json, say, a file such as "
+    '{"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
+)
 
 CountedOut = Annotated[
     Path | None,
@@ -84,7 +87,7 @@ def count(
         return unknown.name(events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run)
     unknown.check_unused(level)
     if people.domain is None:
-        remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
+        remedy = f"{DOMAIN_REMEDY} If nobody can list the values, see --unknown-keys."
         raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)
     declared = read_domain(people.domain)
     counted: Any

@@ -25,7 +25,7 @@ def show_plan(plan: CellPlan, *, wanted: str) -> None:
     """Print the level of a plan beside the error bar that it was found for."""
     shown = {
         "epsilon": number(plan.level.epsilon),
-        "error bar": f"± {number(plan.margin)} at {percent(plan.confidence)} confidence (wanted: ± {wanted})",
+        "margin": f"± {number(plan.margin)} at {percent(plan.confidence)} confidence (wanted: ± {wanted})",
         "noise": f"{plan.drawn!r} on each released cell" + ("" if plan.grid is None else f", in steps of {plan.grid}"),
         "why this noise": plan.theorem,
         "promise": promise_line(plan.level, plan.unit.neighbours),
@@ -55,7 +55,7 @@ def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple
     }
     shown = {
         "epsilon": f"{number(least)} for each {number(law.per)} of Euclidean distance",
-        "error bar": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {margin})",
+        "margin": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {margin})",
         "noise": report["theorem"],
     }
     return report, lambda: screen().print(facts(shown))

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import click
 
+from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.errors import OutOfRange
+from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.interfaces.cli import ledger_answers
 from utmost.interfaces.cli.ledger_place import Place
 from utmost.interfaces.cli.options import shared_options as options
@@ -106,6 +107,15 @@ def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, a
     answer.give(events, lambda: show_history(events))
 
 
+def _limit(text: str) -> Level:
+    """The level of a limit; a refusal names the option."""
+    try:
+        return options.written_level(text)
+    except (NotALevel, NotANumber) as error:
+        required = error.required.replace("epsilon", "--limit", 1)
+        raise type(error)(required, came=text, remedy="Write --limit 2, say.") from None
+
+
 def budget(
     *,
     place: Place,
@@ -118,7 +128,7 @@ def budget(
     utmost ledger budget --ledger releases.db --dataset students --limit 2
     """
     with place.opened() as opened:
-        report = ledger_answers.budget_report(opened.budget(dataset, limit))
+        report = ledger_answers.budget_report(opened.budget(dataset, None if limit is None else _limit(limit)))
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
 
 

@@ -1,4 +1,4 @@
-"""`utmost noise`: the law, why it is the one, and its error bars drawn to scale."""
+"""`utmost noise`: the law, why it is the one, and its margins drawn to scale."""
 
 from fractions import Fraction
 from typing import Any
@@ -27,7 +27,7 @@ def show_noise(report: dict[str, Any]) -> None:
     }
     for name, times in report["gain"].items():
         shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"
-    screen().print(Text(report["text"], style="bold"), facts(shown), Text("\nerror bars", style="dim"))
+    screen().print(Text(report["text"], style="bold"), facts(shown), Text("\nmargins", style="dim"))
     screen().print(_error_bars(report["margin"]))
 
 

@@ -161,14 +161,14 @@ def _asked(
         stated |= {f"--{name}": known or None for name, known in promised.items()}
         for name, value in stated.items():
             if value is not None:
-                remedy = "Leave it out; or count again with another one."
+                remedy = f"Leave out {name}; or count again with another one."
                 raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
     domain, in_all = Domain.of_facts(document), bounds["--in-all"]
     # What bounds all cells together bounds each of them: one person may then be in any.
     at_most = domain.size if bounds["--at-most"] is None and in_all is not None else bounds["--at-most"]
     if at_most is None:
-        remedy = "Give it, and --per-cell, or --in-all; or plan for the file that utmost count wrote, which has both."
+        remedy = "Add --at-most 1, say; or plan for the file that utmost count wrote, which has it."
         raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most)
@@ -194,7 +194,7 @@ def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
 def _named(others: Alternatives, name: str) -> Strategy:
     if name not in others.strategies:
         shown = ", ".join(repr(other) for other in others.strategies)
-        remedy = f"There are {shown}."
+        remedy = f"Choose one of {shown}."
         raise OutOfRange("the weighting must be one of those shown", came=repr(name), where="--choose", remedy=remedy)
     return others[name]
 
@@ -291,14 +291,14 @@ def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float
     if report["clean_needs"] is not None:
         cells = report["clean_needs"]
         rows["clean"] = (
-            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no share of the level; with "
+            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
             f'--want "{cells}=1/100" it has a small one'
         )
     weighty = {row["sums"] for row in report["wanted"] if row["weight"] == "1"} & alone.keys()  # none made light
     if len(weighty) > 1:
         least = max(sorted(weighty), key=lambda name: _times(report, name, alone))
         rows["alone"] = (
-            "the error bar of a table that has the whole level for itself; to bring "
+            "the margin of a table that has the whole level for itself; to bring "
             f'{least or TOTAL} nearer to it: --want "{least or TOTAL}=10"'
         )
     if out is not None:
@@ -307,7 +307,7 @@ def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float
     measured = [[row["family"] or TOTAL, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
     if len(report["measured"]) > _SHOWN:
         measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
-    part = "" if report["charged"] == 1 else f"1/{report['charged']} of "
+    part = "" if report["charged"] == 1 else f" of 1/{report['charged']}"
     wanted = []
     amount = (unit.get("amount") or {}).get("name")
     for row in report["wanted"]:
@@ -327,12 +327,12 @@ def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float
     choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
     screen().print(
         Group(
-            Text("What to measure:", style="bold"),
-            grid(["family", "sums", f"share of {part}the level"], measured),
-            Text("What comes of it:", style="bold"),
-            grid(["wanted", "answers", "weight", "standard\ndeviation", f"error bar, {sure}", "alone"], wanted),
+            Text("Sums to measure:", style="bold"),
+            grid(["sums", "number", f"budget share{part}"], measured),
+            Text("Error of the wanted tables:", style="bold"),
+            grid(["wanted", "answers", "weight", "standard\ndeviation", f"margin, {sure}", "alone"], wanted),
             *choices,
-            Text("How far it can be from the best:", style="bold"),
+            Text("Distance from the best:", style="bold"),
             grid(["at most", "the least error of"], _within(report), left=2),
             facts(rows),
         )
@@ -340,7 +340,7 @@ def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float
 
 
 def _times(report: dict[str, Any], name: str, alone: dict[str, int | float]) -> float:
-    """How many times the error bar alone a wanted table's error bar is."""
+    """How many times the margin that a wanted table would have alone its margin is."""
     bar = next((row["error_bar"] for row in report["wanted"] if row["sums"] == name), None)
     return 0.0 if bar is None or not alone[name] else float(bar) / float(alone[name])
 

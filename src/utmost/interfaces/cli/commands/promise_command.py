@@ -68,7 +68,7 @@ def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
     }
     if "guarantee" in report:
         rows["promise"] = report["guarantee"]
-        rows["error bar"] = f"± {short_bar(report['margin'])}, at {percent(report['confidence'])} confidence"
+        rows["margin"] = f"± {short_bar(report['margin'])}, at {percent(report['confidence'])} confidence"
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release TABLE --promise {out} --epsilon ..."

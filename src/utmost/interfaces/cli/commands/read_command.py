@@ -156,7 +156,8 @@ def _check_request(
     response: str | None, table: Path | None, column: str | None, plot: Path | None, out: Path | None
 ) -> None:
     if (response is None) == (table is None):
-        raise OutOfRange("exactly one of --response and FILE must be given", came=response)
+        remedy = "Name a released table; or add --response 3 --n 10 --prior uniform --epsilon 1, say."
+        raise OutOfRange("exactly one of --response and FILE must be given", came=response, remedy=remedy)
     if (table is None) != (column is None):
         raise OutOfRange("--column must name the responses in FILE", came=column or "none")
     if plot is not None:

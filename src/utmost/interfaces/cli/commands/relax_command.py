@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
 from utmost.interfaces.cli.ledger_place import Place
 from utmost.interfaces.cli.options import file_options, table_options
@@ -67,4 +67,8 @@ def _brought(table: Path, kept: Published | None, people: Persons, spelling: tab
         counted = counted_table(table, people, neighbours, spelling.cells)
         return counted if isinstance(noise, SumNoise) else counted.in_steps(column)
     options.refuse("needs --person or --each-row", people)
-    return read_table(table, column)
+    try:
+        return read_table(table, column)
+    except BadTable as error:
+        remedy = "Bring the table that was published."
+        raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None

@@ -118,7 +118,7 @@ def total(
         return _write_tables(published, tables, plan, sign, confidence, answer)
     for name, given in (("--sign", sign), ("--plan", plan)):
         if given is not None:
-            raise OutOfRange(f"{name} needs --tables")
+            raise OutOfRange(f"{name} needs --tables", remedy="Add --tables tables, say, a new folder.")
     along = {"--spread": spread, "--variance": variance, "--cumulative": cumulative}
     other = {"--mean": mean, "--values": values, "--sums": sums, "--median": median, "--quantile": quantile, **along}
     if since is not None:
@@ -165,7 +165,9 @@ def total(
     if len(names) > 1:
         raise OutOfRange("one question is asked at a time", came=" and ".join(names))
     if values is not None and mean is spread is variance is None:
-        raise OutOfRange("--values needs --mean, --spread or --variance")
+        raise OutOfRange(
+            "--values needs --mean, --spread or --variance", remedy="Leave out --values, or add one of them."
+        )
     question, points = _question(where), _points(values)
     # Of amounts and counts in one table the sum is that of amounts, not of cells that hold both.
     if events or (read.unit.is_shared and not names):
@@ -179,7 +181,9 @@ def total(
         name, share = (
             (median, "1/2")
             if median is not None
-            else options.named_value(str(quantile), "a quantile is written COLUMN=Q", "--quantile", "age=1/4")
+            else options.named_value(
+                str(quantile), "a quantile is written COLUMN=Q", "--quantile", f"--quantile {quantile}=1/4"
+            )
         )
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
@@ -384,10 +388,10 @@ def _show(report: dict[str, Any], clipped: str | None = None) -> None:
     if report["kind"] == "sum":
         low, high = report["interval"]
         shown = _with_bar(report)
-        rows = {"error bar": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
+        rows = {"margin": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]
-        rows = {"best guess": str(report["value"]), "error bar": f"the true one lies there, at {sure} confidence"}
+        rows = {"best guess": str(report["value"]), "margin": f"the true one lies there, at {sure} confidence"}
     elif report["determined"]:
         shown = f"{report['words']}"
         rows = {

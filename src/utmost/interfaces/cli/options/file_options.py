@@ -1,7 +1,9 @@
 """Options that name files: tables, domains, statements, and the pipe, which stands wherever a file does."""
 
 import atexit
+import os
 import sys
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,7 +48,12 @@ def readable(text: str) -> Path:
     if text == PIPE:
         return StandardInput("standard input")
     if not Path(text).exists() or Path(text).is_dir():
-        raise click.BadParameter(f"{text!r} is a folder" if Path(text).is_dir() else f"{text!r} does not exist")
+        if Path(text).is_dir():
+            raise click.BadParameter(f"{text!r} is a folder. Name a file in it.")
+        folder = Path(text).parent
+        near = get_close_matches(Path(text).name, os.listdir(folder) if folder.is_dir() else (), 1)
+        hint = f" Did you mean {str(folder / near[0])!r}?" if near else ""
+        raise click.BadParameter(f"{text!r} does not exist.{hint}")
     return Path(text)
 
 

@@ -104,7 +104,11 @@ class _Number(click.FloatRange):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if type(value) is str and ("_" in value or not value.isascii()):
             raise click.BadParameter(f"{value!r} is not a valid {self.name}.", ctx=ctx, param=param)
-        return super().convert(value, param, ctx)
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            remedy = "" if param is None else f" Write {param.opts[-1]} {1 if self.min is None else self.min}, say."
+            raise click.BadParameter(error.message + remedy, ctx=ctx, param=param) from None
 
     def _describe_range(self) -> str:
         return "" if self.min is self.max is None else super()._describe_range()

@@ -33,7 +33,7 @@ LeftOut = Annotated[
 class Persons:
     """Whose the events are, over which domain they are counted, and how many cells one person may change."""
 
-    title: ClassVar[str] = "Events of people, counted first"
+    title: ClassVar[str] = "Counting people"
 
     person: Annotated[str | None, option("COLUMN", "Column that tells persons apart: applicant.")] = None
     each_row: Annotated[bool, flag("Each row is another person.")] = False
@@ -142,12 +142,13 @@ class People(Persons):
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
-                remedy = "Name the column of persons, and how many cells one of them may change."
-                raise OutOfRange(
-                    "people are counted by --person, --at-most and --domain, or --each-row",
-                    came=f"no {name}",
-                    remedy=remedy,
+                remedy = (
+                    "Add --each-row, if each row is another person; or name the column that tells persons apart: "
+                    "--person COLUMN."
+                    if name == "--person"
+                    else "Add --at-most 1, say, the number of cells that one person may change."
                 )
+                raise OutOfRange("people are counted by --person and --at-most", came=f"no {name}", remedy=remedy)
         counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
         by = None if self.by is None else split_names(self.by)
         with (
@@ -187,7 +188,7 @@ class People(Persons):
         for warning in lost or ():
             if issubclass(warning.category, losses):
                 came = str(warning.message).partition(". ")[0]
-                remedy = "Nothing was written. Mend the domain or the bounds, or do without --leave-out nothing."
+                remedy = "Nothing was written. Correct the domain or the bounds, or write --leave-out outside."
                 raise BadTable("no event may be lost", came=came, where="--leave-out nothing", remedy=remedy)
         return tables
 
@@ -205,7 +206,7 @@ class People(Persons):
 
         name, _, listed = bounds.partition("=")
         if name not in ("at-most", "per-cell", "in-all"):
-            remedy = "Write at-most=1,2,5,10, per-cell=10,100 or in-all=10,100."
+            remedy = "Write --contributions at-most=1,2,5,10, --contributions per-cell=10,100 or in-all=10,100."
             raise OutOfRange(
                 "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
@@ -280,7 +281,7 @@ class People(Persons):
         except UtmostError as error:
             if self.mean is None or "step=" not in (error.remedy or ""):
                 raise
-            remedy = f"Say to what amounts are rounded: --mean {self.mean[0]},0.01."
+            remedy = f"Amounts with decimals are rounded to a step: write --mean {self.mean[0]},0.01."
             raise type(error)(error.required, came=error.came, where=error.where, remedy=remedy) from None
 
     @property
@@ -318,7 +319,7 @@ class People(Persons):
             "does not go with --mean",
             People(per_cell=self.per_cell, values=self.values, step=self.step, each=self.each, measures=self.measures),
         )
-        example = "--mean income=0,200000"
+        example = f"--mean {'income' if '=' in text else text}=0,200000"
         column, ends = named_value(text, "a mean is written COLUMN=LOW,HIGH", "--mean", example)
         parts = [part.strip() for part in ends.split(",")]
         if len(parts) not in (2, 3) or not all(parts):
@@ -342,7 +343,7 @@ class People(Persons):
         if self.counts is not None and self.nested is not None:
             raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
         if self.at_most is None:
-            remedy = "Say how many cells one person changes: of a table that is counted already it cannot be proved."
+            remedy = "Add --at-most 1, say: what one person changes in a table counted elsewhere is on your word."
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
         known = People(domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell)
         if self != replace(known, counts=self.counts, nested=self.nested):
@@ -355,7 +356,7 @@ class People(Persons):
         if self.nested is not None:
             axis, equals, columns = self.nested.partition("=")
             if not equals:
-                remedy = "Say outcome=admitted,applicants."
+                remedy = "Write --nested outcome=admitted,applicants, say."
                 raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
             nested = {axis.strip(): split_names([columns])}
         unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), neighbours)

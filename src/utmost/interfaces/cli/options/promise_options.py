@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Changes = Literal["any", "counts"]
 NoiseBy = Literal["rows", "items"]
+EXAMPLES = {"--columns": "--columns NAMES", "--sensitivity": "--sensitivity 1", "--cells": "--cells 1"}
+"""How options are written that columns cannot do without."""
 TOGETHER_HELP = "One person changes one row only: any (up or down) or counts (same way)."
 
 
@@ -62,7 +64,7 @@ class Columns(ReleasedColumns):
 class Changed:
     """By how much one individual changes the released cells."""
 
-    title: ClassVar[str] = "What one individual changes"
+    title: ClassVar[str] = "Privacy unit"
 
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None
     cells: Annotated[int | None, option("N", "Number of released cells that one person changes: 2.")] = None
@@ -72,7 +74,7 @@ class Changed:
 class Protected(Changed):
     """Whom the promise protects: by how much one individual changes the released cells."""
 
-    title: ClassVar[str] = "Whom it protects"
+    title: ClassVar[str] = "Privacy unit"
 
     neighbours: Annotated[
         str | None,
@@ -173,9 +175,9 @@ class Promised:
         elif self.plane != options.Plane():
             options.refuse("does not go with --planar", self.protected, replace(self.noise, grid=None), half_step)
             if not self.plane.planar:
-                raise OutOfRange("--per needs --planar")
+                raise OutOfRange("--per needs --planar", remedy="Add --planar, or leave out --per.")
             if not self.columns.columns:
-                remedy = "--columns x,y, say."
+                remedy = "Add --columns x,y, say."
                 raise OutOfRange("a point needs the columns of its coordinates", came="no --columns", remedy=remedy)
         elif self.noise.plan is not None:
             protected, noise = replace(self.protected, neighbours=None), replace(self.noise, plan=None)
@@ -194,7 +196,7 @@ class Promised:
             raise OutOfRange(
                 "a release must say which columns it releases, and what one individual changes",
                 came=f"no {' and no '.join(missing)}",
-                remedy="Or count people first: --person, --at-most and --domain FILE.",
+                remedy=f"Add {' '.join(EXAMPLES[name] for name in missing)}, say; or count people first.",
             )
 
     @property

@@ -62,14 +62,14 @@ KeyFile = Annotated[
     Path | None,
     option(
         "FILE",
-        "Ledger's key; default: UTMOST_LEDGER_KEY_FILE, or PLACE.key.",
+        "Ledger's key; default: PLACE.key.",
     ),
 ]
 WitnessFile = Annotated[
     Path | None,
     option("FILE", "Ledger's witness; default: PLACE.witness."),
 ]
-DataVersion = Annotated[int | None, option("N", "Version of changed data: 2; versions add up.", "--data-version")]
+DataVersion = Annotated[int | None, option("N", "Version of changed data: 2; levels add up.", "--data-version")]
 DryRun = Annotated[bool, flag("Check and cost only; nothing is drawn.")]
 
 
@@ -151,7 +151,8 @@ class Output:
 
         if self.file is not None:
             if self.file.suffix.lower() != ".json":
-                raise OutOfRange("the result is written as .json", came=self.file.name, where="--out")
+                remedy = f"Write --out {self.file.with_suffix('.json')}."
+                raise OutOfRange("the result is written as .json", came=self.file.name, where="--out", remedy=remedy)
             check_absent(self.file)
 
     @property
@@ -269,11 +270,11 @@ def refuse(why: str, *families: Any) -> None:
 
     >>> refuse("does not go with --together", Plane(planar=True))
     Traceback (most recent call last):
-    utmost.errors.OutOfRange: --planar does not go with --together.
+    utmost.errors.OutOfRange: --planar does not go with --together. Leave out --planar.
     """
     for family in families:
         for name in told(family):
-            raise OutOfRange(f"{name} {why}")
+            raise OutOfRange(f"{name} {why}", remedy=f"Leave out {name}.")
 
 
 def named_value(text: str, written: str, where: str, example: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ Format = Annotated[
     str | None,
     option(
         "NAME",
-        "csv, tsv, jsonl, feather, parquet or xlsx, whatever the ending.",
+        "csv, tsv, jsonl, feather, parquet or xlsx.",
         "--format",
     ),
 ]
@@ -40,10 +40,10 @@ def check_output(out: Path | None, source: Path | None = None) -> None:
 class Spelling:
     """How a text file is spelled, where its name and its header do not say it."""
 
-    title: ClassVar[str] = "How the file is spelled"
+    title: ClassVar[str] = "Text files"
 
-    separator: Annotated[str | None, option("CHAR", "Cell separator of text files.")] = None
-    encoding: Annotated[str | None, option("NAME", "Encoding of text files: cp1252.")] = None
+    separator: Annotated[str | None, option("CHAR", "Cell separator: ;")] = None
+    encoding: Annotated[str | None, option("NAME", "Encoding: cp1252.")] = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -79,7 +79,7 @@ class Spelling:
 class DecimalSpelling(Spelling):
     """How a text file with numbers that are public is spelled."""
 
-    decimal: Annotated[str | None, option("MARK", "Decimal mark of text files: a comma.")] = None
+    decimal: Annotated[str | None, option("MARK", "Decimal mark: a comma.")] = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -95,7 +95,7 @@ class MarkedSpelling(DecimalSpelling):
 
     thousands: Annotated[
         str | None,
-        option("MARK", "Thousands mark of text files: , . ' or space."),
+        option("MARK", "Thousands mark: , . ' or space."),
     ] = None
 
     @property

@@ -130,7 +130,8 @@ def check_document(out: Path | None, sign: Path | None) -> None:
 def check_ending(out: Path) -> None:
     """Check that the file of a release of several tables ends in .json."""
     if out.suffix.lower() != ".json":
-        remedy = "Give a name that ends in .json; utmost total RELEASE.json --tables DIR writes CSV files of it."
+        name = out.with_suffix(".json")
+        remedy = f"Write --out {name}; utmost total {name} --tables DIR writes CSV files of it."
         raise OutOfRange("a release of several tables is written as .json", came=out.name, where="--out", remedy=remedy)
 
 
@@ -367,7 +368,7 @@ def _said(release: NoisySums, headline: str, written: str = "") -> Group:
         else f"{_named(name)}: count ± {number(counts[name])}, {amount.name}_sum ± {number(bar)}"
         for name, bar in bars.items()
     )
-    rows = {"error bars": f"{wanted}; each {percent(release.confidence)} sure"}
+    rows = {"margins": f"{wanted}; each {percent(release.confidence)} sure"}
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
     then = NOT_REMEMBERED if release.ledger_facts is None else ""

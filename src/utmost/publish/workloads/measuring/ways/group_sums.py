@@ -88,7 +88,7 @@ class GroupSums:
         total = sum(shares.values(), Fraction(0))
         # Shares of separate parts add up to more than 1 where no person is in all of them.
         if total != 1 and not (total > 1 and self.charge(unit, shares) == 1):
-            remedy = "Leave out what is not measured, or let ut.strategy choose the shares."
+            remedy = "Write shares that add up to 1, or leave out share= to have them chosen."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:

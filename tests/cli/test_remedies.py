@@ -1,0 +1,229 @@
+"""The remedy that a refusal names is taken from its message and applied, and the command then runs.
+
+Each row is a command line with one usual mistake. `mended` reads the first thing that the message tells the user to do:
+add or write an option, leave one out, take the name that is meant, or run another command.
+"""
+
+import re
+import shlex
+import shutil
+
+import pytest
+
+DOMAIN = '{"region": ["north", "south", "east"], "sex": ["men", "women"]}'
+EVENTS = "".join(
+    f"p{i % 40},{('north', 'south', 'east')[i % 3]},{('men', 'women')[i % 2]},{i % 7}.5\n" for i in range(120)
+)
+FILES = {
+    "visits.csv": "who,region,sex,paid\n" + EVENTS,
+    "commas.csv": "who;region;sex;paid\n" + EVENTS.replace(",", ";").replace(".5", ",5"),
+    "tabs.csv": "who\tregion\tsex\tpaid\n" + EVENTS.replace(",", "\t"),
+    "gaps.csv": "who,region,sex,paid\n" + EVENTS.replace("0.5\n", "\n"),
+    "domain.json": DOMAIN,
+    "north.json": DOMAIN.replace('"north", ', ""),
+    "table.csv": "region,n\nnorth,10\nsouth,20\neast,5\n",
+    "reals.csv": "region,n\nnorth,10.5\nsouth,20\neast,5\n",
+    "whole.csv": ("who,region,sex,paid\n" + EVENTS).replace(".5", ""),
+    "regions.json": '{"region": ["north", "south", "east"]}',
+    "pairs.csv": "region,n,m\nnorth,10,1\nsouth,20,2\n",
+    "commas_n.csv": "region;n\nnorth;10,5\nsouth;20\n",
+}
+UNIT = "--sensitivity 1 --cells 1"
+CELLS = f"release table.csv --columns n --public region {UNIT}"
+COUNT = "count visits.csv --person who --at-most 2 --domain domain.json"
+ROWS = "count visits.csv --each-row --domain domain.json"
+KEEP = f"{CELLS} --epsilon 1/2 --ledger l.db"
+MADE = [
+    f"{COUNT} --out counted.json",
+    'plan counted.json --want "region sex" --want region --epsilon 1 --out plan.json',
+    "release counted.json --plan plan.json --epsilon 1 --out release.json",
+    f"{CELLS} --epsilon 1 --out released.csv",
+    f"{KEEP} --create --dataset d --name a --out kept.csv",
+    f"promise --columns n --public region {UNIT} --out promise.json",
+    "ledger backup --ledger l.db --out backup.db",
+]
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """A folder with everything that everyday commands write."""
+    import utmost.interfaces.cli.main as cli
+
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, text in FILES.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        (folder / "latin.csv").write_bytes(FILES["visits.csv"].replace("p1,", "pé,").encode("latin-1"))
+        for line in MADE:
+            with pytest.raises(SystemExit) as ended:
+                cli.main(shlex.split(line))
+            assert not ended.value.code, line
+    return folder
+
+
+COUNTING = {
+    "no domain": "count visits.csv --person who --at-most 2",
+    "no person": "count visits.csv --domain domain.json",
+    "no at-most": "count visits.csv --person who --domain domain.json",
+    "another column of persons": COUNT.replace("who", "whoo"),
+    "at-most of 0": COUNT.replace("2", "0"),
+    "at-most in words": COUNT.replace("2", "two"),
+    "another table": COUNT.replace("visits.csv", "visit.csv"),
+    "another domain": COUNT.replace("domain.json", "domains.json"),
+    "a file that exists": f"{COUNT} --out counted.json",
+    "a column beside the domain": f"{COUNT} --by regio",
+    "amounts with decimals": f"{COUNT} --values paid --per-cell 10",
+    "amounts without a bound": f"{COUNT} --values paid --step 0.5",
+    "another column of amounts": f"{COUNT} --values paidd --per-cell 10 --step 0.5",
+    "amounts with a comma": f"{ROWS} --values paid --per-cell 10 --step 0.5".replace("visits", "commas"),
+    "no event may be lost": f"{COUNT} --leave-out nothing".replace("domain.json", "north.json"),
+    "another word of what is left out": f"{COUNT} --leave-out outsid",
+    "a level": f"{COUNT} --epsilon 1",
+    "a mean without ends": f"{ROWS} --mean paid".replace("visits", "whole"),
+    "a mean with decimals": f"{ROWS} --mean paid=0,10",
+    "rows and persons": f"{COUNT} --each-row",
+    "another encoding": f"{ROWS}".replace("visits", "latin"),
+    "cells without a unit": "count table.csv --count-column n --domain regions.json",
+    "keys without a chance": "count visits.csv --person who --at-most 2 --unknown-keys region --epsilon 1 --out k.json",
+    "an option misspelt": f"{COUNT} --sepaator ,",
+}
+PLANNING = {
+    "no level": "plan counted.json --want region",
+    "another column": "plan counted.json --want regio --epsilon 1",
+    "nothing wanted": "plan counted.json --epsilon 1",
+    "a domain without a unit": "plan domain.json --want region --epsilon 1",
+    "a level of 0": "plan counted.json --want region --epsilon 0",
+    "a level in words": "plan counted.json --want region --epsilon one",
+    "another ending": "plan counted.json --want region --epsilon 1 --out other.csv",
+    "a unit that was proved": "plan counted.json --want region --epsilon 1 --at-most 2",
+    "shares of more than all": "plan counted.json --want region --epsilon 1 --share region=2",
+    "a confidence of 95": "plan counted.json --want region --epsilon 1 --confidence 95",
+}
+RELEASING = {
+    "no level": CELLS,
+    "no sensitivity": "release table.csv --columns n --public region --cells 1 --epsilon 1",
+    "no unit": "release table.csv --columns n --public region --epsilon 1",
+    "a column that is not declared": f"release table.csv --columns n {UNIT} --epsilon 1",
+    "reals": f"{CELLS} --epsilon 1".replace("table", "reals"),
+    "numbers with a comma": f"{CELLS} --numbers reals --epsilon 1".replace("table", "commas_n"),
+    "a level that protects nobody": f"{CELLS} --epsilon 1000",
+    "a file that exists": f"{CELLS} --epsilon 1 --out released.csv",
+    "columns beside a plan": "release counted.json --plan plan.json --columns n --epsilon 1",
+    "columns beside a promise": "release table.csv --promise promise.json --columns n --epsilon 1",
+    "a domain of no events": "release visits.csv --at-most 1 --domain domain.json --epsilon 1",
+    "events without a domain": "release visits.csv --each-row --epsilon 1",
+    "a name without a ledger": f"{CELLS} --epsilon 1 --name b",
+    "no name in a ledger": f"{KEEP} --dataset d",
+    "no ledger there": f"{KEEP} --dataset d --name b".replace("l.db", "none.db"),
+    "a release that was published": f"{KEEP} --dataset d --name a".replace("1/2", "1"),
+    "cells beside a row": f"{CELLS} --epsilon 1 --together any".replace("table", "pairs").replace(" n ", " n,m "),
+    "an option misspelt": f"{CELLS} --epsilon 1".replace("columns", "colums"),
+    "a plan as a table": "release counted.json --plan plan.json --epsilon 1 --out y.csv",
+}
+PROMISING = {
+    "no cells": "promise --columns n --sensitivity 1",
+    "a file that exists": f"promise --columns n {UNIT} --out promise.json",
+    "another ending": f"promise --columns n {UNIT} --out p.txt",
+    "a unit of points": "promise --columns x,y --planar --sensitivity 1",
+    "a grid of integers": f"promise --columns n {UNIT} --grid 1/8",
+}
+READING = {
+    "another label": "total release.json --where region=nord",
+    "another column": "total release.json --where regio=north",
+    "a column without a label": "total release.json --where region",
+    "a plan without tables": "total release.json --plan plan.json",
+    "numbers without a mean": "total release.json --values 1,2,3",
+    "another label of a table": "read released.csv --where region=nort",
+    "another name of a table": "read releasd.csv",
+    "nothing to read": "read",
+    "another column of responses": "read released.csv --column m --n 100 --prior uniform",
+    "no signature": "verify released.csv --public-key promise.json",
+    "a fact without its number": "clean release.json --given total",
+    "another table to clean": "clean release.json --want regio",
+    "no rule": "withhold released.csv",
+    "a bound in words": "withhold released.csv --below few",
+    "another mark": "withhold released.csv --below 5 --mark hidden",
+}
+KEEPING = {
+    "no level": "relax table.csv --ledger l.db --name a",
+    "a file that exists": "relax table.csv --ledger l.db --name a --epsilon 1 --out kept.csv",
+    "a limit in words": "ledger budget --ledger l.db --dataset d --limit much",
+    "another command": "ledger statu --ledger l.db",
+    "a backup that exists": "ledger backup --ledger l.db --out backup.db",
+    "a level in words": "relax table.csv --ledger l.db --name a --epsilon one",
+    "no ledger": "ledger restore backup.db --key-file l.db.key --ledger l.db",
+}
+MISTAKES = {
+    f"{command}: {name}": line
+    for command, lines in {
+        "count": COUNTING,
+        "plan": PLANNING,
+        "release": RELEASING,
+        "promise": PROMISING,
+        "read": READING,
+        "ledger": KEEPING,
+    }.items()
+    for name, line in lines.items()
+}
+
+VALUE = r"(?:,(?=\.)|\"[^\"]*\"|(?!--)[^\s;]*[^\s;,.:])"
+OPTIONS = re.compile(rf"--[a-z][a-z-]*(?: {VALUE})?(?: --[a-z][a-z-]*(?: {VALUE})?)*")
+
+
+def mended(words, told, flags):
+    """The command line after the first remedy in the message of its refusal."""
+    told = told.replace("\n", " ")
+    meant = re.search(r"Did you mean (?:one of: )?'([^']+)'", told)
+    if meant:
+        wrong = re.findall(r"'([^']+)'", told[: meant.start()])[-1]
+        assert any(wrong in word for word in words), (wrong, words)
+        return [word.replace(wrong, meant[1]) for word in words]
+    name = re.search(r"Choose another name, such as (\S+)\. ", told)
+    if name:
+        taken = re.search(r"utmost: (\S+): nothing is written", told)[1]
+        return [name[1] if word == taken else word for word in words]
+    named = re.search(r"got '([^']*)'\. Write ([^-\s]+=[^,\s]+),", told)
+    if named:
+        return [named[2] if word == named[1] else word for word in words]
+    left = re.search(r"[Ll]eave out (--[a-z-]+)", told)
+    put = re.search(r"\b(?:[Aa]dd|[Ww]rite|[Pp]ass|Declare it:|a new version:) (?=--)", told)
+    if left and (put is None or left.start() < put.start()):
+        at = words.index(left[1])
+        return words[:at] + words[at + (1 if left[1] in flags else 2) :]
+    whole = re.search(r": utmost (\S.*?)\s*$", told)
+    if put is None and whole:
+        return shlex.split(whole[1])
+    assert put, told
+    given = shlex.split(OPTIONS.match(told, put.end())[0])
+    for at, word in enumerate(given):
+        value = [] if word in flags or at + 1 == len(given) or given[at + 1].startswith("--") else [given[at + 1]]
+        if not word.startswith("--"):
+            continue
+        if word in words:
+            place = words.index(word)
+            words = [*words[: place + 1], *value, *words[place + 1 + len(value) :]]
+        else:
+            words = [*words, word, *value]
+    return words
+
+
+def flags_of(words):
+    """The options of a command that take no value."""
+    from utmost.interfaces.cli.main import every_command
+
+    commands = [each for name, each in every_command() if shlex.join(words).startswith(name)]
+    return {name for each in commands for one in each.params if getattr(one, "is_flag", False) for name in one.opts}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_remedy_of_a_refusal_works(run, made, tmp_path, monkeypatch, name):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(MISTAKES[name])
+    code, out, err = run(*words)
+    assert code in (1, 2), (name, out)
+    again = mended(words, err, flags_of(words))
+    assert again != words
+    code, _, still = run(*again)
+    assert code == 0, f"{shlex.join(words)}\n{err}\n{shlex.join(again)}\n{still}"
