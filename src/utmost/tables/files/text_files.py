@@ -4,7 +4,6 @@ import codecs
 import csv
 import gzip
 import io
-import zipfile
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -83,6 +82,8 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
 
 def _only_file(stored: BinaryIO, where: str) -> Any:
     """The one file of a .zip archive."""
+    import zipfile
+
     try:
         archive = zipfile.ZipFile(stored)
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
@@ -94,6 +95,13 @@ def _only_file(stored: BinaryIO, where: str) -> Any:
         raise BadTable(required, came="what zip cannot read", where=where) from None
     stored.close()
     raise BadTable("a .zip file must hold one table", came=f"{len(names)} files", where=where, remedy="Unpack it.")
+
+
+def _of_damaged_files() -> tuple[type[Exception], ...]:
+    """The errors of compressed files; zipfile is loaded by an error or an archive, not by every release."""
+    from zipfile import BadZipFile
+
+    return EOFError, zlib.error, gzip.BadGzipFile, BadZipFile
 
 
 class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
@@ -208,7 +216,7 @@ class _Utf8(io.RawIOBase):
             try:
                 read = self._content.read(1 << 16)
                 self._rest = read if self._decoder is None else self._decoder.decode(read, not read).encode()
-            except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile):
+            except _of_damaged_files():
                 required = "a compressed file must be well formed"
                 raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
             except (UnicodeError, ValueError):
