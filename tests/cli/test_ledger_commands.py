@@ -529,3 +529,8 @@ def test_a_second_dataset_is_said_on_both_screens(run, published):
     code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--out", "people.csv")
     assert (code, "charged as different people" in err) == (0, True)
     assert "epsilon = 1.5, for people who are in every dataset" in run("ledger", "status", *published)[1]
+
+
+def test_parts_that_people_look_for_under_another_word_are_named(run):
+    code, _, err = run("ledger", "list", "--ledger", "r.db")
+    assert (code, "utmost ledger status" in err) == (2, True)

@@ -552,3 +552,29 @@ def test_three_columns_changed_together_from_events_to_a_checked_release(run, tm
     ledger, kept = tmp_path / "l.db", ["--dataset", "d", "--name", "visits"]
     assert run("release", counted, "--plan", plan, "--epsilon", "1/2", "--ledger", ledger, *kept, "--create")[0] == 0
     assert "epsilon = 2" in run("relax", counted, "--ledger", ledger, "--name", "visits", "--epsilon", 2)[1]
+
+
+def test_a_table_has_one_margin_on_every_page(run, counted, tmp_path):
+    """The margin of the published table: least squares has put all measured sums together, which one noise has not."""
+    plan, out = tmp_path / "several.json", tmp_path / "r.json"
+    wanted = ["--want", "department sex", "--want", "sex", "--want", "department sex outcome"]
+    assert run("plan", counted, *wanted, "--epsilon", 1, "--out", plan)[0] == 0
+    assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out)[0] == 0
+    assert run("total", out, "--tables", tmp_path / "tables", "--plan", plan)[0] == 0
+    with (tmp_path / "tables" / "department-sex-outcome.csv").open() as file:
+        margin = next(csv.DictReader(file))["margin"]
+    assert run("statement", out, "--html", tmp_path / "page.html")[0] == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f">{margin}<" in page
+
+
+def test_a_plan_shows_each_margin_beside_the_table_alone(run, counted):
+    """And says which option brings the table that lost most nearer to it."""
+    wanted = ["--want", "department sex outcome", "--want", "sex", "--want", "outcome"]
+    shown = run("plan", counted, *wanted, "--epsilon", 1)[1]
+    assert '=10"' in shown
+    rows = [line for line in shown.splitlines() if line.count("±") == 2]
+    assert len(rows) == 3
+    for line in rows:
+        bar, alone = (float(part.split()[0]) for part in line.split("±")[1:])
+        assert bar >= alone > 0

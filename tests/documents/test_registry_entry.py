@@ -125,7 +125,7 @@ def _measures():
 
 STATEMENTS = {
     "integers": lambda: _table(),
-    "staircase": lambda: _table(sensitivity=5, cost="squared", alpha="1/3", epsilon=None),
+    "staircase": lambda: _table(sensitivity=5, cost="squared", epsilon=ut.level(alpha="1/3")),
     "reals": lambda: _table(numbers="reals", grid="1/8", neighbours="change-one", sensitivity="5/2"),
     "small": lambda: _table(epsilon="1e-6"),
     "large": lambda: _table(epsilon=50),

@@ -134,9 +134,15 @@ class _Parts(click.Group):
     """The parts of a command in the order in which people meet them, each with the whole sentence that says it."""
 
     context_class = HelpContext
+    elsewhere: Mapping[str, str] = MappingProxyType({})
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] in self.elsewhere:
+            ctx.fail(f"No such command {args[0]!r}. Write {ctx.command_path} {self.elsewhere[args[0]]}.")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
@@ -253,6 +259,7 @@ def command_named(*path: str) -> click.Command:
         command.elsewhere = getattr(module, "ELSEWHERE", {})
         return command
     group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
+    group.elsewhere = getattr(module, "ELSEWHERE", {})
     for part in parts:
         group.add_command(_command(part.__name__, part, first))
     return group

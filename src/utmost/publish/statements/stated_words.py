@@ -159,7 +159,15 @@ def _noised(
     amounts, words = release.strategy.amount_pair, release.strategy.family_words(family)
     if amounts is None:
         sums = f"the {one['sums']} {one.get('of', 'sums')} of {words or 'everything'}"
-        return [(words or "total", sums, lambda sure: release.unit.margin(law.margin(sure)))]
+        is_table = "of" not in one and min(family, default=0) >= 0 and len(release.strategy.shares) <= MOST_BARS
+
+        def margin(sure: Any) -> int | float:
+            """The margin of the published table, in which least squares has put all measured sums together."""
+            if not is_table:
+                return release.unit.margin(law.margin(sure))
+            return next(iter(release.widest_bars([family], None, sure, together=False).values()))
+
+        return [(words or "total", sums, margin)]
     name, low, high = amounts.name(family) or "total", *map(release.unit.text, amounts.amount.ends)
     parts = f"each made of {'three' if amounts.amount.missing else 'two'} noisy sums, of what events have above {low} "
     parts += f"and below {high}" + (", and of those without an amount" if amounts.amount.missing else "")

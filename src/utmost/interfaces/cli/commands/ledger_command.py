@@ -201,6 +201,9 @@ def receipt(
     answer.give({"receipt": line, "checked": check is not None}, lambda: click.echo(told))
 
 
+ELSEWHERE = {"list": "status", "show": "status", "log": "history", "spent": "budget", "limit": "budget"}
+"""The parts that people look for under another word."""
+
 PARTS = (status, verify, history, budget, backup, restore, resume, receipt)
 """The parts of `utmost ledger`, in the order in which people meet them."""
 

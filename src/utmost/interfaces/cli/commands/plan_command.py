@@ -1,5 +1,7 @@
 """`utmost plan`: what to measure and with which shares of the level, the choice in numbers, and how far from best."""
 
+from fractions import Fraction
+from itertools import islice
 from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +19,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
-from utmost.interfaces.cli.screens.workload_screens import promised_bars, promised_count_bars
+from utmost.interfaces.cli.screens.workload_screens import promised_bars, promised_count_bars, wanted_tables
 from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
@@ -129,7 +131,20 @@ def plan(
         others = chosen.alternatives() if weightings or choose is not None else None
         chosen = chosen if choose is None or others is None else _named(others, choose)
         report = _report(chosen, others, sure)
-    answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
+    answer.give(report, lambda: _show(report, answer.file, _alone(chosen, sure)), PLAN_FORM.document(chosen))
+
+
+def _alone(chosen: Strategy, sure: Fraction) -> dict[str, int | float]:
+    """For each wanted table, the margin that it would have with the whole level for itself."""
+    alone: dict[str, int | float] = {}
+    amounts = chosen.amount_pair
+    for name, words in islice(wanted_tables(chosen).items(), _MOST_PARTS):
+        if all(isinstance(word, str) for word in words) and chosen.together is None:
+            family = chosen.domain.family(words)
+            shares = {family if amounts is None else amounts.both(family): 1}
+            one = Strategy(chosen.domain, chosen.unit, shares, level=chosen.level)
+            alone[name] = next(iter(promised_bars(one, sure).values()))
+    return alone
 
 
 def _asked(
@@ -248,7 +263,7 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
     return max(1.0, chosen.value / certificate.bound) if certificate.is_certified else None
 
 
-def _show(report: dict[str, Any], out: Path | None) -> None:
+def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float]) -> None:
     """Print the choice: what is measured, what comes of it, what else there is, and how far it is from the best."""
     parts = [row["sums"] or TOTAL for row in report["wanted"]]
     sure = percent(report["confidence"])
@@ -279,6 +294,13 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
             f'--want "{cells}=1/100" it has a small one'
         )
+    weighty = {row["sums"] for row in report["wanted"] if row["weight"] == "1"} & alone.keys()  # none made light
+    if len(weighty) > 1:
+        least = max(sorted(weighty), key=lambda name: _times(report, name, alone))
+        rows["alone"] = (
+            "the margin of a table that has the whole level for itself; to bring "
+            f'{least or TOTAL} nearer to it: --want "{least or TOTAL}=10"'
+        )
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
@@ -292,10 +314,11 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         name, has_counts = row["sums"] or TOTAL, "count_standard_deviation" in row
         cells = [str(row["answers"]), row["weight"]]
         of = f"{name}: {amount}" if has_counts else name
-        wanted.append([of, *cells, number(row["standard_deviation"], 4), _bar(row["error_bar"])])
+        bars = _bar(row["error_bar"]), _bar(alone.get(row["sums"]))
+        wanted.append([of, *cells, number(row["standard_deviation"], 4), *bars])
         if has_counts:
             deviation, bar = number(row["count_standard_deviation"], 4), _bar(row["count_error_bar"])
-            wanted.append([f"{name}: count", "", "", deviation, bar])
+            wanted.append([f"{name}: count", "", "", deviation, bar, ""])
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()
@@ -307,13 +330,19 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             Text("Sums to measure:", style="bold"),
             grid(["sums", "number", f"budget share{part}"], measured),
             Text("Error of the wanted tables:", style="bold"),
-            grid(["wanted", "answers", "weight", "standard deviation", f"margin, {sure}"], wanted),
+            grid(["wanted", "answers", "weight", "standard\ndeviation", f"margin, {sure}", "alone"], wanted),
             *choices,
             Text("Distance from the best:", style="bold"),
-            grid(["error at most", "the least error of"], _within(report), left=2),
+            grid(["at most", "the least error of"], _within(report), left=2),
             facts(rows),
         )
     )
+
+
+def _times(report: dict[str, Any], name: str, alone: dict[str, int | float]) -> float:
+    """How many times the margin that a wanted table would have alone its margin is."""
+    bar = next((row["error_bar"] for row in report["wanted"] if row["sums"] == name), None)
+    return 0.0 if bar is None or not alone[name] else float(bar) / float(alone[name])
 
 
 def _within(report: dict[str, Any]) -> list[list[str]]:
@@ -321,7 +350,7 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
     rows = []
     for bound in report["within"].values():
         times = bound["times"]
-        shown = "not bounded" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
+        shown = "no bound known" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
         rows.append([shown, bound["holds_for"]])
     if report["rows_bound_times"] is not None:
         shown = f"{ceil(report['rows_bound_times'] * 1000 - _MARGIN) / 1000:g} times"
@@ -330,7 +359,7 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
         shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
         which = "any shares of the families that can be of use, one level for each (searched, with proof)"
         rows.append([shown, which])
-    return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
+    return rows + [["no bound known", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
 
 
 def _bar(margin: int | float | None) -> str:
