@@ -1,5 +1,6 @@
 """`utmost verify`: the statement follows from itself, the table is the one stated, and the curator signed it."""
 
+import html
 import json
 import os
 import shutil
@@ -36,7 +37,7 @@ def released(run, tmp_path):
     return out, public
 
 
-def test_a_release_is_what_its_statement_says(run, released):
+def test_a_release_is_what_its_statement_says(run, released, tmp_path):
     out, public = released
     code, shown, err = run("verify", out, "--public-key", public, "--json")
     found = json.loads(shown)
@@ -45,7 +46,18 @@ def test_a_release_is_what_its_statement_says(run, released):
     assert len(Path(f"{out}.json.sig").read_bytes()) == 64
     code, shown, _ = run("verify", out)
     assert (code, "not checked, for want of a public key" in shown) == (0, True)
+    signed = tmp_path / "signed.html"
+    assert run("statement", out, "--html", signed)[0] == 0
     os.unlink(f"{out}.json.sig")
+    shown = " ".join(run("verify", out)[1].split())
+    assert "signature none: whoever can change both files can make them agree" in shown
+    assert shown.endswith("that these files are the publisher's: they are not signed")
+    assert "matches its statement" in shown
+    page = tmp_path / "page.html"
+    assert run("statement", out, "--html", page)[0] == 0
+    pages = [html.unescape(file.read_text()) for file in (signed, page)]
+    for said in ("Signature: none: whoever can change both files", "<li>that these files are the publisher's"):
+        assert [said in text for text in pages] == [False, True]
     assert json.loads(run("verify", out, "--json")[1])["signature"] == "none"
     code, _, err = run("verify", out, "--public-key", public)
     assert (code, "must be signed; got no signature" in err) == (1, True)

@@ -208,7 +208,7 @@ class Proposals:
     def shown(self, proposal: Proposal, facts: Mapping[str, Any]) -> ShownPromise | None:
         """The promise that an approval would be for, whole; None for the relaxation of a release that is not there."""
         if proposal.verb == "publish":
-            return of_request(facts)
+            return of_request(facts, proposal.proposer)
         try:
             return of_release(self._ledger.release(proposal.release, proposal.version), proposal.level)
         except NotPublished:
