@@ -63,6 +63,25 @@ def test_a_release_is_what_its_statement_says(run, released, tmp_path):
     assert (code, "must be signed; got no signature" in err) == (1, True)
 
 
+def test_refusals_name_the_remedy(run, tmp_path):
+    """Each sentence names an option or a command that mends the call."""
+    table, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    table.write_text("n\n1\n2\n")
+    cells = ["--columns", "n", "--sensitivity", "1", "--cells", "1"]
+    code, _, err = run("release", table, *cells, "--epsilon", "0,5")
+    assert (code, "Write 0.5 with a point, or a fraction such as 1/2." in err) == (2, True)
+    _, _, err = run("release", table, "--by", "n", "--epsilon", "1")
+    assert "Say who is one person: add --person COLUMN, or --each-row if each row is another person." in err
+    assert run("release", table, *cells, "--epsilon", "1/2", "--out", out)[0] == 0
+    spent = "adds another epsilon to what is spent"
+    assert spent in run("release", table, *cells, "--epsilon", "1/2", "--out", out)[2]
+    page = tmp_path / "page.html"
+    page.write_text("")
+    _, _, err = run("statement", out, "--html", page)
+    assert ("Choose another name" in err, spent in err) == (True, False)
+    assert "`clean` works on releases made with `utmost plan` or `utmost detail`" in run("clean", out)[2]
+
+
 def test_the_statement_may_stand_elsewhere(run, released, tmp_path):
     out, public = released
     for ending in ("", ".sig"):
@@ -79,7 +98,7 @@ def test_a_byte_of_the_table_changed_is_told(run, released, at):
     out.write_bytes(content)
     code, shown, err = run("verify", out)
     assert (code, shown) == (1, "")
-    assert "the table must be as it was released; got another SHA-256" in err
+    assert "the table was changed after it was released, or belongs to another statement; got another SHA-256" in err
     code, _, err = run("read", out, "--column", "admitted", "--n", 900, "--prior", "uniform")
     assert (code, "another SHA-256" in err) == (1, True)
 

@@ -233,7 +233,12 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     seen = page_of(grace, of_plan.name)
     assert all(f"<li>{family}, with" in seen for family in families)
     assert all(f"<li>{label}<" in seen for label in labels)
-    said = "would have been at most", "change-one", "Ada has declared that these people are in no other dataset", "spent after"
+    said = (
+        "would have been at most",
+        "change-one",
+        "Ada has declared that these people are in no other dataset",
+        "spent after",
+    )
     places = [seen.index(word) for word in (*said[:3], families[0])]
     assert places == sorted(places), "guarantee, unit and declaration before the lists"
     assert all(word in seen for word in said)

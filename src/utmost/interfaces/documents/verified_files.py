@@ -83,7 +83,9 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
         "statement": f"every number and sentence follows from level, {follows}",
         **({"sums": "as stated: their SHA-256, and the weights with which tables are made of them"} if of_sums else {}),
         **(
-            {"table": "matches its statement: its SHA-256, columns, rows and margins are those stated"} if "table" in report else {}
+            {"table": "matches its statement: its SHA-256, columns, rows and margins are those stated"}
+            if "table" in report
+            else {}
         ),
         "signature": UNSIGNED if report["signature"] == "none" else report["signature"],
         **({} if of_sums else {"noise": report["law"]}),
@@ -99,7 +101,11 @@ def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> Non
         sidecars.check_unchanged(release, facts)
     elif cells_digest(files.columns(files.read(spelled))) != digest:
         came = "another SHA-256 of its cells than the statement's"
-        raise BadTable("the table must be as it was released", came=came, where=str(release))
+        raise BadTable(
+            "the table was changed after it was released, or belongs to another statement",
+            came=came,
+            where=str(release),
+        )
 
 
 def _report(

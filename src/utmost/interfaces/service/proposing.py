@@ -267,7 +267,7 @@ class Proposals:
             if proposal.state == WITHDRAWN:
                 return proposal
             if proposal.state == REFUSED:
-                raise NotAllowed("a decision stands", came="refused before", where=name)
+                raise NotAllowed("This was already refused; it cannot be changed")
             if proposal.state == APPROVED and not waits(store, name):
                 raise NotAllowed("a proposal that was carried out cannot be withdrawn", came="its proposal", where=name)
             withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._context.clock()))

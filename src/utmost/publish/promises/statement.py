@@ -302,7 +302,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     3
     >>> check_statement(answer.statement, answer.table | {"n": [0, 0]})
     Traceback (most recent call last):
-    utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
+    utmost.errors.BadTable: table: the table was changed after it was released, or belongs to another statement; ...
     """
     return Statement.of_facts(statement).check(table, digested=digested)
 
@@ -330,7 +330,12 @@ def check_table(
     if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."
         came = "another SHA-256 than the statement's"
-        raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
+        raise BadTable(
+            "the table was changed after it was released, or belongs to another statement",
+            came=came,
+            where="table",
+            remedy=remedy,
+        )
 
 
 def is_blank(cell: Any) -> bool:

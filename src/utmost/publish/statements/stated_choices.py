@@ -207,5 +207,8 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
         before="a query was computed, of which one individual changes no more than stated",
         after=f"a function of the noisy values was published. Error bars: {NO_BARS}",
         composition=f"answered at epsilon = {answered}: all answers put together cost the largest level",
-        on_trust=("that one person changes no more than stated before the noise", "that the function saw no level and no true value"),
+        on_trust=(
+            "that one person changes no more than stated before the noise",
+            "that the function saw no level and no true value",
+        ),
     )
