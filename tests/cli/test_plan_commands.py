@@ -578,3 +578,11 @@ def test_a_plan_shows_each_margin_beside_the_table_alone(run, counted):
     for line in rows:
         bar, alone = (float(part.split()[0]) for part in line.split("±")[1:])
         assert bar >= alone > 0
+
+
+def test_ranges_within_a_table_are_asked_for_as_the_refusal_says(run, tmp_path):
+    (tmp_path / "d.json").write_text('{"age": {"edges": [0, 18, 65, 100]}, "sex": ["m", "w"]}')
+    asked = ["plan", tmp_path / "d.json", "--at-most", 1, "--epsilon", 1, "--want"]
+    code, _, err = run(*asked, "sex ranges of age")
+    assert (code, '"ranges of age by sex"' in err) == (2, True)
+    assert run(*asked, "ranges of age by sex")[0] == 0

@@ -21,7 +21,7 @@ KINDS = {
         Domain(age=bins(0, 40, width=5)),
         Unit(3, 2, "change-one"),
         {"age": "2/3", "age/4": "1/3"},
-        {"alpha": "1/2"},
+        {"epsilon": ut.level(alpha="1/2")},
     ),
     "a tree": (
         Domain(place=hierarchy({"S": ["d", "c"], "N": ["b", "a"]}, names=["region", "district"])),

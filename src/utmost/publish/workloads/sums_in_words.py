@@ -163,6 +163,9 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
             at += 1
             continue
         name = _longest(text, at, levels)
+        if name is None and _piece(text, at) in ("ranges", "prefixes"):
+            remedy = f'Write "{_piece(text, at)} of age by sex" for those within each sex.'
+            raise OutOfRange("ranges and prefixes stand at the beginning", came=repr(text), remedy=remedy)
         if name is None:
             domain.level_named(_piece(text, at))  # refuses, and names the nearest
         assert name is not None
