@@ -61,14 +61,14 @@ def test_what_does_not_go_with_a_curve_is_refused(run, wrong):
 
 def test_an_interrupted_design_is_the_best_so_far(run, file, tmp_path, monkeypatch):
     """Ctrl-C in the fourth round: the mechanism and the gap that is proven for it are written, and check."""
-    priced = search_for_rays.Search._price
+    priced = search_for_rays.RaySearch._price
 
     def stopped(self):
         if self.rounds == 3:
             raise KeyboardInterrupt
         priced(self)
 
-    monkeypatch.setattr(search_for_rays.Search, "_price", stopped)
+    monkeypatch.setattr(search_for_rays.RaySearch, "_price", stopped)
     out = tmp_path / "design.json"
     asked = ["design", "--space", "grid:7x7", "--loss", "distance", "--epsilon", 1]
     code, shown, _ = run(*asked, "--prior", f"weights:{file(WEIGHTS, 'weights.csv')}", "--out", out)

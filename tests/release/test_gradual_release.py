@@ -187,7 +187,7 @@ def test_tables():
     assert list(some) == ["mean"]
     assert answer.spent == level(epsilon=2)
     assert (answer.at(epsilon=1)["count"] == given["count"]).all()
-    assert (answer.at(epsilon=level(alpha={"count": "1/3"}))["count"]).shape == (3,)
+    assert (answer.at(epsilon={"count": level(alpha="1/3")})["count"]).shape == (3,)
 
 
 def test_levels_by_cell():

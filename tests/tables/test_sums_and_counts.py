@@ -11,6 +11,7 @@ import pytest
 import utmost as ut
 from counting_words import counted_with
 from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.documents.verified_files import verified
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
 
@@ -229,3 +230,18 @@ def test_of_more_events_than_are_counted_the_mean_stays(size):
     table = counted_with(events, person="user", domain={"shop": ["A"]}, at_most=1, **words)
     assert table.cells.tolist() == [[4 * size, 36 * size]]
     assert table.unit.sensitivity == 40 * size
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_frame_with_means_is_saved_and_verified(tmp_path, library):
+    """Whatever came in, the file has its columns in the order of the statement."""
+    make = pytest.importorskip(library)
+    sales = {"user": [f"u{at}" for at in range(300)], "shop": ["A", "B"] * 150, "paid": [at % 11 for at in range(300)]}
+    frame = make.table(sales) if library == "pyarrow" else make.DataFrame(sales)
+    counting, paid = ut.Counting("user", at_most=1), ut.mean("paid", each=(0, 10))
+    counted = ut.count_table(frame, {"shop": ["A", "B"]}, counting, measure=paid)
+    answer = ut.release(counted, Strategy(counted.domain, counted.unit, {"shop": 1}), epsilon=5)
+    answer.save(tmp_path / "means.csv", family="shop", means=True)
+    header = (tmp_path / "means.csv").read_text(encoding="utf-8").split("\n")[0]
+    assert header.split(",")[-3:] == ["paid_mean", "paid_mean_lower", "paid_mean_upper"]
+    assert verified(tmp_path / "means.csv")["table"] == "unchanged"
