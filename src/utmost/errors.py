@@ -22,7 +22,7 @@
     ├── EntropyFailed   the operating system gives no random bytes, or the same twice
     ├── BudgetExceeded  a release would spend more than its budget
     ├── LedgerError     a ledger refuses; no answer was given
-    │   ├── NotPublished      no release of this name and version is in the ledger
+    │   ├── NotPublished      no release, or no dataset, of this name is in the ledger
     │   ├── AlreadyPublished  the release is there, and was asked for with other arguments
     │   ├── DataChanged       the values are not those that were published
     │   ├── NeedsTable        a level beyond the loosest response needs the values
@@ -178,7 +178,7 @@ class LedgerError(UtmostError):
 
 
 class NotPublished(LedgerError, LookupError):
-    """No release of this name and version is in the ledger."""
+    """No release of this name and version, or no dataset of this name, is in the ledger."""
 
 
 class AlreadyPublished(LedgerError):

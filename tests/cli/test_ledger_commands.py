@@ -216,6 +216,12 @@ def test_budgets(run, published):
     code, out, _ = run("ledger", "budget", *published, "--dataset", "admissions")
     assert code == 0
     assert "epsilon = 2.5" in out
+    code, out, err = run("ledger", "budget", *published, "--dataset", "admisions")
+    assert (code, out) == (1, "")
+    assert "a dataset must be in the ledger; got 'admisions'. The ledger has 'admissions'." in err
+    assert (
+        "Write 0.5 with a point" in run("ledger", "budget", *published, "--dataset", "admissions", "--limit", "0,5")[2]
+    )
 
 
 def test_status_verify_and_history(run, published):

@@ -1,5 +1,6 @@
 """`utmost verify`: the statement follows from itself, the table is the one stated, and the curator signed it."""
 
+import html
 import json
 import os
 import shutil
@@ -36,7 +37,7 @@ def released(run, tmp_path):
     return out, public
 
 
-def test_a_release_is_what_its_statement_says(run, released):
+def test_a_release_is_what_its_statement_says(run, released, tmp_path):
     out, public = released
     code, shown, err = run("verify", out, "--public-key", public, "--json")
     found = json.loads(shown)
@@ -45,10 +46,40 @@ def test_a_release_is_what_its_statement_says(run, released):
     assert len(Path(f"{out}.json.sig").read_bytes()) == 64
     code, shown, _ = run("verify", out)
     assert (code, "not checked, for want of a public key" in shown) == (0, True)
+    signed = tmp_path / "signed.html"
+    assert run("statement", out, "--html", signed)[0] == 0
     os.unlink(f"{out}.json.sig")
+    shown = " ".join(run("verify", out)[1].split())
+    assert "signature none: whoever can change both files can make them agree" in shown
+    assert shown.endswith("that these files are the publisher's: they are not signed")
+    assert "matches its statement" in shown
+    page = tmp_path / "page.html"
+    assert run("statement", out, "--html", page)[0] == 0
+    pages = [html.unescape(file.read_text()) for file in (signed, page)]
+    for said in ("Signature: none: whoever can change both files", "<li>that these files are the publisher's"):
+        assert [said in text for text in pages] == [False, True]
     assert json.loads(run("verify", out, "--json")[1])["signature"] == "none"
     code, _, err = run("verify", out, "--public-key", public)
     assert (code, "must be signed; got no signature" in err) == (1, True)
+
+
+def test_refusals_name_the_remedy(run, tmp_path):
+    """Each sentence names an option or a command that mends the call."""
+    table, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    table.write_text("n\n1\n2\n")
+    cells = ["--columns", "n", "--sensitivity", "1", "--cells", "1"]
+    code, _, err = run("release", table, *cells, "--epsilon", "0,5")
+    assert (code, "Write 0.5 with a point, or a fraction such as 1/2." in err) == (2, True)
+    _, _, err = run("release", table, "--by", "n", "--epsilon", "1")
+    assert "Say who is one person: add --person COLUMN, or --each-row if each row is another person." in err
+    assert run("release", table, *cells, "--epsilon", "1/2", "--out", out)[0] == 0
+    spent = "adds another epsilon to what is spent"
+    assert spent in run("release", table, *cells, "--epsilon", "1/2", "--out", out)[2]
+    page = tmp_path / "page.html"
+    page.write_text("")
+    _, _, err = run("statement", out, "--html", page)
+    assert ("Choose another name" in err, spent in err) == (True, False)
+    assert "`clean` works on releases made with `utmost plan` or `utmost detail`" in run("clean", out)[2]
 
 
 def test_the_statement_may_stand_elsewhere(run, released, tmp_path):
@@ -67,7 +98,7 @@ def test_a_byte_of_the_table_changed_is_told(run, released, at):
     out.write_bytes(content)
     code, shown, err = run("verify", out)
     assert (code, shown) == (1, "")
-    assert "the table must be as it was released; got another SHA-256" in err
+    assert "the table was changed after it was released, or belongs to another statement; got another SHA-256" in err
     code, _, err = run("read", out, "--column", "admitted", "--n", 900, "--prior", "uniform")
     assert (code, "another SHA-256" in err) == (1, True)
 

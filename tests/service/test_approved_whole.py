@@ -101,7 +101,7 @@ def as_promise(promise):
 
 def read(promise, **more):
     """What a page shows of a promise as words, without the text letter for letter."""
-    shown = of_request(Terms(as_promise(promise), **more).request("x", ONE, 1).facts())
+    shown = of_request(Terms(as_promise(promise), **more).request("x", ONE, 1).facts(), "Ada")
     return [shown.guarantee, *(f"{line.of}: {line.words}" for line in shown.first),
             *(f"{listed.of}: {name}" for listed in shown.lists for name in listed.names)]  # fmt: skip
 
@@ -117,7 +117,7 @@ def test_every_field_of_a_promise_is_shown():
     assert PROMISES.keys() == {field.name for field in fields(Promise)}
     for before, after, word in PROMISES.values():
         check_changed(before, after, word)
-    check_changed(promised(), promised(), "yes", independent=True)
+    check_changed(promised(), promised(), "Ada has declared", independent=True)
     check_changed(promised(), promised(), "people", dataset="people")
 
 
@@ -193,11 +193,11 @@ def test_every_leaf_of_the_terms_is_shown(promise):
         noise = told["promise"]["noise"]
         if isinstance(noise.get("strategy"), dict):
             noise["strategy"] = json.dumps(noise["strategy"])
-        shown = of_request(told)
+        shown = of_request(told, "Ada")
         words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
         assert any("zq-7" in line for line in words), (path, leaf)
         assert "zq-7" in exact_text(told)
-        assert shown.digest != of_request(facts).digest
+        assert shown.digest != of_request(facts, "Ada").digest
 
 
 @pytest.fixture
@@ -233,7 +233,12 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     seen = page_of(grace, of_plan.name)
     assert all(f"<li>{family}, with" in seen for family in families)
     assert all(f"<li>{label}<" in seen for label in labels)
-    said = "would have been at most", "change-one", "none of these individuals is in another dataset", "spent after"
+    said = (
+        "would have been at most",
+        "change-one",
+        "Ada has declared that these people are in no other dataset",
+        "spent after",
+    )
     places = [seen.index(word) for word in (*said[:3], families[0])]
     assert places == sorted(places), "guarantee, unit and declaration before the lists"
     assert all(word in seen for word in said)
@@ -243,6 +248,30 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     told = caller("GET", f"/v1/proposals/{of_columns.name}").json()
     assert told["publication"]["promise"]["public"] == public
     assert ["salary" in listed["names"] for listed in told["promise"]["lists"]][:1] == [True]
+
+
+def test_the_page_says_what_an_approver_confirms(service, who, published, grace, bearer):
+    """Who one individual is, what is taken on the proposer's word, and what else the same people may have spent."""
+    ada = who("Ada", "curator")
+    made = propose_by(service, ada, "1", "publish", "x", ONE, terms=TERMS)
+    seen = " ".join(page_of(grace, made.name).split())
+    for word in (
+        "If you approve, only Ada can upload the table.",
+        "Whether that is a person, a household or a visit the promise does not know",
+        "the list of rows and the public columns depend on nobody",
+        "Ada has not declared that these people are in no other dataset.",
+        "<li>admissions: 0.25</li>",
+        "Same people? Then refuse, and ask for one budget.",
+        "nobody has set a limit: further releases are not stopped",
+        "By approving you confirm",
+    ):
+        assert word in seen, word
+    observed = Terms(promised(rows="observed"))
+    seen = page_of(grace, propose_by(service, ada, "2", "publish", "y", ONE, terms=observed).name)
+    assert "the public columns were not taken" in seen
+    assert "the list of rows and" not in seen
+    some = Visitor(application(service, OPEN), bearer("Dan", "approver", ("x", None)))
+    assert "admissions" not in page_of(some, made.name)
 
 
 def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, grace):

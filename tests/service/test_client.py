@@ -21,6 +21,7 @@ from utmost.errors import (
     LedgerUnavailable,
     NeedsApproval,
     NotAllowed,
+    NotPublished,
     OutOfRange,
     ServiceError,
     UtmostError,
@@ -154,6 +155,8 @@ def test_budgets_receipts_and_history(connected):
     assert curator.rehearse("admissions", epsilon="1/2")["spent"] == "1"
     with pytest.raises(BudgetExceeded):
         curator.relax("admissions", TABLE, epsilon=2)
+    with pytest.raises(NotPublished, match="a dataset must be in the ledger"):
+        auditor.budget("admisions")
     receipt = auditor.receipt()
     admin.check(receipt)
     assert [event["kind"] for event in auditor.history("admissions")] == ["published"]

@@ -364,7 +364,7 @@ def test_a_curator_for_some_releases_declares_whose_data_these_are(visitor, serv
     """The box is before the eyes and must be ticked; without it nothing is proposed."""
     eve = visitor("Eve", "curator", ("mine", None))
     page = eve.get("/publish")
-    assert "none of these individuals is in another dataset" in page.text
+    assert "none of these people is in another dataset" in page.text
     asked = {"name": "mine", "columns": "n", "epsilon": "1"}
     assert eve.fill(page, "/proposals", **asked).status_code == 403
     assert "waits for a second person" in eve.fill(page, "/proposals", **asked, independent="on").text

@@ -9,7 +9,7 @@ from service.conftest import TABLE, TERMS, publish
 from service.publications import publish_by, relax_by
 from utmost.errors import LedgerDamaged, NotAllowed, NotAuthenticated, OutOfRange, RequestReused, UtmostError
 from utmost.exact import level
-from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, bearer
+from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, Token, bearer
 from utmost.ledger import AnswerRequest
 from utmost.service import Grant
 
@@ -154,3 +154,15 @@ def test_a_record_that_was_changed_in_the_store_is_refused(service, who):
 def test_a_token_ends(service, who, days):
     with pytest.raises(OutOfRange):
         service.bearers.make(who("Root", "admin"), "key", "Bo", "recipient", (Grant("*"),), days=days)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_refusal_names_who_may_and_who_asks(role):
+    """For every role and every right that it lacks."""
+    token = Token("0" * 24, "Ada", role, (Grant("*"),), 0, 1)
+    for verb in frozenset().union(*ALLOWED.values()) - ALLOWED[role]:
+        with pytest.raises(NotAllowed, match="you are signed in as an? " + role) as refused:
+            token.check(verb)
+        needed = str(refused.value).split(" needs ")[1].split(" token;")[0]
+        for other in ROLES:
+            assert (f" {other}'s" in f" {needed}") == (verb in ALLOWED[other])

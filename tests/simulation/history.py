@@ -450,7 +450,8 @@ class History:
             return
         account = raw.Account(self._rows(self.store, raw.STORE))
         if ledger is not None:
-            spent = ledger.budget(DATASET).spent
+            there = {budget.dataset: budget.spent for budget in ledger.status().datasets}
+            spent = there.get(DATASET, 0)  # an empty ledger has no dataset
             must(spent == account.spent, "spent:", spent, "and by its events:", account.spent)
         is_within = self.limit is None or self.happened["resumed"] or account.spent <= Fraction(self.limit)
         must(is_within, "spent:", account.spent, "of", self.limit)

@@ -139,11 +139,22 @@ def _from_decimal(value: object, name: str) -> Fraction:
     return Fraction(number)
 
 
+def has_decimal_comma(text: str) -> bool:
+    """Whether text is a number but for a comma in place of its point.
+
+    >>> has_decimal_comma("0,5"), has_decimal_comma("1,000,000")
+    (True, False)
+    """
+    return re.fullmatch(r"\s*-?[0-9]*,[0-9]+\s*", text) is not None
+
+
 def _refusal(value: object, name: str) -> NotANumber:
     return NotANumber(
         f"{name} must be a finite number",
         came=value,
-        remedy='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.',
+        remedy=f"Write {value.replace(',', '.')} with a point, or a fraction such as 1/2."
+        if isinstance(value, str) and has_decimal_comma(value)
+        else 'Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.',
     )
 
 

@@ -201,7 +201,7 @@ class Places(Space):
         name = text(name, "name")
         table = self.geography.table
         if name not in _names(table):
-            raise OutOfRange("the places' table must have this column", came=name, where="column")
+            raise OutOfRange("the places' table must have this column", came=repr(name), where="column")
         values = table[name]
         return list(values.to_pylist() if hasattr(values, "to_pylist") else values)
 

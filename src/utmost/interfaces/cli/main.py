@@ -465,7 +465,7 @@ def in_words(error: UtmostError) -> str:
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy)
     number = _A_NUMBER.match(required)
-    if number:
+    if number and "with a point" not in (remedy or ""):
         remedy = f"Write {number[1]} 1, say; fractions are 0.5 or 1/2."
     came = error.came
     if isinstance(came, str):

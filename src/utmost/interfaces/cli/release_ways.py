@@ -79,7 +79,7 @@ def together(table: Path, told: ReleaseOptions) -> None:
 def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
     """Release a table once and for all as it is promised, or say what a release would promise, and show it."""
     answer = told.answer
-    answer.check_free(table)
+    answer.check_free(table, draws=told.memory.ledger is None)
     signer, source = answer.signer, files.read(table)
     check_fits(answer, source, promise.columns, promise.public)
     with progress_bar(f"Checking and noising {table.name}"):
@@ -97,7 +97,7 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
 
     answer, promised, once = told.answer, told.promised, told.once
     if not told.is_repeatable:
-        check_document(answer.file, answer.sign)
+        check_document(answer.file, answer.sign, draws=told.memory.ledger is None)
     if told.memory.ledger is not None:
         check_counted_before(told.people)
     unread = Protected() if told.people.are_events else promised.protected
@@ -119,7 +119,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     answer, promised = told.answer, told.promised
     is_document = told.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
     if told.people.are_events and not told.is_repeatable and not is_document:  # before what may take a minute
-        answer.check_free(table)
+        answer.check_free(table, draws=told.memory.ledger is None)
     if told.memory.ledger is not None:
         check_counted_before(told.people)
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
@@ -137,7 +137,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         promise = promise.once(cost_of(told.once.cost))
     else:
         refuse("cannot be chosen with --promise, which says all that is promised", told.once)
-    answer.check_free(table)
+    answer.check_free(table, draws=told.memory.ledger is None)
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
     if large is None and table.is_dir():
@@ -166,7 +166,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
         remedy = "Release one --mean at a time, at a part of the level."
         raise OutOfRange("several amounts are released once, in one table", came=came, remedy=remedy)
     check_once(told)
-    answer.check_free(table)
+    answer.check_free(table, draws=told.memory.ledger is None)
     for one in counted.values():
         check_fits(answer, one, (), ())
     signer = answer.signer
@@ -194,7 +194,7 @@ def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) ->
         return release_by_plan(
             counted, promise.noise.strategy, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run
         )
-    answer.check_free(table)
+    answer.check_free(table, draws=told.memory.ledger is None)
     check_fits(answer, counted, (), ())
     with progress_bar("Noising"):
         release = CheckedSums.of(counted, promise, level, sure).draw(secure(None))
@@ -259,10 +259,7 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
 
         return persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
     for option in options.told(persons):
-        remedy = (
-            "Add --each-row, if each row is another person; or name the column of persons: --person COLUMN. "
-            "A counted table has its persons and its domain."
-        )
+        remedy = "Say who is one person: add --person COLUMN, or --each-row if each row is another person."
         raise OutOfRange("events need --person or --each-row", came=f"{option} without them", remedy=remedy)
     if table.suffix.lower() != ".json":
         return None

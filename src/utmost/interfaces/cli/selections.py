@@ -13,6 +13,8 @@ def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str,
     """The cells of released sums that texts of the form COLUMN=LABELS take."""
     texts, amounts = list(where or ()), sums.strategy.amount_pair
     axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
+    if amounts is not None:
+        amounts.check_where([text.partition("=")[0].strip() for text in texts])
     check_counted([level for axis in axes for level in axis.levels], texts)
     return read_selection(sums.domain, texts)
 
@@ -32,4 +34,4 @@ def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
                 f"It was counted by {', '.join(there)}. Publish again with --by {','.join([*there, name])}; that costs "
                 "epsilon again."
             )
-            raise OutOfRange("a column must have been counted to be asked for", came=name, remedy=remedy)
+            raise OutOfRange("a column must have been counted to be asked for", came=repr(name), remedy=remedy)

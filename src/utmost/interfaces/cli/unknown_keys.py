@@ -90,7 +90,7 @@ class UnknownKeys:
         shares = None if self.shares is None else shares_of_one(self.shares, keys_of_one(people.at_most))
         # Before anything is drawn: what could not be written would be spent for nothing.
         for path in () if out is None else (out, sidecar_path(out)):
-            check_absent(path)
+            check_absent(path, draws=True)
         with progress_bar(f"Counting {events.name}") as progress:
             counts = count_keys(
                 events,

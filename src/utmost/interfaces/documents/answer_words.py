@@ -138,7 +138,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
                 else (f"that each secret is the place of its name, and distances are {measured}",)
             ),
             "that the mechanism with this SHA-256 keeps the level, which its own file shows",
-            "what depends on nobody: the public columns, and the list of persons",
+            "that the public columns and the list of persons depend on nobody",
             ON_TRUST_OF_DRAWS,
         ),
     )

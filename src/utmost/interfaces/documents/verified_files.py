@@ -13,7 +13,7 @@ from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, K
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.release_facts import UNSIGNED, UNSIGNED_TRUST, Facts
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.stated_words import sums_in_words
@@ -83,12 +83,14 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
         "statement": f"every number and sentence follows from level, {follows}",
         **({"sums": "as stated: their SHA-256, and the weights with which tables are made of them"} if of_sums else {}),
         **(
-            {"table": "unchanged: its SHA-256, columns, rows and margins are those stated"} if "table" in report else {}
+            {"table": "matches its statement: its SHA-256, columns, rows and margins are those stated"}
+            if "table" in report
+            else {}
         ),
-        "signature": report["signature"],
+        "signature": UNSIGNED if report["signature"] == "none" else report["signature"],
         **({} if of_sums else {"noise": report["law"]}),
         **({"rule": report["rule"]} if "rule" in report else {}),
-        "on trust": "; ".join(report["on_trust"]),
+        "on trust": "; ".join([*report["on_trust"], *([UNSIGNED_TRUST] if report["signature"] == "none" else [])]),
     }
 
 
@@ -99,7 +101,11 @@ def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> Non
         sidecars.check_unchanged(release, facts)
     elif cells_digest(files.columns(files.read(spelled))) != digest:
         came = "another SHA-256 of its cells than the statement's"
-        raise BadTable("the table must be as it was released", came=came, where=str(release))
+        raise BadTable(
+            "the table was changed after it was released, or belongs to another statement",
+            came=came,
+            where=str(release),
+        )
 
 
 def _report(

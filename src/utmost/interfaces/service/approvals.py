@@ -96,7 +96,7 @@ class Proposal(JsonRecord):
         if self.state == PROPOSED:
             return replace(self, state=state, decided_by=token.owner, decided=int(now))
         if self.state != state:
-            raise NotAllowed("a decision stands", came=f"{self.state} before", where=self.name)
+            raise NotAllowed(f"This was already {self.state}; it cannot be changed")
         return self
 
     def request(self, facts: Mapping[str, Any]) -> PublishRequest | AnswerRequest:

@@ -10,7 +10,7 @@ from utmost.interfaces.service.api.problems import said_of
 from utmost.publish.ledger.budgets import separate_from
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
-from utmost.publish.ledger.spending import Budget
+from utmost.publish.ledger.spending import Budget, Spending
 
 _SURE, _MOST_BARS = "0.95", 12
 _STEPS = ("1/4", "1/2", "1", "2", "4")
@@ -27,6 +27,7 @@ class ProposalPreview:
     Attributes:
         bars: Released columns or tables, each with its margin at 95 %; of many tables the dozen with the largest.
         before, after: the dataset's budget; None where it may not spend so much.
+        others: Budgets of the other datasets that whoever looks may know.
         problem: Reason why the proposal could not be carried out; empty where it could.
         warnings: Warnings of anything unusual.
     """
@@ -36,6 +37,7 @@ class ProposalPreview:
     after: Budget | None = None
     problem: str = ""
     warnings: tuple[str, ...] = ()
+    others: tuple[Budget, ...] = ()
 
 
 def preview(
@@ -58,6 +60,7 @@ def preview(
     bars: tuple[tuple[str, int | float], ...] = ()
     before, level = None, request.level
     separate: tuple[str, ...] = ()
+    others: tuple[Budget, ...] = ()
     try:
         if isinstance(request, PublishRequest):
             dataset, promise = request.dataset, request.promise
@@ -68,7 +71,9 @@ def preview(
         bars = noise.named_bars(level, _SURE, _MOST_BARS)
         if not may_know(dataset):
             return ProposalPreview(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN))
-        before = ledger.budget(dataset)
+        there = {budget.dataset: budget for budget in ledger.status().datasets}
+        before = there.get(dataset, Budget(dataset, None, Spending()))
+        others = tuple(budget for name, budget in there.items() if name != dataset and may_know(name))
         if isinstance(request, PublishRequest) and not independent:
             known = {kept.dataset for kept in ledger.releases} | {kept.dataset for kept in ledger.mechanisms}
             words = separate_from(known, dataset)
@@ -77,8 +82,8 @@ def preview(
             request.name, epsilon=level, version=request.version, dataset=dataset, independent=independent, part=part
         )
     except UtmostError as error:
-        return ProposalPreview(bars, before, None, said_of(error), (*_unusual(level, bars), *separate))
-    return ProposalPreview(bars, before, after, "", (*_unusual(level, bars), *separate))
+        return ProposalPreview(bars, before, None, said_of(error), (*_unusual(level, bars), *separate), others)
+    return ProposalPreview(bars, before, after, "", (*_unusual(level, bars), *separate), others)
 
 
 def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:

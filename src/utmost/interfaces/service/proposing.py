@@ -208,7 +208,7 @@ class Proposals:
     def shown(self, proposal: Proposal, facts: Mapping[str, Any]) -> ShownPromise | None:
         """The promise that an approval would be for, whole; None for the relaxation of a release that is not there."""
         if proposal.verb == "publish":
-            return of_request(facts)
+            return of_request(facts, proposal.proposer)
         try:
             return of_release(self._ledger.release(proposal.release, proposal.version), proposal.level)
         except NotPublished:
@@ -267,7 +267,7 @@ class Proposals:
             if proposal.state == WITHDRAWN:
                 return proposal
             if proposal.state == REFUSED:
-                raise NotAllowed("a decision stands", came="refused before", where=name)
+                raise NotAllowed("This was already refused; it cannot be changed")
             if proposal.state == APPROVED and not waits(store, name):
                 raise NotAllowed("a proposal that was carried out cannot be withdrawn", came="its proposal", where=name)
             withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._context.clock()))

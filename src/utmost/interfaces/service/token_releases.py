@@ -11,7 +11,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import entropy
-from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, OutOfRange
+from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, NotPublished, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposing import Proposals, check_declared
 from utmost.interfaces.service.publish_requests import proposable, served
@@ -342,8 +342,11 @@ class Releases:
 
     def _is_spent(self, dataset: str) -> bool:
         """Whether a dataset is there: a release spends it, or it has a limit."""
-        spent = any(release.dataset == dataset for release in self._ledger.releases)
-        return spent or self._ledger.budget(dataset).limit is not None
+        try:
+            self._ledger.budget(dataset)
+        except NotPublished:
+            return False
+        return True
 
     def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
         """Whether a dataset is spent by releases that a token is for, or would be by one of its own name."""

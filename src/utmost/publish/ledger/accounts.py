@@ -7,7 +7,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.budgets import limited, rehearsed
+from utmost.publish.ledger.budgets import known_budget, limited, rehearsed
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.spending import Budget, Spending
@@ -90,12 +90,15 @@ class Accounts:
         A limit below what is spent stops all further spending. While no release names a dataset that has a limit,
         releases in datasets without one are refused.
 
+        Raises:
+            NotPublished: where no limit is given, and the ledger has no dataset of this name.
+
         Warns:
             BudgetUnused: where the ledger holds releases, and none of this dataset.
         """
         check_name(dataset, "dataset")
         if limit is None:
-            return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
+            return self._look(lambda state: known_budget(state, dataset))
         return limited(self._log, dataset, level(limit))
 
     def margin(

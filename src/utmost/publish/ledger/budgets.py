@@ -7,7 +7,7 @@ from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
-from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange, SeparateDatasets, warn
+from utmost.errors import BudgetExceeded, BudgetUnused, NotPublished, OutOfRange, SeparateDatasets, warn
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.spending import Budget, Spending, together
@@ -128,6 +128,18 @@ def rehearsed(
     after = spending_after(state, group, release, level, part)
     check_budget(state, group, after)
     return Budget(group, state.limits.get(group), after)
+
+
+def known_budget(state: State, dataset: str) -> Budget:
+    """The budget of a dataset that the ledger knows: a misspelt name would read as one that has spent nothing."""
+    if dataset not in state.datasets:
+        there = ", ".join(map(repr, state.datasets))
+        raise NotPublished(
+            "a dataset must be in the ledger",
+            came=repr(dataset),
+            remedy=f"The ledger has {there}." if there else "The ledger has none yet.",
+        )
+    return Budget(dataset, state.limits.get(dataset), state.spending(dataset))
 
 
 def limited(log: EventLog, dataset: str, limit: Level) -> Budget:

@@ -147,7 +147,7 @@ def known_by_item(items: ItemLedger, name: str, version: int | None) -> Publishe
     """A release that is there, and whose noise goes by item."""
     known = items.release(name, version)
     if known is None:
-        raise NotPublished("a release must be published before it is answered again", came=name)
+        raise NotPublished("a release must be published before it is answered again", came=repr(name))
     if known.items is None:
         raise Unsupported(
             "a frame that an engine evaluates can be answered only where the noise goes by item",

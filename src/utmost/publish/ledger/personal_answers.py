@@ -229,7 +229,7 @@ class ResponseRequest:
         version = len(state.versions(self.name)) + 1
         dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
         if version > 1 and state.mechanisms[self.name, 1].dataset != dataset:
-            raise OutOfRange("a mechanism must stay in its dataset", came=dataset, where=repr(self.name))
+            raise OutOfRange("a mechanism must stay in its dataset", came=repr(dataset), where=repr(self.name))
         check_relation(state, dataset, answering.relation, self.name)
         if not self.independent:
             check_named(state, dataset)

@@ -58,7 +58,7 @@ class PublishRequest:
     dataset: str = field(metadata=form("spends the budget of", hint="Empty for a dataset of its own."))
     version: int | None = field(default=None, metadata=_VERSION)
     request: str | None = field(default=None, metadata=form("name of the request"))
-    independent: bool = field(default=False, metadata=form("declared: none of these individuals is in another dataset"))
+    independent: bool = field(default=False, metadata=form("other datasets"))
 
     def __post_init__(self) -> None:
         check_name(self.name, "name")

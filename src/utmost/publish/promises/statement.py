@@ -33,18 +33,18 @@ from utmost.publish.promises.table_statements import cells_digest, taken_for_gra
 from utmost.tables.files.json_files import read_json
 from utmost.tables.frames.any_table import adapter_of
 
-ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
+ON_TRUST_OF_DRAWS = "that utmost drew the noise as stated"
 
 ON_TRUST = (
-    "what one individual changes: sensitivity and cells",
-    "what depends on nobody: the public columns, and a declared list of rows",
+    "that one person changes no more than the unit says, in sensitivity and cells",
+    "that the public columns and a declared list of rows depend on nobody",
     ON_TRUST_OF_DRAWS,
 )
 """Assumptions that no statement and no table can show."""
 
 PLACES_ON_TRUST = (
     "that the columns are coordinates in one unit of length, and distance is meant in it",
-    "what depends on nobody: the public columns, and a declared list of rows",
+    "that the public columns and a declared list of rows depend on nobody",
     ON_TRUST_OF_DRAWS,
 )
 """The same of points."""
@@ -302,7 +302,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     3
     >>> check_statement(answer.statement, answer.table | {"n": [0, 0]})
     Traceback (most recent call last):
-    utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
+    utmost.errors.BadTable: table: the table was changed after it was released, or belongs to another statement; ...
     """
     return Statement.of_facts(statement).check(table, digested=digested)
 
@@ -330,7 +330,12 @@ def check_table(
     if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."
         came = "another SHA-256 than the statement's"
-        raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
+        raise BadTable(
+            "the table was changed after it was released, or belongs to another statement",
+            came=came,
+            where="table",
+            remedy=remedy,
+        )
 
 
 def is_blank(cell: Any) -> bool:

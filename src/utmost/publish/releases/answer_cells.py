@@ -149,7 +149,7 @@ class AnswerCells:
         """The rows with one of some labels in a public column."""
         if name in self.cells:
             remedy = "Select by public columns: a choice made by noisy values makes error bars hold less often."
-            raise OutOfRange("rows must not be selected by what has noise", came=name, remedy=remedy)
+            raise OutOfRange("rows must not be selected by what has noise", came=repr(name), remedy=remedy)
         if name not in self.labels:
             raise no_column(name, list(self.labels))
         wanted = set(labels)

@@ -52,7 +52,9 @@ def read_table(domain: Domain, name: str | Sequence[str] | Family) -> Family:
     """The family of a whole table, by its name; "total" is the sum of everything."""
     family, narrow = narrowed(domain, _words(domain, name))
     if narrow:
-        raise OutOfRange("a whole table must be named", came=name, where="hold", remedy='Say "total", or "carrier".')
+        raise OutOfRange(
+            "a whole table must be named", came=repr(name), where="hold", remedy='Say "total", or "carrier".'
+        )
     return family
 
 

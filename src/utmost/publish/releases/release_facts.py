@@ -21,9 +21,12 @@ Bars = tuple[tuple[Fraction, int | float], ...]
 PROTECTED = "Whom it protects, and at which level"
 NOISE = "Noise and error bars"
 HANDLED = "What is public, and what was done to the numbers"
-TRUST = "Taken on trust"
+TRUST = "We take the publisher's word"
 SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST)
 """Under which title a fact stands on a page."""
+
+UNSIGNED = "none: whoever can change both files can make them agree; ask the publisher for a signed copy"
+UNSIGNED_TRUST = "that these files are the publisher's: they are not signed"
 
 
 @dataclass(frozen=True, slots=True)

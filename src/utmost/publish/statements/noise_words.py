@@ -134,7 +134,7 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
         before="none",
         after="none",
         composition="",
-        on_trust=(f"whom it protects: {noise.whom}", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
+        on_trust=(f"that it protects whom it says: {noise.whom}", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
         domain=f"Tables of {noise.subject}.",
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.publish.releases.release_facts import SECTIONS, TRUST, Fact, Facts, short_bar
+from utmost.publish.releases.release_facts import SECTIONS, TRUST, UNSIGNED, UNSIGNED_TRUST, Fact, Facts, short_bar
 from utmost.publish.statements.registry_entries import Deployment
 
 _STYLE = """
@@ -35,12 +35,13 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 """
 
 
-def statement_page(stated: Facts, deployment: Deployment | None = None) -> str:
+def statement_page(stated: Facts, deployment: Deployment | None = None, *, is_signed: bool = False) -> str:
     """The page of a release: promise, unit, levels, noise and error bars, what is public, what was done afterwards.
 
     Args:
         stated: Statement in words.
         deployment: Curator's description, for the head of the page.
+        is_signed: Whether a signature stands beside the statement; the page says how to check it.
 
     Returns:
         A whole HTML document; every word of the statement in it is escaped.
@@ -60,14 +61,15 @@ def statement_page(stated: Facts, deployment: Deployment | None = None) -> str:
     title = said.title or str(stated.statement.get("name", "")) or "What this release promises"
     by = ", ".join(said.curators)
     head = " · ".join(text for text in (by, said.published, said.region) if text)
+    unsigned = {title: [Fact("", UNSIGNED_TRUST)] if title == TRUST and not is_signed else [] for title in SECTIONS}
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p><small>{escape(head)}</small></p>" if head else "",
         _paragraph(said.description),
         f'<p class="promise">{escape(stated.line)}</p>',
         _paragraph(stated.guarantee),
-        *(_section(title, _rows(title, stated.of_section(title))) for title in SECTIONS),
-        _footer(stated),
+        *(_section(title, _rows(title, [*stated.of_section(title), *unsigned[title]])) for title in SECTIONS),
+        _footer(stated, is_signed),
     ]
     body = "\n".join(part for part in parts if part)
     return (
@@ -101,7 +103,7 @@ def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
     return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
 
 
-def _footer(stated: Facts) -> str:
+def _footer(stated: Facts, is_signed: bool) -> str:
     said = stated.statement
     digest = said.get("table") or said.get("measured") or {}
     of = {"file": "the released file", "cells": "the released cells"}.get(digest.get("of", ""), "the noisy sums")
@@ -110,7 +112,10 @@ def _footer(stated: Facts) -> str:
     ]
     if digest:
         lines.append(f"SHA-256 of {of}: {digest['sha256']}.")
-    lines.append("Check the release: utmost verify FILE.")
+    if is_signed:
+        lines.append("Check the release and who signed it: utmost verify FILE --public-key KEY.")
+    else:
+        lines += [f"Signature: {UNSIGNED}.", "Check the release: utmost verify FILE."]
     return f"<footer>{''.join(f'<p>{escape(line)}</p>' for line in lines)}</footer>"
 
 

@@ -256,7 +256,8 @@ def _line_of(noise: Fact) -> str:
 
 def _notes(stated: Facts) -> str:
     trust = "\n".join(f"- {line}" for line in stated.on_trust)
-    return f"Anyone can compute again what the statement says, with `utmost verify`. Taken on trust remain:\n{trust}"
+    checked = "Anyone can compute again what the statement says, with `utmost verify`."
+    return f"{checked} We take the publisher's word:\n{trust}"
 
 
 def sentence_of(words: str) -> str:

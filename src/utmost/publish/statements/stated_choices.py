@@ -68,7 +68,7 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         domain=f"Data sets of individuals who hold keys of {column}, which nobody listed beforehand.",
         released=f"{column} ({len(keys)} named)",
         unit=f"one individual, who holds at most {each} key{'s' * (each > 1)}",
-        neighbours=f"data sets that differ by one individual more or less, who holds at most {keys_held(each, shares)}",
+        neighbours=f"the same data with one person more or one fewer, who holds at most {keys_held(each, shares)}",
         mechanism=f"each key is named when its {'count reaches' if shares is None else 'shares reach'} a random "
         f"threshold, drawn for each key by itself, at {'the whole' if part == 1 else f'1/{part}'} of epsilon "
         f"{'and of delta' if shares is None else 'for each share'}{counted}",
@@ -83,8 +83,8 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         composition="epsilon and delta of the choice add to those of every other release of the same individuals, "
         "counts of these keys among them",
         on_trust=(
-            "how many keys one individual holds, and "
-            + ("that each was counted once" if shares is None else "how many shares they give to them in all"),
+            "that one person holds no more keys than stated, and "
+            + ("that each was counted once" if shares is None else "gives no more shares to them in all"),
             ON_TRUST_OF_DRAWS,
         ),
     )
@@ -207,5 +207,8 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
         before="a query was computed, of which one individual changes no more than stated",
         after=f"a function of the noisy values was published. Error bars: {NO_BARS}",
         composition=f"answered at epsilon = {answered}: all answers put together cost the largest level",
-        on_trust=("what one individual changes before the noise", "that the function saw no level and no true value"),
+        on_trust=(
+            "that one person changes no more than stated before the noise",
+            "that the function saw no level and no true value",
+        ),
     )

@@ -123,7 +123,7 @@ def changes(unit: Unit, cell: str) -> str:
 def alike(unit: Unit, cell: str) -> str:
     """The neighbouring data sets, in words."""
     if unit.neighbours == "add-remove":
-        return f"data sets that differ by one individual more or less, who {changes(unit, cell)}"
+        return f"the same data with one person more or one fewer, who {changes(unit, cell)}"
     many = f"{unit.many(cell)},{'' if unit.cells == 1 else ' each'} by at most {unit.most_of}"
     charged = "by what it takes from some sums and adds to others" if unit.nonnegative else "twice"
     return (

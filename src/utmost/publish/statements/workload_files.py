@@ -17,9 +17,9 @@ from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
 
 ON_TRUST_OF_SUMS = (
-    "what one individual changes: sensitivity and cells, which a count proves to whoever ran it",
-    "what depends on nobody: the labels of the domain",
-    "that the noise was drawn as stated, by utmost, and the sums are those drawn",
+    "that utmost counted the people, so that one person changes no more than the unit says",
+    "that the labels of the domain depend on nobody",
+    "that utmost drew the noise as stated, and the sums are those drawn",
     "that parts of one partition share nobody",
 )
 """What no release by a plan can show."""

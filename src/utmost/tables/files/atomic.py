@@ -15,8 +15,11 @@ Writer = Callable[[BinaryIO], object]
 """A function that writes the content of one file to an open file, from which it may read."""
 
 
-def check_absent(path: Path) -> None:
-    """Check that a file may be written here."""
+_DRAWN_AGAIN = "Running it again publishes new noise and adds another epsilon to what is spent."
+
+
+def check_absent(path: Path, *, draws: bool = False) -> None:
+    """Check that a file may be written here; where noise is drawn for it, a refusal says what another run costs."""
     _check_folder(path.parent)
     if os.path.lexists(path):
         free = next(name for number in count(2) if not os.path.lexists(name := path.with_stem(f"{path.stem}-{number}")))
@@ -24,7 +27,7 @@ def check_absent(path: Path) -> None:
             "nothing is written over another file",
             came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
-            remedy=f"Choose another name, such as {free.name}. A run that draws noise spends its level again.",
+            remedy=f"Choose another name, such as {free.name}." + (f" {_DRAWN_AGAIN}" if draws else ""),
         )
 
 
@@ -66,10 +69,10 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
         force(directory)
 
 
-def check_free_name(path: Path, *, overwrite: bool) -> None:
+def check_free_name(path: Path, *, overwrite: bool, draws: bool = False) -> None:
     """Check that a file may be written here: there is none, or it may be overwritten."""
     if not overwrite:
-        return check_absent(path)
+        return check_absent(path, draws=draws)
     _check_folder(path.parent)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
         raise Unsupported("only a file is written over", came="something else of this name", where=str(path))

@@ -30,15 +30,21 @@ def sidecar_path(table: Path) -> Path:
     return table.with_name(table.name + ".json")
 
 
-def check_free(source: Path, out: Path | None, sign: Path | None = None, *, overwrite: bool = False) -> None:
-    """Check, before anything is drawn, that the release of ``source`` can be written to ``out``."""
+def check_free(
+    source: Path, out: Path | None, sign: Path | None = None, *, overwrite: bool = False, draws: bool = False
+) -> None:
+    """Check, before anything is drawn, that the release of ``source`` can be written to ``out``.
+
+    Args:
+        draws: Whether new noise will be drawn, so that a refusal says what another run costs.
+    """
     if out is None:
         if sign is not None:
             raise OutOfRange("a statement is signed in a file", came="no --out", where="--sign")
         return
     files.check_same_kind(source, out)
     for path in (out, sidecar_path(out), signature_path(sidecar_path(out))):
-        check_free_name(path, overwrite=overwrite)
+        check_free_name(path, overwrite=overwrite, draws=draws)
 
 
 def publish(
@@ -152,7 +158,7 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
     with table.open("rb") as file:
         if _sha256(file) != digest.get("sha256"):
             raise BadTable(
-                "the table must be as it was released",
+                "the table was changed after it was released, or belongs to another statement",
                 came="another SHA-256 than the statement's",
                 where=str(table),
                 remedy="Get both files again from where they were published.",

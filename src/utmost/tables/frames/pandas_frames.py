@@ -94,7 +94,7 @@ class _PandasAdapter(adapters.TableAdapter):
             # Columns named by dates or categories would take no name of another kind.
             frame.columns = frame.columns.astype(object)
         # The last first: each new column is put right behind its owner, and stands in the order in which it came.
-        for name, column in reversed(columns.items()):
+        for name, column in reversed([*columns.items()]):
             owner = after.get(name, name)
             kind = _cells(frame, owner).dtype if owner in shape.names else None
             cells = _typed(column, kind, frame.index)

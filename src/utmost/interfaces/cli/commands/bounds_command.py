@@ -30,7 +30,7 @@ AtMost = Annotated[int | None, option("K", "Bound on cells, where --per-cell is 
 PerCell = Annotated[str | None, option("S", "Bound on a cell, where --at-most is chosen; 1.")]
 Step = Annotated[str, option("STEP", "Step to which amounts are rounded.")]
 Want = Annotated[str | None, option("SUMS", 'Sums wanted: "sex age" or "total"; by default the cells.')]
-Public = Annotated[bool, flag("Contributions of a public sample: they cost no privacy.", "--public")]
+Public = Annotated[bool, flag("CONTRIBUTIONS are of a public sample, so that no privacy is spent on them.", "--public")]
 Persons = Annotated[int | None, option("N", "Public number of persons, with --public.")]
 
 

@@ -58,7 +58,7 @@ def clean(
     released = published.table if isinstance(published, Answer) else published
     if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported(
-            "clean tables are of a release by a plan, or in two stages",
+            "`clean` works on releases made with `utmost plan` or `utmost detail`",
             came="another kind",
             remedy="Release by a plan: utmost plan COUNTED, then utmost release COUNTED --plan.",
         )

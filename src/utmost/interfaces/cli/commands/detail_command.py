@@ -57,7 +57,7 @@ def detail(
     """
     at, (name, _, share) = level.read(), group.partition("=")
     rule = DetailRule(name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "'age sex=500'"))
-    check_document(answer.file, sign)
+    check_document(answer.file, sign, draws=True)
     counted = counted_table(spelling.of(table, is_counted=people.are_events), people, "add-remove", spelling.cells)
     if counted is None:
         remedy = "Count first, or here: --person, --at-most and --domain."

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import click
 
 from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import has_decimal_comma
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.interfaces.cli import ledger_answers
@@ -113,7 +114,8 @@ def _limit(text: str) -> Level:
         return options.written_level(text)
     except (NotALevel, NotANumber) as error:
         required = error.required.replace("epsilon", "--limit", 1)
-        raise type(error)(required, came=text, remedy="Write --limit 2, say.") from None
+        remedy = error.remedy if has_decimal_comma(text) else "Write --limit 2, say."
+        raise type(error)(required, came=text, remedy=remedy) from None
 
 
 def budget(

@@ -18,7 +18,7 @@ from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
 from utmost.publish.statements.workload_files import kind_of_document
 from utmost.publish.statements.yaml_writing import yaml_text
-from utmost.tables.files import sidecars
+from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import read_json
 
@@ -72,18 +72,20 @@ def statement(
     if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
         raise OutOfRange("one of the two goes to standard output", came="both", where="--html")
     _check_names(entry_file, page_file)
-    stated = stated_release(_said(release))
+    said, path = _said(release)
+    stated = stated_release(said)
+    is_signed = signatures.signature_path(path).is_file()
     entry = registry_entry(stated, deployment)
     text = yaml_text(entry)
     writers: dict[Path, Writer] = {}
     if entry_file is not None:
         writers[entry_file] = lambda file: _put(file, text)
     if page_file is not None:
-        writers[page_file] = lambda file: _put(file, statement_page(stated, deployment))
+        writers[page_file] = lambda file: _put(file, statement_page(stated, deployment, is_signed=is_signed))
     if writers:
         write_together(writers)
     if html is not None and page_file is None:
-        _put(sys.stdout.buffer, statement_page(stated, deployment))
+        _put(sys.stdout.buffer, statement_page(stated, deployment, is_signed=is_signed))
         sys.stdout.flush()
     elif as_json:
         print_json(entry)
@@ -111,15 +113,16 @@ def _check_names(entry: Path | None, page: Path | None) -> None:
         raise OutOfRange("entry and page must be two files", came=str(entry), where="--html")
 
 
-def _said(path: Path) -> dict[str, Any]:
-    """The statement in a file, or beside it."""
+def _said(path: Path) -> tuple[dict[str, Any], Path]:
+    """The statement in a file, or beside it, and the path of that file."""
     beside = sidecars.sidecar_path(path)
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
-        return read_statement(sidecars.statement_beside(path))
+        beside = sidecars.statement_beside(path)
+        return read_statement(beside), beside
     if kind_of_document(path) in (WORKLOAD_KIND, DETAILED_KIND):
         document: dict[str, Any] = read_json(path, "a release must")
-        return document
-    return read_statement(path)
+        return document, path
+    return read_statement(path), path
 
 
 def _put(file: Any, text: str) -> None:

@@ -144,8 +144,7 @@ class People(Persons):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
                 remedy = (
-                    "Add --each-row, if each row is another person; or name the column that tells persons apart: "
-                    "--person COLUMN."
+                    "Say who is one person: add --person COLUMN, or --each-row if each row is another person."
                     if name == "--person"
                     else "Add --at-most 1, say, the number of cells that one person may change."
                 )

@@ -148,11 +148,11 @@ class TableAnswer:
 
         return None if self.sign is None else signer_of(self.sign)
 
-    def check_free(self, source: Path) -> None:
+    def check_free(self, source: Path, *, draws: bool = False) -> None:
         """Check, before anything is drawn, that what is released from a file can be written."""
         from utmost.tables.files.sidecars import check_free
 
-        check_free(source, self.file, self.sign)
+        check_free(source, self.file, self.sign, draws=draws)
 
 
 def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:

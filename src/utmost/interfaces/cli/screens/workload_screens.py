@@ -112,7 +112,7 @@ def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
     return tables
 
 
-def check_document(out: Path | None, sign: Path | None) -> None:
+def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) -> None:
     """Check, before anything is drawn, that a release by a plan can be written.
 
     Raises:
@@ -124,7 +124,7 @@ def check_document(out: Path | None, sign: Path | None) -> None:
     if out is not None:
         check_ending(out)
         for path in (out, signature_path(out)):
-            check_absent(path)
+            check_absent(path, draws=draws)
 
 
 def check_ending(out: Path) -> None:

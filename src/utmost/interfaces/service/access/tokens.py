@@ -45,6 +45,22 @@ ALLOWED: Mapping[str, frozenset[str]] = {
 }
 """The actions of each role; whatever is not here is refused."""
 
+_ACTIONS: Mapping[str, str] = {
+    "list": "listing releases",
+    "view": "viewing an answer",
+    "propose": "proposing",
+    "publish": "publishing",
+    "relax": "relaxing",
+    "history": "reading the history",
+    "decide proposals": "deciding proposals",
+    "verify": "verifying the ledger",
+    "trail": "reading the trail",
+    "metrics": "reading metrics",
+    "tokens": "making and revoking tokens",
+    "budgets": "setting budgets",
+}
+"""The same actions in words, as the subject of a sentence."""
+
 _SECRET_BYTES = 32
 _BEARER = re.compile(r"utmost_([0-9a-f]{24})_([A-Za-z0-9_-]{43})", re.ASCII)
 _MEND = "Ask for a token that has not expired, and send it as: Authorization: Bearer utmost_..."
@@ -164,24 +180,38 @@ class Token(JsonRecord):
         """
         if self.may(verb, release, level):
             return
+        self.check_role(verb)
         if not self.may(verb, release):
-            what = "all releases" if release is None else repr(release)
-            raise NotAllowed(f"the token must allow to {verb}", came=f"a {self.role}'s token, for {what}")
-        raise NotAllowed(f"the token must allow to {verb} at this level", came=level, where=repr(release))
+            wanted = "all releases" if release is None else repr(release)
+            raise NotAllowed(f"{_ACTIONS[verb].capitalize()} needs a token for {wanted}; yours is for other releases")
+        raise NotAllowed(f"{_ACTIONS[verb]} needs a token for this level", came=level, where=repr(release))
 
     def check_role(self, verb: str) -> None:
         """Check that its role allows something, for whatever releases."""
         if not self.may_ever(verb):
-            raise NotAllowed(f"the token must allow to {verb}", came=f"a {self.role}'s token")
+            raise self._of_another_role(verb)
 
     def check_any(self, *verbs: str) -> None:
         """Check that it allows one of these things, for all releases."""
         if not any(self.may(verb) for verb in verbs):
-            self.check(verbs[0])
+            allowed = [verb for verb in verbs if self.may_ever(verb)]
+            if not allowed:
+                raise self._of_another_role(*verbs)
+            self.check(allowed[0])
+
+    def _of_another_role(self, *verbs: str) -> NotAllowed:
+        """The refusal of actions that other roles have, which it names."""
+        needed = " or ".join(f"{_a(role)}'s" for role in ROLES if ALLOWED[role].intersection(verbs))
+        actions = " or ".join(_ACTIONS[verb] for verb in verbs).capitalize()
+        return NotAllowed(f"{actions} needs {needed} token; you are signed in as {_a(self.role)}")
 
     def revoked_at(self, now: float) -> "Token":
         """The same, revoked; one that was revoked before stays as it was."""
         return self if self.revoked is not None else replace(self, revoked=int(now))
+
+
+def _a(role: str) -> str:
+    return f"{'an' if role[0] in 'aeiou' else 'a'} {role}"
 
 
 def claim_of(subject: str) -> tuple[str, str, str]:

@@ -178,14 +178,19 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name)
     proposal, facts = service.proposals.one(viewer, name)
     promise = service.proposals.shown(proposal, facts) if facts or proposal.verb == "relax" else None
     decides = proposal.state == PROPOSED and viewer.may_ever("decide proposals")
+    is_planned, terms = proposal.name in _measured(service, viewer, [proposal]), facts.get("promise")
+    fixed = "labels of the domain" if is_planned else "list of rows and the public columns"
+    if isinstance(terms, Mapping) and terms.get("rows") == "observed":
+        fixed = "public columns"
     shown: dict[str, Any] = {
         "one": proposal,
         "promise": promise,
+        "fixed": fixed,
         "exact": exact_text(facts) if facts else "",
         "seen": _preview(service, viewer, proposal, facts) if proposal.state == PROPOSED else None,
         "decides": decides,
         "is_own": bool(_own(service, viewer, [proposal])),
-        "planned": proposal.name in _measured(service, viewer, [proposal]),
+        "planned": is_planned,
         "is_open": service.waiting.has(proposal.name),
         "visible": visible,
     }

@@ -62,11 +62,12 @@ class ShownPromise(JsonRecord):
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
 
 
-def of_request(facts: Mapping[str, Any]) -> ShownPromise:
+def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
     """A proposed request to publish.
 
     Args:
         facts: The request as it is kept, see `approved_facts`; of others as much as can be read.
+        proposer: Person who proposes it.
     """
     try:
         request = read_request(facts)
@@ -75,6 +76,9 @@ def of_request(facts: Mapping[str, Any]) -> ShownPromise:
         guarantee = "This request cannot be read: nothing is promised by it, and it cannot be approved."
     promise = facts.get("promise")
     request_facts = {name: fact for name, fact in facts.items() if name != "promise" or not isinstance(fact, Mapping)}
+    if isinstance(facts.get("independent"), bool):
+        has_declared = "has declared" if facts["independent"] else "has not declared"
+        request_facts["independent"] = f"{proposer} {has_declared} that these people are in no other dataset."
     return _shown(guarantee, promise if isinstance(promise, Mapping) else {}, request_facts, facts)
 
 
