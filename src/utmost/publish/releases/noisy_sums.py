@@ -1,7 +1,7 @@
 """Releasing a workload: the sums over a strategy's families noised once, and every other sum made of them."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -263,6 +263,10 @@ class NoisySums(Display):
         known = self.reconstruction, self._errors, self.measured
         columns = amount_columns(*known, chosen, self.confidence, amounts)
         return family_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the wanted tables, or of the measured ones where nobody said which are wanted."""
+        return (self.table_name(family) for family in wanted_families(self.strategy))
 
     def raw(self, family: Families) -> LabelledTable:
         """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
