@@ -243,7 +243,7 @@ class CountedTable(ProvedTable, Display):
             path: ends in .json for a document that keeps the unit, for `utmost release`; else of a table, beside which
                 ``path`` and ".json" say the unit.
             family: Levels of a table; those of the cells if left out.
-            format, overwrite: See `saved`. Nothing is signed: a signature is for readers.
+            format, overwrite: Arguments of `saved`. Nothing is signed: a signature is for readers.
 
         Returns:
             The document, or what stands beside the table.

@@ -212,7 +212,7 @@ def count_measures(
     """Count several things of the same persons in one pass, each over the same cells of each person.
 
     Args:
-        events, domain, counting, by, part, spelling, outside, progress: See `count_table`.
+        events, domain, counting, by, part, spelling, outside, progress: Arguments of `count_table`.
         measures: Counted quantities, by name: `count`, `sum` and `distinct`, each with bounds of its own.
 
     Returns:

@@ -251,7 +251,7 @@ class Answer(Display, Generic[Table]):
             confidence: Confidence of the margins; that of the answer if left out.
             family: Marginal of a plan whose table is written, see `NoisySums.save`.
             means: Whether the table of a plan has means beside counts and sums, see `with_means`.
-            path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
+            path, format, sign, overwrite: Arguments of `utmost.tables.files.saving.saved`.
 
         Returns:
             The statement, with the digest of the file; for a plan and a path that ends in .json the whole document.
@@ -330,7 +330,7 @@ class Answer(Display, Generic[Table]):
         """How many events a selection has, by a plan, also where their amounts were noised together with their counts.
 
         Args:
-            where, confidence: as for `total`.
+            where, confidence: Arguments of `total`.
 
         Raises:
             OutOfRange: for sums alone, which count nobody. NotDetermined, OutOfRange: as `total`.
@@ -442,7 +442,7 @@ class Answer(Display, Generic[Table]):
 
         Args:
             families: Marginals of a plan that are published, see `NoisySums.withhold`; none of a table of cells.
-            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
+            below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
             OutOfRange, NotANumber: for a rule that is none.

@@ -87,7 +87,7 @@ class NoisySums(Display):
         confidence: of the margins that are shown unless another is asked for.
         measured: for each measured family, its noisy sums, integers of shape ``strategy.measured_shape``: all that
             was said of the data. What else this class gives is computed from them.
-        kind: of what kind the tables made of it are, as an adapter names it.
+        kind: Kind of the tables made of it, as an adapter names it.
         part: where individuals were split into parts that share nobody, the partition and this part of it.
         weights: for each measured family, its weight in least squares; chosen by the noise when left out.
         ledger_facts: what a ledger adds to the statement of its answer; None for a release that no ledger gave.
@@ -184,7 +184,7 @@ class NoisySums(Display):
             path: ends in .json for the document, which holds statement and noisy sums; else the table's, see `saved`.
             family: the levels of the table; those of the cells if left out.
             means: whether the table has means beside sums and counts that were noised together, see `with_means`.
-            format, sign, overwrite: as for `saved`.
+            format, sign, overwrite: Arguments of `saved`.
 
         Returns:
             The document; or what stands beside the table: the document, the family, and the digest of the table.
@@ -500,7 +500,7 @@ class NoisySums(Display):
         Args:
             name: a level whose labels stand for numbers.
             where: the selection; everything when left out.
-            values: as for `mean`.
+            values: Arguments of `mean`.
             confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
@@ -674,7 +674,7 @@ class NoisySums(Display):
 
         Args:
             families: the tables that are published; as for `bars` when none is named.
-            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
+            below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
             NotDetermined, OutOfRange, NotANumber: for a family that the release has not, and a rule that is none.
