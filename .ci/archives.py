@@ -14,7 +14,7 @@ from email import message_from_bytes
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CHECKOUT_ONLY = (".github/", ".gitignore", "proofs/")
+CHECKOUT_ONLY = (".github/", ".gitignore")
 NEEDED = ("utmost/py.typed", "utmost/__init__.py")
 MAN = "data/share/man/man1/utmost.1"
 LICENCES = ("licenses/LICENSE", "licenses/src/utmost/interfaces/service/static/htmx.LICENSE.txt")
