@@ -216,7 +216,7 @@ class Quarantined(LedgerError):
 
 
 class LedgerDamaged(LedgerError):
-    """What is stored is not what was written."""
+    """The store holds something else than was written."""
 
 
 class LedgerUnavailable(LedgerError):
@@ -236,7 +236,7 @@ class NotAllowed(ServiceError):
 
 
 class NeedsApproval(ServiceError):
-    """What was asked cannot be undone, and a second person has not confirmed it."""
+    """The request cannot be undone, and a second person has not confirmed it."""
 
 
 class UnknownRecord(ServiceError, LookupError):
@@ -248,11 +248,11 @@ class RequestReused(ServiceError):
 
 
 class Unsupported(UtmostError):
-    """What was asked lies outside what the library offers."""
+    """The request lies outside what the library offers."""
 
 
 class PrivacyWarning(UserWarning):
-    """What was asked is done, and promises less than its name suggests."""
+    """The request is done, and promises less than its name suggests."""
 
 
 class NothingCounted(PrivacyWarning):
@@ -288,7 +288,7 @@ class RowsRenamed(PrivacyWarning):
 
 
 class LittleProtection(PrivacyWarning):
-    """At this level practically nobody is protected."""
+    """Practically nobody is protected at this level."""
 
 
 class RowsObserved(PrivacyWarning):

@@ -1,4 +1,4 @@
-"""What is published of a table: once, and at further levels."""
+"""Public releases of a table: once, and at further levels."""
 
 from utmost.publish.promises.accuracy import epsilon_for
 from utmost.publish.promises.level_steps import bridge, relax, tighten

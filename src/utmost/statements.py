@@ -1,4 +1,4 @@
-"""What is said publicly of a release, and its check: built again from its facts and compared."""
+"""Public statements of releases, and their check: built again from its facts and compared."""
 
 from utmost.interfaces.documents.published_files import PublishedTable, read_release
 from utmost.interfaces.documents.statement_readers import stated_release

@@ -1,4 +1,4 @@
-"""What sums are wanted, and which strategy measures them."""
+"""Wanted sums, and the strategy that measures them."""
 
 from utmost.publish.statements.counted_files import read_domain
 from utmost.publish.statements.plan_files import read_plan, save_plan

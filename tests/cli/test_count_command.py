@@ -50,7 +50,7 @@ def test_what_is_left_out_is_said_from_the_domain_alone(run, files, tmp_path):
     events, domain = files
     said = []
     for age in (3, 700):
-        events.write_text(f"user,page,age,amount\nann,A,{age},5\n")
+        events.write_text(f"user,page,age,amount\nann,A,{age},5\nbob,A,3,5\n")
         said.append(run("count", events, *SAY, "--domain", domain, "--dry-run")[1])
     assert said[0] == said[1]
     assert 'events with another age; "other" in the domain would count them' in " ".join(said[0].split())

@@ -77,7 +77,7 @@ COUNTING = {
     "amounts without a bound": f"{COUNT} --values paid --step 0.5",
     "another column of amounts": f"{COUNT} --values paidd --per-cell 10 --step 0.5",
     "amounts with a comma": f"{ROWS} --values paid --per-cell 10 --step 0.5".replace("visits", "commas"),
-    "no event may be lost": f"{COUNT} --leave-out nothing".replace("domain.json", "north.json"),
+    "--leave-out nothing keeps every event": f"{COUNT} --leave-out nothing".replace("domain.json", "north.json"),
     "another word of what is left out": f"{COUNT} --leave-out outsid",
     "a level": f"{COUNT} --epsilon 1",
     "a mean without ends": f"{ROWS} --mean paid".replace("visits", "whole"),

@@ -5,6 +5,7 @@ import datetime as dt
 import json
 import math
 import random
+import re
 import shlex
 import zipfile
 from decimal import Decimal
@@ -228,6 +229,59 @@ def test_counts_are_counted_again_to_be_relaxed(run, tmp_path):
     assert run("verify", tmp_path / "b.csv")[0] == 0
     code, _, err = run("relax", words[0], "--by", "region", *kept, "--epsilon", 3, "--out", tmp_path / "c.csv")
     assert (code, "--each-row" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "got neither --each-row nor --domain"),
+        (["--each-row", "--by", "region,age"], "got --by region,age and no --mean"),
+        (["--each-row", "--by", "region", "--mean", "income=0,100000,0.01"], "got --by region --mean"),
+        (["--each-row", "--by", "region,age", "--mean", "income=0,9,0.01"], "--mean income=0,9,0.01"),
+    ],
+)
+def test_a_file_that_is_counted_otherwise_is_told_the_options_of_its_release(run, tmp_path, more, said):
+    mean = ["--by", "region,age", "--mean", "income=0,100000,0.01"]
+    file, domain = written(tmp_path, persons(50)), ["--domain", tmp_path / "domain.json"]
+    kept = ["--ledger", tmp_path / "l.db", "--name", "income"]
+    assert run("release", file, *SAY, *domain, *MARKS, *mean[2:], *kept, "--create", "--epsilon", 1)[0] == 0
+    again = ["relax", file, *kept, *MARKS[:2], "--epsilon", 2]
+    code, out, err = run(*again, *more, *(domain + MARKS[2:] if more else MARKS[:0]))
+    assert (code, out) == (2, "")
+    assert f"with {shlex.join(mean)}" in err
+    assert said in err
+    assert run(*again, "--each-row", *mean, *domain, *MARKS[2:])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [([], "no --each-row"), (["--each-row", "--by", "region"], "got --by region")]
+)
+def test_counts_that_are_counted_otherwise_are_told_the_columns_of_their_release(run, tmp_path, more, said):
+    file, domain = written(tmp_path, persons(50)), ["--domain", tmp_path / "domain.json"]
+    kept = ["--ledger", tmp_path / "l.db", "--name", "persons"]
+    assert run("release", file, *SAY, *domain, *kept, "--create", "--epsilon", 1)[0] == 0
+    code, out, err = run("relax", file, *more, *(domain if more else ()), *kept, "--epsilon", 2)
+    assert (code, out) == (2, "")
+    assert "with --by region,age" in err
+    assert said in err
+
+
+def test_a_table_of_zeros_is_refused_unless_rows_outside_are_meant_to_go(run, tmp_path):
+    """The curator's files write 01 where the domain declares 1."""
+    file, domain = written(tmp_path, persons(20)), tmp_path / "numbers.json"
+    domain.write_text('{"region": [7, 8]}')
+    asked = ["release", file, "--each-row", "--domain", domain, "--epsilon", 1, "--out", tmp_path / "t.csv"]
+    code, _, err = run(*asked)
+    assert (code, (tmp_path / "t.csv").exists()) == (1, False)
+    assert 'declare "01"' in err
+    assert "--leave-out outside" in err
+    assert run(*asked, "--leave-out", "outside")[0] == 0
+
+
+def test_a_dry_run_shows_the_budget_that_would_be_spent(run, tmp_path):
+    asked = ["release", written(tmp_path, persons(20)), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
+    shown = run(*asked, "--ledger", tmp_path / "l.db", "--create", "--name", "n", "--dry-run")[1]
+    assert re.search("would be spent +epsilon = 1", shown)
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,8 @@ def test_an_answer_is_saved_and_converted(tmp_path, memory):
     assert answer.with_confidence("0.99").statement["confidence_exactly"] == "99/100"
     with pytest.raises(Unsupported, match=r"answer\.table\['ill'\]"):
         answer["ill"]
+    with pytest.raises(Unsupported, match="Its columns are in its table"):
+        list(answer)
     with pytest.raises(Unsupported, match="asked of sums"):
         answer.withhold("town", below=100)
     assert list(answer.withhold(below=1000).table["ill"]) == [None] * 3
@@ -92,9 +94,20 @@ def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memor
     answer = MEMORIES[memory](tmp_path, promise, counted, 40)
     assert list(answer["sex"]["estimate"]) == list(answer.table["sex"]["estimate"]) == [2, 1]
     assert list(answer.to_pandas("sex")["estimate"]) == [2, 1]
+    assert list(answer) == list(answer.table) == ["sex age"]
     assert len(answer.to_arrow()) == 6
     answer.save(tmp_path / "p.csv", family="sex", confidence="0.99")
     assert ut.read_release(tmp_path / "p.csv").confidence == Fraction(99, 100)
     assert list(answer.withhold("sex", below=2)) == ["sex"]
     with pytest.raises(Unsupported, match="must be remembered"):
         print(ut.release(counted, promise, epsilon=40, once=True).release)
+
+
+def test_means_stand_in_frames_where_they_are_wanted():
+    counting, measure = ut.Counting(each_row=True), ut.mean("wages", each=(0, 50))
+    counted = ut.count_table({"sex": ["w", "m"], "wages": [40, 20]}, {"sex": ["w", "m"]}, counting, measure=measure)
+    answer = ut.release(counted, ut.Promise.of_counted(counted), epsilon=40)
+    assert "wages_mean" not in answer.to_pandas()
+    for frame in (answer.to_pandas(means=True), answer.to_polars("sex", means=True)):
+        assert list(frame["wages_mean"]) == list(answer.with_means("sex")["wages_mean"])
+    assert list(answer) == ["sex"]

@@ -180,7 +180,7 @@ def test_what_does_not_fit_a_strategy_is_refused(ledger):
         ledger.publish("r", counted(), **asked(**good, public="sex"))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         ledger.publish("r", counted(unit=Unit(1, 2)), **asked(**good))
-    with pytest.raises(OutOfRange, match="must have one domain"):
+    with pytest.raises(OutOfRange, match="must have the plan's domain"):
         ledger.publish("r", CountedTable(Domain(sex=["men", "women"]), np.array([1, 2]), ONE), **asked(**good))
     with pytest.raises(OutOfRange, match="columns must name"):
         ledger.publish("r", {"n": [1]}, ut.Promise(unit=ut.Unit(1, 1)), epsilon=1)

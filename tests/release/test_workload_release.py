@@ -284,7 +284,7 @@ def test_what_is_refused_before_anything_is_drawn():
         with pytest.raises(OutOfRange):
             ut.release(CountedTable(APPLICANTS, BERKELEY, unit), CELLS, epsilon=1, once=True)
     assert ut.release(proved, Strategy(APPLICANTS, Unit(1, 3), {"sex": 1}), epsilon=1, once=True).table.unit.cells == 3
-    with pytest.raises(OutOfRange, match="one domain"):
+    with pytest.raises(OutOfRange, match="must have the plan's domain"):
         ut.release(CountedTable(Domain(a=[1]), np.array([1]), Unit(1, 1)), CELLS, epsilon=1, once=True)
     with pytest.raises(PromiseBroken, match="nobody can predict"):
         ut.release(BERKELEY, CELLS, epsilon=1, randomness=SeededRandomness(1), once=True)

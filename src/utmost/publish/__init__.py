@@ -1,1 +1,1 @@
-"""From people to a published table, remembered over years."""
+"""Publishing: from people to a table that is remembered over years."""

@@ -223,7 +223,7 @@ def even_levels_between(
 
     Args:
         first, last: epsilons. steps: how many levels, two at least.
-        per, unit: as for `utmost.spaces.level_per`.
+        per, unit: Arguments of `utmost.spaces.level_per`.
 
     >>> [str(level.epsilon) for level in even_levels_between("1/2", 2, 4)]
     ['1/2', '1', '3/2', '2']

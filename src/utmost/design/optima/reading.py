@@ -182,7 +182,7 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     as large. Noise without a period has no other response that says the same.
 
     Args:
-        noise, response: as of `read`.
+        noise, response: Arguments of `read`.
         size: Number of counts 0, 1, ...
 
     >>> from utmost.noise import DiscreteStaircase

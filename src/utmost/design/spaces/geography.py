@@ -122,7 +122,7 @@ class Places(Space):
         two places rounding may decide; what is promised does not depend on it.
 
         Args:
-            latitude, longitude: in degrees, or northing and easting for a plane; or a GeoSeries or GeoDataFrame of
+            latitude, longitude: Degrees, or northing and easting for a plane; or a GeoSeries or GeoDataFrame of
                 points alone, brought to the places' reference system.
             reach: Largest distance of a position from its place, in metres along a straight line, or in the unit of a
                 plane. If left out, ten times the distance from the middle of the map to its farthest place, and on the

@@ -332,9 +332,10 @@ def _show_spending(question: Question, after: dict[str, Any], *, new: bool) -> N
         report = {"dry_run": True, "name": question.name, **level_facts(question.at)}
         return print_json(report | {"after": after, "new_ledger": new})
     rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **budget_rows(after)}
+    rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
     if new:
         rows["ledger"] = "would be made"
-    screen().print(Group(Text("Nothing was drawn. After this call it would be:", style="bold"), facts(rows)))
+    screen().print(Group(Text("Nothing was drawn. After this call:", style="bold"), facts(rows)))
 
 
 def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:

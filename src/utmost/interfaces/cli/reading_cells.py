@@ -85,7 +85,7 @@ class CellsAsked:
     Attributes:
         cells: the question.
         column: which column of several is read.
-        confidence: of the error bars.
+        confidence: Confidence of the error bars.
         plot: the file of a picture.
         out: the file of a table with its error bars.
         spelling: how the text of the released table is spelled.

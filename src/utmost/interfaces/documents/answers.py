@@ -92,7 +92,7 @@ class SavedMechanism:
         Args:
             ledger: where answers are kept.
             persons: person to secret, see `rows`; None for a person who has an answer.
-            name, dataset, version, independent: See `Ledger.respond`.
+            name, dataset, version, independent: Arguments of `Ledger.respond`.
         """
         texts = [text for text in persons.values() if text is not None]
         names, rows = drawing_of(self.mechanism).names, iter(self.rows(texts))

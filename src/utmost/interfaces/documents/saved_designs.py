@@ -47,7 +47,7 @@ def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = N
     """A writer of a mechanism into an open file of this name; all that can be refused is refused here.
 
     Args:
-        mechanism, path: See `save_design`.
+        mechanism, path: Arguments of `save_design`.
         loss: Name of the design's loss; found out if left out.
     """
     ending = path.suffix.lower()

@@ -68,7 +68,7 @@ class FrameVerbs:
         """Count the events that are the frame's rows over a declared domain, see `utmost.count_table`.
 
         Args:
-            domain, counting, measure, by, spelling, outside: See `utmost.count_table`.
+            domain, counting, measure, by, spelling, outside: Arguments of `utmost.count_table`.
 
         Raises:
             As `utmost.count_table`.

@@ -138,7 +138,7 @@ def seeded_ledger(
     """A `Ledger` with bits from a seed, and a key that everyone knows. It is not private.
 
     Args:
-        place, create, key, witness, sealed, derived, timeout: See `Ledger.open`.
+        place, create, key, witness, sealed, derived, timeout: Arguments of `Ledger.open`.
         seed: an int, text or bytes.
 
     >>> from tempfile import TemporaryDirectory

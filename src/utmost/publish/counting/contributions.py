@@ -57,7 +57,7 @@ def count_contributions(
     """Count the persons for whom each of some limits is the least that cuts nothing: to choose a bound.
 
     Args:
-        events, domain, by: See `count_table`; the domain is that of the table which is to be published.
+        events, domain, by: Arguments of `count_table`; the domain is that of the table which is to be published.
         counting: Owner of each event, by ``person``, and the neighbouring relation; the bound is left out.
         bound: The bound that is to be chosen: "at_most", by the number of cells in which a person has events;
             "per_cell", by the largest size of a person's sum in a cell; or "in_all", by the sizes of a person's sums in
@@ -65,7 +65,7 @@ def count_contributions(
         limits: Limits to compare, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10]; of amounts in their own
             unit.
         measure: Quantity that "per_cell" and "in_all" bound: events, or the `sum` of amounts, with step and ends.
-        spelling, outside, progress: See `count_table`.
+        spelling, outside, progress: Arguments of `count_table`.
 
     Returns:
         A table over one axis, called as the bound, whose labels are the limits and "more", with ``Unit(1, 1)``. It

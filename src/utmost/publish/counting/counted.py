@@ -113,8 +113,12 @@ class CountedTable(ProvedTable, Display):
             OutOfRange: where it is not.
         """
         if not self.domain.same_as(strategy.domain):
-            remedy = "Make the strategy for the domain that the table was counted over."
-            raise OutOfRange("the table and the strategy must have one domain", came="two", remedy=remedy)
+            wanted, came = ", ".join(strategy.domain.columns), ", ".join(self.domain.columns)
+            came = f"others on the axes {came}" if came == wanted else f"the axes {came}"
+            remedy = "Count the table over the plan's domain, or make a plan for the table's."
+            raise OutOfRange(
+                f"the table must have the plan's domain, with its values on {wanted}", came=came, remedy=remedy
+            )
         self.check_covered(strategy.unit)
         if strategy.together is None:
             return
@@ -239,7 +243,7 @@ class CountedTable(ProvedTable, Display):
             path: ends in .json for a document that keeps the unit, for `utmost release`; else of a table, beside which
                 ``path`` and ".json" say the unit.
             family: Levels of a table; those of the cells if left out.
-            format, overwrite: See `saved`. Nothing is signed: a signature is for readers.
+            format, overwrite: Arguments of `saved`. Nothing is signed: a signature is for readers.
 
         Returns:
             The document, or what stands beside the table.

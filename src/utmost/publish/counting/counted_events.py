@@ -212,7 +212,7 @@ def count_measures(
     """Count several things of the same persons in one pass, each over the same cells of each person.
 
     Args:
-        events, domain, counting, by, part, spelling, outside, progress: See `count_table`.
+        events, domain, counting, by, part, spelling, outside, progress: Arguments of `count_table`.
         measures: Counted quantities, by name: `count`, `sum` and `distinct`, each with bounds of its own.
 
     Returns:
@@ -321,7 +321,15 @@ def counted_cells(
         text = (
             f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared values "
         )
-        warn(f"{text}with the spelling and the type of the column's.", NothingCounted)
+        text += "with the spelling and the type of the column's."
+        numbered = [
+            axis.levels[0]
+            for axis in rule.plan.read
+            if report.outside.get(axis.levels[0]) and any(isinstance(label, int) for label in axis.labels[0])
+        ]
+        if numbered:
+            text += f' Integers are declared for {", ".join(map(repr, numbered))}: if the data write 01, declare "01".'
+        warn(text, NothingCounted)
     else:
         _warn_of_losses(report, rule, outside)
     return flat, kind, report

@@ -39,7 +39,7 @@ class MeasureSpec:
     """The measure of each cell: events, the sum of amounts, or distinct values; made by `count`, `sum`, `distinct`.
 
     Attributes:
-        values, step, each, per_cell, most_events, in_all, missing: See `sum`; without ``values`` see `count`.
+        values, step, each, per_cell, most_events, in_all, missing: Arguments of `sum`; without ``values`` see `count`.
         distinct, of, at_most: the column, the values and the bound of `distinct`.
     """
 
@@ -121,7 +121,7 @@ def mean(
     """Count events, sum a column of amounts and take its mean, all by one noise: `sum` with ``most_events``.
 
     Args:
-        column, each, step, most_events, in_all, missing: See `sum`.
+        column, each, step, most_events, in_all, missing: Arguments of `sum`.
 
     >>> mean("income", each=(0, 200_000)) == sum("income", each=(0, 200_000), most_events=1)
     True

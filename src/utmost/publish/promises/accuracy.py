@@ -57,7 +57,7 @@ def epsilon_for(
         confidence: with which probability.
         unit: Unit of privacy, what one individual changes.
         digits: Number of significant digits, 1 to 12.
-        cost, numbers, relaxable, grid: as for `plan_release`; they choose the noise.
+        cost, numbers, relaxable, grid: Arguments of `plan_release`; they choose the noise.
 
     Raises:
         OutOfRange: for a negative margin, and for parameters that `release` refuses.

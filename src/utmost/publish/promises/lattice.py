@@ -133,7 +133,7 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
 
     Args:
         numbers: "integers", or "reals", which live on a grid.
-        unit: what one individual changes; each cell gets its share of the level.
+        unit: Unit of privacy; each cell gets its share of the level.
         grid: for reals, a power of two; if left out, they get one that depends on the sensitivity alone.
         half_step: half-step staircase noise instead of geometric noise.
 

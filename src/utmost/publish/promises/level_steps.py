@@ -140,7 +140,7 @@ def tighten(
     Args:
         response: at ``loose``, as it was released: a number, list or array.
         strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
-        unit: what one individual changes; one value by 1 at most where it is left out.
+        unit: Unit of privacy; one value by 1 at most where it is left out.
         numbers, grid, half_step: as the response was released with.
         randomness: the operating system's if left out.
         method: "constant" or "table".
@@ -184,7 +184,7 @@ def relax(
     Args:
         noise: response minus value, at ``strict``; a number, list or array.
         strict, loose: epsilons or levels; ``strict`` at most ``loose``.
-        unit, numbers, grid, half_step, randomness, method: as for `tighten`.
+        unit, numbers, grid, half_step, randomness, method: Arguments of `tighten`.
 
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
@@ -222,7 +222,7 @@ def bridge(
         low: the response at ``strict`` (or the noise there).
         high: the response at ``loose`` (or the noise there).
         strict, at, loose: epsilons or levels, with strict <= at <= loose.
-        unit, numbers, grid, half_step, randomness: as for `tighten`.
+        unit, numbers, grid, half_step, randomness: Arguments of `tighten`.
 
     Raises:
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one

@@ -72,7 +72,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     """Geometric noise on sums of columns of which one individual changes the cells of one row.
 
     Attributes:
-        columns: at least two, in the order of the groups.
+        columns: Two columns or more, in the order of the groups.
         cost: for which the way was chosen.
         way: what is noised of each group, at `_ANCHOR`.
     """
@@ -208,7 +208,7 @@ def together_noise(
 
     Args:
         columns: Two columns of integers or more; pairs are taken in this order.
-        unit: What one individual changes, as for `plan_together`.
+        unit: Unit of privacy, as for `plan_together`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         tuned_at: Level of all cells of a row at which the noise is to be least; it is relaxed from every level.
@@ -255,7 +255,7 @@ class OnceTogether(ColumnNoise):
     """Noise of columns of which one individual changes the cells of one row, the least at the level of one release.
 
     Attributes:
-        columns: at least two; pairs are taken in this order.
+        columns: Two columns or more; pairs are taken in this order.
         noise: the kind; the one of least cost where it is None.
         relaxable: whether the noise is the least of those that can later be relaxed without loss.
         cost: error of a cell that is least.

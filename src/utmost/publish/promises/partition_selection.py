@@ -75,7 +75,7 @@ class _ListedKeys(Display):
         Args:
             path: of a table; or of one document, which ends in .json.
             column: what the column of the keys is called; keys that are tuples have a column for each part.
-            format, sign, overwrite: as for `saved`.
+            format, sign, overwrite: Arguments of `saved`.
 
         Raises:
             Unsupported, OutOfRange, KeyRefused: as `saved`.
@@ -100,7 +100,7 @@ class SelectedKeys(_ListedKeys):
     """The keys that were named, and what was promised.
 
     Attributes:
-        keys: in the order of their texts, which says nothing about the counts.
+        keys: Keys in the order of their texts, which says nothing about the counts.
         noisy: for each key its count plus noise. They are above ``threshold``, since a key is named only then: rare
             keys look more frequent than they are. Counts without that bias are a release of their own on these keys.
         level: epsilon of all keys together.
@@ -156,7 +156,7 @@ class NamedKeys(_ListedKeys):
     """The keys named at one delta.
 
     Attributes:
-        keys: in the order of their texts.
+        keys: Keys in the order of their texts.
         level: epsilon of all keys together.
         delta: of all keys together, and of everything that was named at smaller deltas.
         per_individual: how many keys one individual may hold.
@@ -176,7 +176,7 @@ class KeySelection(Display, ProcessMemory):
     named is kept in memory alone: a new object for the same data is another release, and the promises of both add up.
 
     Args:
-        counts, epsilon, keys, randomness: as for `select_keys`.
+        counts, epsilon, keys, randomness: Arguments of `select_keys`.
 
     >>> selection = KeySelection({"flu": 800, "measles": 650, "plague": 1}, epsilon=1)
     >>> selection.at("1e-9").keys, selection.at("1e-8").delta

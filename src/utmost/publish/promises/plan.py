@@ -278,7 +278,7 @@ def plan_release(
         numbers: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
         confidence: Confidence of the stated margin.
-        grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
+        grid: Width of the grid for reals, a power of two; chosen by level and sensitivity when None.
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.

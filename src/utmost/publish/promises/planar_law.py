@@ -31,7 +31,7 @@ class PlanarLaw(Display):
 
     Args:
         level: epsilon for each ``per`` of Euclidean distance.
-        dimensions: of the points.
+        dimensions: Number of coordinates of a point.
         per: the distance that the level is for.
         declared: the width of the grid; chosen by the level if None.
 
@@ -129,8 +129,8 @@ def planar_epsilon_for(
     Args:
         margin: the wanted distance between answer and point.
         confidence: with which chance.
-        per, grid: as for `PlanarRelease`; the answer is the level for each ``per``.
-        dimensions: of the points.
+        per, grid: Arguments of `PlanarRelease`; the answer is the level for each ``per``.
+        dimensions: Number of coordinates of a point.
         digits: how many.
 
     Raises:

@@ -48,7 +48,7 @@ def turned_back(
         total, apart: the responses, integers.
         halves: "keep" gives multiples of 1/2, as floats (or Fractions where floats do not hold them); "toss" rounds
             them by a fair coin each, which leaves the mean of |error| as it is.
-        randomness: of the coins; the operating system's if left out.
+        randomness: Source of the coins; the operating system's if left out.
 
     >>> turned_back([933, 592], [270, 148])
     (array([601.5, 370. ]), array([331.5, 222. ]))
@@ -83,7 +83,7 @@ def read_off(
         estimate: as `SignedCells.estimate`.
         halves: "keep" gives the nearest floats of fractions (or Fractions where floats hold no half); "toss" rounds
             each up with the chance of its fraction, so that the mean stays what it is.
-        randomness: of the coins; the operating system's if left out.
+        randomness: Source of the coins; the operating system's if left out.
 
     >>> from utmost.noise import SignedCells
     >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])

@@ -28,7 +28,7 @@ class TangentPlane(Display):
     1 000 km.
 
     Args:
-        latitude, longitude: of the place, in degrees; chosen from what is public, never from the data.
+        latitude, longitude: Coordinates of the place in degrees; chosen from what is public, never from the data.
 
     Raises:
         OutOfRange: for a place that is none.
@@ -60,7 +60,7 @@ class TangentPlane(Display):
         """Positions as metres east and north of the place.
 
         Args:
-            latitude, longitude: in degrees, of one shape.
+            latitude, longitude: Coordinates in degrees, of one shape.
 
         Returns:
             of that shape with a last axis of 2. Rounding moves a position by less than 10^-7 m.

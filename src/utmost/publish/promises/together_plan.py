@@ -52,7 +52,7 @@ class TogetherPlan(Display):
 
     Attributes:
         level: Level of the whole release.
-        unit: what one individual changes: the cells of one row in all released columns, and no other cell; that it
+        unit: Unit of privacy: the cells of one row in all released columns, and no other cell; that it
             lowers none is said where the noise depends on it.
         way: the kind of noise, and its law for each group of columns.
         columns: the released columns, in the order of the groups.
@@ -249,7 +249,7 @@ def plan_together(
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
     Args:
-        columns: at least two; pairs are taken in this order, and an odd one is left by itself.
+        columns: Two columns or more; pairs are taken in this order, and an odd one is left by itself.
         epsilon: Privacy level of the whole release.
         unit: Unit of privacy; its cells must be as many as the columns. With ``Unit(1, 3, nonnegative=True)`` an
             individual lowers no cell, and there is less noise for three columns and more.

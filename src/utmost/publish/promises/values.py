@@ -41,7 +41,7 @@ def add_noise(
         law: for the sensitivity and the level of one value. Where one individual changes several values, spend a
             share of the level on each.
         randomness: the operating system's if left out; a seeded source is refused.
-        method: as for `sample`.
+        method: Arguments of `sample`.
         grid: the width of the grid, a power of two, for laws on the reals. If left out, the law chooses it, by its
             sensitivity and level and never by the values.
 

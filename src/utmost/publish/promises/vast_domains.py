@@ -226,7 +226,7 @@ class NamedCells(Display):
     """The cells of a universe whose noisy counts exceed a threshold.
 
     Attributes:
-        keys: in the order of the universe, which says nothing of the counts.
+        keys: Keys in the order of the universe, which says nothing of the counts.
         noisy: for each its count plus noise, at least ``threshold`` + 1: what is listed is biased upwards.
         level: epsilon of the whole list; there is no delta.
         per_individual: how many keys one individual may hold.
@@ -259,7 +259,7 @@ def name_cells(
     cells that noise names.
 
     Args:
-        counts: as for `select_keys`; every key with a count must be one of the universe.
+        counts: Arguments of `select_keys`; every key with a count must be one of the universe.
         universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
         epsilon: of the whole list.
         keys: how many keys one individual may hold, adding at most 1 to the count of each.

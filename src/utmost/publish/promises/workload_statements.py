@@ -112,7 +112,7 @@ def workload_table_statement(
     Args:
         release: the release.
         family: which table, as the release takes it.
-        digest: of the table.
+        digest: Digest of the table.
         with_means: whether the table has the means of amounts beside their sums and counts.
     """
     names: Any = family

@@ -1,6 +1,6 @@
 """An answer: noisy values at one epsilon, and everything that their reader may ask of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from utmost.core.exact.arguments import instance
+from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
@@ -251,7 +251,7 @@ class Answer(Display, Generic[Table]):
             confidence: Confidence of the margins; that of the answer if left out.
             family: Marginal of a plan whose table is written, see `NoisySums.save`.
             means: Whether the table of a plan has means beside counts and sums, see `with_means`.
-            path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
+            path, format, sign, overwrite: Arguments of `utmost.tables.files.saving.saved`.
 
         Returns:
             The statement, with the digest of the file; for a plan and a path that ends in .json the whole document.
@@ -277,6 +277,14 @@ class Answer(Display, Generic[Table]):
             NotDetermined, OutOfRange: for a marginal that was not measured, or is not of the domain.
         """
         return self._sums("a marginal", f"Its columns are in its table: answer.table[{family!r}].")[family]
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the wanted tables of a plan: ``{name: answer[name] for name in answer}``.
+
+        Raises:
+            Unsupported: for a table of cells, which has columns.
+        """
+        return iter(self._sums("a list of tables", "Its columns are in its table: answer.table."))
 
     def total(
         self, where: "Where | None" = None, *, column: str | None = None, confidence: Number | None = None
@@ -322,7 +330,7 @@ class Answer(Display, Generic[Table]):
         """How many events a selection has, by a plan, also where their amounts were noised together with their counts.
 
         Args:
-            where, confidence: as for `total`.
+            where, confidence: Arguments of `total`.
 
         Raises:
             OutOfRange: for sums alone, which count nobody. NotDetermined, OutOfRange: as `total`.
@@ -434,7 +442,7 @@ class Answer(Display, Generic[Table]):
 
         Args:
             families: Marginals of a plan that are published, see `NoisySums.withhold`; none of a table of cells.
-            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
+            below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
             OutOfRange, NotANumber: for a rule that is none.
@@ -460,30 +468,33 @@ class Answer(Display, Generic[Table]):
             raise Unsupported(required, came=f"{self.law}", where="withhold")
         return withheld_table(self.table, self.columns, self.plan, self.statement_with(None), rule)
 
-    def to_pandas(self, family: "Families | None" = None) -> Any:
+    def to_pandas(self, family: "Families | None" = None, *, means: bool = False) -> Any:
         """The table as a dataframe of pandas.
 
         Args:
             family: Marginal of a plan; the cells if left out.
+            means: Whether the table of a plan has means beside counts and sums, see `with_means`.
 
         Raises:
             Unsupported: where pandas is not installed; for a table that is drawn while it is written.
         """
-        return extra("pandas", "tables").DataFrame(self._columns(family))
+        return extra("pandas", "tables").DataFrame(self._columns(family, means))
 
-    def to_polars(self, family: "Families | None" = None) -> Any:
+    def to_polars(self, family: "Families | None" = None, *, means: bool = False) -> Any:
         """The table as a dataframe of Polars; see `to_pandas`."""
-        return extra("polars", "tables").DataFrame(self._columns(family))
+        return extra("polars", "tables").DataFrame(self._columns(family, means))
 
-    def to_arrow(self, family: "Families | None" = None) -> Any:
+    def to_arrow(self, family: "Families | None" = None, *, means: bool = False) -> Any:
         """The table as one of PyArrow; see `to_pandas`."""
-        return extra("pyarrow", "tables").table(self._columns(family))
+        return extra("pyarrow", "tables").table(self._columns(family, means))
 
-    def _columns(self, family: "Families | None") -> Mapping[str, Any]:
+    def _columns(self, family: "Families | None", means: bool) -> Mapping[str, Any]:
         """The columns of the table, or of a marginal, in their order."""
-        if family is not None or self.is_by_plan:
+        averaged = truth(means, "means")
+        if family is not None or averaged or self.is_by_plan:
             sums = self._sums("a marginal")
-            return files.columns(sums[sums.table_name(sums.domain.finest) if family is None else family])
+            chosen = sums.table_name(sums.domain.finest) if family is None else family
+            return files.columns(sums.with_means(chosen) if averaged else sums[chosen])
         if self.is_drawn_later:
             came, remedy = "one that is drawn while it is evaluated", "Evaluate answer.table with its engine."
             raise Unsupported("a table is converted where its values are at hand", came=came, remedy=remedy)

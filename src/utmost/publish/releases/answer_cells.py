@@ -178,7 +178,7 @@ class AnswerCells:
         """The sum of the cells of some rows, less those of others; or their mean, the number of rows being public.
 
         Args:
-            rows, minus: as of `chosen`, or labels by column as in `rows_where`; a cell in both has no part in it.
+            rows, minus: Arguments of `chosen`, or labels by column as in `rows_where`; a cell in both is left out.
             column: a released column.
             mean: divide each sum by the number of its rows, of which there must be some.
             confidence: strictly between 0 and 1.

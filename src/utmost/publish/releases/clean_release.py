@@ -143,7 +143,7 @@ class CleanTable(Display):
 
         Args:
             family: the levels of the table; those of the cells if left out.
-            path, format, sign, overwrite: as for `saved`.
+            path, format, sign, overwrite: Arguments of `saved`.
 
         Raises:
             Unsupported, OutOfRange, KeyRefused: as `saved`.

@@ -94,7 +94,7 @@ def trend(
 
     Args:
         answers: At least two answers whose noise was drawn by itself.
-        where, column: as for `change`.
+        where, column: Arguments of `change`.
         each_where: a selection for each release, where they name the same cells otherwise.
         confidence: of all values together, and of all changes together; the first release's when left out.
 

@@ -374,7 +374,7 @@ def release_detailed(
         group, details: see `DetailRule`.
         epsilon: Privacy level of both stages together.
         first: the share of the level that the sums of groups have, strictly between 0 and 1.
-        confidence, randomness: as for `release`.
+        confidence, randomness: Arguments of `release`.
 
     Returns:
         Both releases. What is drawn once cannot be relaxed; in a ledger publish both under one dataset, see

@@ -111,7 +111,7 @@ def family_table(
 
     Args:
         domain: the domain.
-        kind: of what kind the table is, as an adapter names it.
+        kind: Kind of the table, as an adapter names it.
         family: Family whose groups are the rows.
         columns: by their names, a number for each group.
         narrow: leaves the groups of one label.

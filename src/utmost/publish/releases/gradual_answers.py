@@ -30,7 +30,7 @@ class Saving:
     """Where an answer goes and how, as the parameters of a ``save`` say it.
 
     Attributes:
-        path, format, sign, overwrite: as for `saved`.
+        path, format, sign, overwrite: Arguments of `saved`.
         level: Level of the answer.
         name: what the statement calls the release; the file's name without its ending if left out.
         public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
@@ -129,7 +129,7 @@ class AnsweredLevels(Display, ProcessMemory):
             name: what the statement calls the release; the file's name if left out.
             public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
             confidence: Confidence of the error bars.
-            path, format, sign, overwrite: as for `saved`.
+            path, format, sign, overwrite: Arguments of `saved`.
 
         Raises:
             NotALevel: where no level is named, and none or several were answered.

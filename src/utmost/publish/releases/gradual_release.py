@@ -58,10 +58,10 @@ class GradualRelease(AnsweredLevels):
         values: an integer or real number, a list or array of any shape, or a table {column: values}. It is copied.
         sensitivity: how much one individual can change a value; for a table a number, or one for each column.
         cells: how many values one individual can change, 1 if left out. Each cell gets a share 1/cells of the level.
-        unit: what one individual changes, instead of sensitivity and cells; see `Unit`.
+        unit: Unit of privacy, instead of sensitivity and cells; see `Unit`.
         numbers: "integers" or "reals"; for a table one of them, or one for each column. Declared and never guessed from
             the values, so that nothing about them shows but through the noise.
-        grid: for reals, the width of the grid, a power of two. If left out it is chosen by the sensitivity alone, and
+        grid: Width of the grid for reals, a power of two. If left out it is chosen by the sensitivity alone, and
             costs less than a millionth of the accuracy up to epsilon 16.
         half_step: half-step staircase noise, for odd sensitivities above 1: less noise than geometric noise up to a
             level of 2.5 a cell, and as lossless to relax. The loss is counted per cell then, not by the l1 distance.
@@ -290,9 +290,9 @@ def path(
     Args:
         start: an epsilon or a level.
         noise: the noise at ``start``; drawn, if left out.
-        unit: what one individual changes; or sensitivity and cells instead, 1 where left out.
+        unit: Unit of privacy; or sensitivity and cells instead, 1 where left out.
         numbers: "integers" or "reals".
-        grid: for reals, the width of the grid, a power of two.
+        grid: Width of the grid for reals, a power of two.
         randomness: the operating system's if left out.
 
     Source: [koufogiannis2015], Theorem 1B and Figure 1, on the integers.

@@ -52,7 +52,7 @@ class ItemResponder:
     Attributes:
         secret: 32 bytes; in no repr and no message.
         columns: the released columns.
-        lattice: on which their noise lives.
+        lattice: Lattice of the noise.
         path: the levels, in the order in which they were answered.
         level: the one of them that is asked for.
 
@@ -114,7 +114,7 @@ class ItemResponder:
         """The responses at the level ``to``, from those at the level ``at``: no values are needed.
 
         Args:
-            identifiers: as for `responses`.
+            identifiers: Arguments of `responses`.
             responses: those of each released column at the level ``at``.
             at, to: of the path; ``to`` is the release's own if left out.
 
@@ -131,7 +131,7 @@ class ItemResponder:
         """The true values, in steps, of the items that were answered so: by them responses are known again.
 
         Args:
-            identifiers, responses, at: as for `moved`.
+            identifiers, responses, at: Arguments of `moved`.
 
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.

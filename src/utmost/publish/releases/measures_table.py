@@ -122,7 +122,7 @@ class MeasuresTable:
         """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
 
         Args:
-            path, format, sign, overwrite: as for `saved`.
+            path, format, sign, overwrite: Arguments of `saved`.
         """
         publication = Publication(self.table, self.said)
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)

@@ -1,7 +1,7 @@
 """Releasing a workload: the sums over a strategy's families noised once, and every other sum made of them."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -87,7 +87,7 @@ class NoisySums(Display):
         confidence: of the margins that are shown unless another is asked for.
         measured: for each measured family, its noisy sums, integers of shape ``strategy.measured_shape``: all that
             was said of the data. What else this class gives is computed from them.
-        kind: of what kind the tables made of it are, as an adapter names it.
+        kind: Kind of the tables made of it, as an adapter names it.
         part: where individuals were split into parts that share nobody, the partition and this part of it.
         weights: for each measured family, its weight in least squares; chosen by the noise when left out.
         ledger_facts: what a ledger adds to the statement of its answer; None for a release that no ledger gave.
@@ -184,7 +184,7 @@ class NoisySums(Display):
             path: ends in .json for the document, which holds statement and noisy sums; else the table's, see `saved`.
             family: the levels of the table; those of the cells if left out.
             means: whether the table has means beside sums and counts that were noised together, see `with_means`.
-            format, sign, overwrite: as for `saved`.
+            format, sign, overwrite: Arguments of `saved`.
 
         Returns:
             The document; or what stands beside the table: the document, the family, and the digest of the table.
@@ -263,6 +263,10 @@ class NoisySums(Display):
         known = self.reconstruction, self._errors, self.measured
         columns = amount_columns(*known, chosen, self.confidence, amounts)
         return family_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the wanted tables, or of the measured ones where nobody said which are wanted."""
+        return (self.table_name(family) for family in wanted_families(self.strategy))
 
     def raw(self, family: Families) -> LabelledTable:
         """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
@@ -496,7 +500,7 @@ class NoisySums(Display):
         Args:
             name: a level whose labels stand for numbers.
             where: the selection; everything when left out.
-            values: as for `mean`.
+            values: Arguments of `mean`.
             confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
@@ -670,7 +674,7 @@ class NoisySums(Display):
 
         Args:
             families: the tables that are published; as for `bars` when none is named.
-            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
+            below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
             NotDetermined, OutOfRange, NotANumber: for a family that the release has not, and a rule that is none.

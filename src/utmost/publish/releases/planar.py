@@ -142,7 +142,7 @@ class PlanarRelease(AnsweredLevels):
         Args:
             columns: names of the coordinates; "x" and "y" in the plane, else "x_0", "x_1", ..., if left out.
             epsilon: the level for each ``per``; needed once there are several answers. A new one is spent.
-            name, public, confidence, path, format, sign, overwrite: as for `GradualRelease.save`.
+            name, public, confidence, path, format, sign, overwrite: Arguments of `GradualRelease.save`.
 
         Raises:
             NotALevel: where no level is named, and none or several were answered.

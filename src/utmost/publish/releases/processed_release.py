@@ -37,7 +37,7 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
         before: the query, evaluated once. It must not look at a level.
         sensitivity: how much one individual can change one of its values. It cannot be checked here.
         after: any function of the response and its level: clamp, round, a consumer's remap.
-        cells, unit, numbers, grid, half_step, randomness: as for `GradualRelease`.
+        cells, unit, numbers, grid, half_step, randomness: Arguments of `GradualRelease`.
 
     Promise: the level `spent`, for all readings together: they are functions of the responses.
 
@@ -117,8 +117,8 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
             epsilon: the level; needed once several were asked for. A new one is answered and read,
                 and so spent before it is known what the reading is: where it makes no table, or public columns are not
                 as long, it is kept, and costs nothing when it is asked for again.
-            name, public: as for `GradualRelease.save`.
-            path, format, sign, overwrite: as for `saved`.
+            name, public: Arguments of `GradualRelease.save`.
+            path, format, sign, overwrite: Arguments of `saved`.
 
         Raises:
             NotALevel: where no level is named, and none or several were asked for.
@@ -153,11 +153,11 @@ def processed_statement(
 
     Args:
         at: the level of the reading.
-        unit: what one individual changes, before the noise.
+        unit: Unit of privacy, before the noise.
         released: the columns of the reading.
         public: the columns published without noise.
         rows: how many rows there are.
-        digest: of the table.
+        digest: Digest of the table.
     """
     promised = promise(at, unit, "what was read of the noisy values", "value before the noise")
     return {

@@ -71,7 +71,7 @@ def quantile_bar(
         selection: the cells that are taken, each with the factor 1.
         level_name: of an axis of bins or periods.
         q: strictly between 0 and 1.
-        confidence: of the error bars.
+        confidence: Confidence of the error bars.
         measured: the estimates of linear combinations, and whether their bars of that confidence leave 0 out.
 
     Cost: one estimate of all groups, and a bound by the variance for each; a law is worked out where one is near 0.

@@ -32,7 +32,7 @@ def release_shared(
         tables: by name, as `count_table` with ``measures`` gives them.
         shared: the strategies and their shares, by the same names.
         epsilon: what all together may spend; the level of ``shared`` when left out.
-        confidence, randomness: as for `release`.
+        confidence, randomness: Arguments of `release`.
 
     Raises:
         OutOfRange: for other names, and as `release`.

@@ -33,7 +33,7 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
 
     Args:
         points: the number that each group of the selection stands for.
-        confidence: of the interval.
+        confidence: Confidence of the interval.
         mean_of: the possible means of numbers for the groups.
 
     Returns:

@@ -36,7 +36,7 @@ def laws_of_groups(
 
     Args:
         reconstruction: least squares.
-        family: whose sums are asked for.
+        family: Family whose sums are asked for.
         ratios: for each measured family, the level of one unit of its noise.
         noise: the exact law of an answer's error.
     """

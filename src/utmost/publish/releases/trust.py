@@ -96,9 +96,9 @@ class TrustRelease(Display, ProcessMemory):
     independently, they would be private at the sum of the levels only.
 
     Args:
-        values: as for `GradualRelease`.
+        values: Arguments of `GradualRelease`.
         levels: {recipient: epsilon or Level}.
-        sensitivity, cells, unit, numbers, grid, half_step, randomness: as for `GradualRelease`.
+        sensitivity, cells, unit, numbers, grid, half_step, randomness: Arguments of `GradualRelease`.
 
     Raises:
         NotALevel: for a level that is none.

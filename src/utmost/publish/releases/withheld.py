@@ -201,7 +201,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
         """Write one table and, beside it, its statement; the only one where no family is named.
 
         Args:
-            path, format, sign, overwrite: as for `saved`.
+            path, format, sign, overwrite: Arguments of `saved`.
             family: the name of the table.
 
         Raises:
@@ -266,7 +266,7 @@ class FamilyCells:
         """The cells of a family, or of those of its groups that have some labels.
 
         Args:
-            domain, kind, family, narrow, columns: as for `family_table`; the columns are "estimate" and "margin".
+            domain, kind, family, narrow, columns: Arguments of `family_table`; the columns are "estimate" and "margin".
             widest, step: the law of the largest error of its sums, and the width of its steps.
         """
         published = groups_in(domain, family, narrow)

@@ -79,7 +79,7 @@ def read_wanted(
 
     Args:
         domain, texts: the domain, and what is wanted of it.
-        per_answer: See `Workload`.
+        per_answer: Arguments of `Workload`.
         without: an axis that "tables of 2 columns" do not mean: that of the two parts of an amount.
 
     >>> from utmost.workloads import bins

@@ -115,7 +115,7 @@ def edges(
         groups: Coarser levels by name, the finest first: of each its edges, which are edges of the one before, from the
             first to the last; or its groups by their labels, each with the labels of neighbours on the level before
             that it holds: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
-        spelling, below, above, other, missing, column: as for `bins`.
+        spelling, below, above, other, missing, column: Arguments of `bins`.
 
     Raises:
         OutOfRange, NotANumber: for edges that do not ascend, and groups that are none.

@@ -37,7 +37,7 @@ class Events:
     """A table of events, to be read once.
 
     Attributes:
-        kind: of what kind tables made from it are, as an adapter names it.
+        kind: Kind of tables made from it, as an adapter names it.
         rows: how many rows come.
         batches: reads them.
         in_memory: whether the rows are in memory before they are read.

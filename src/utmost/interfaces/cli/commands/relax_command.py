@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.progress_bar import progress_bar
+from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
 from utmost.interfaces.cli.ledger_place import Place
@@ -12,9 +13,12 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import Persons
 from utmost.interfaces.cli.planned_release import planned_table
 from utmost.interfaces.cli.release_ways import check_counted_before, counted_table
+from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.statements.counted_files import read_table
+from utmost.tables.axes.domain import Domain
+from utmost.tables.frames.any_table import adapter_of
 
 FIRST = ("--ledger", "--name", "--epsilon", "--out", "--dry-run")
 
@@ -59,16 +63,59 @@ def _brought(table: Path, kept: Published | None, people: Persons, spelling: tab
         check_counted_before(people)
     if isinstance(noise, SumNoise) and people.domain is None:
         options.refuse("needs --domain", Persons(by=people.by, mean=people.mean))
-        return planned_table(table, people.people, spelling.cells, noise.strategy)
+        if not people.are_events and table.suffix.lower() != ".json":
+            raise _counted_otherwise(_options(noise.strategy.domain, noise.unit), "neither --each-row nor --domain")
+        counted = planned_table(table, people.people, spelling.cells, noise.strategy)
+        _check_counted_alike(kept, counted)
+        return counted
     neighbours = people.neighbours or ("add-remove" if kept is None else kept.promise.unit.neighbours)
     if people.are_events:
         if people.mean is not None and len(people.mean) > 1:
             raise OutOfRange("a ledger keeps the mean of one column in a release", came="several", where="--mean")
+        if isinstance(noise, SumNoise) and people.mean is None:
+            published = _options(noise.strategy.domain, noise.unit)
+            if published.mean:  # before options that go with a mean, such as --leave-out amounts, are refused
+                words = options.typed_again(Persons(by=people.by))
+                raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
         counted = counted_table(table, people, neighbours, spelling.cells)
+        _check_counted_alike(kept, counted)
         return counted if isinstance(noise, SumNoise) else counted.in_steps(column)
     options.refuse("needs --person or --each-row", people)
     try:
-        return read_table(table, column)
+        read = read_table(table, column)
     except BadTable as error:
         remedy = "Bring the table that was published."
         raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
+    if kept is not None and kept.promise.public and column not in adapter_of(read).names(read):
+        came = f"a file without the column {column!r}, and no --each-row"
+        raise _counted_otherwise(Persons(by=[",".join(kept.promise.public)]), came)
+    return read
+
+
+def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
+    """Check that the columns and clips are those of the release, before its ledger says that the table is another."""
+    if kept is None:
+        return
+    came = _options(counted.domain, counted.unit)
+    if isinstance(kept.noise, SumNoise):
+        published = _options(kept.noise.strategy.domain, kept.noise.unit)
+    else:
+        published = Persons(by=[",".join(kept.promise.public)])
+    if came != published:
+        raise _counted_otherwise(published, options.typed_again(came))
+
+
+def _options(domain: Domain, unit: Unit) -> Persons:
+    """The counting options that a domain and a unit tell: the columns, and the clips of a mean."""
+    amount, names = unit.amount, list(domain.columns)
+    if amount is None or amount.between is None:
+        return Persons(by=[",".join(names)])
+    names.remove(amount.name)
+    ends = [unit.text(end) for end in amount.ends]
+    clips = ",".join(ends if amount.step == 1 else [*ends, unit.text(1)])
+    return Persons(by=[",".join(names)], mean=[f"{amount.name}={clips}"])
+
+
+def _counted_otherwise(published: Persons, came: str) -> OutOfRange:
+    required = f"the file must be counted as it was published, with {options.typed_again(published)}"
+    return OutOfRange(required, came=came, remedy="Repeat --each-row, --domain and these options.")

@@ -24,7 +24,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Rows meant to be removed: outside (the domain), amounts (missing), or nothing.",
+        "Rows meant to be removed: outside (the domain), amounts (missing; "
+        "text such as NA also needs --missing-marks), or nothing.",
     ),
 ]
 
@@ -143,7 +144,7 @@ class People(Persons):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
                 remedy = (
-                    "Say who is one person: add --person COLUMN, or --each-row if each row is another person."
+                    "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
                     if name == "--person"
                     else "Add --at-most 1, say, the number of cells that one person may change."
                 )
@@ -155,6 +156,8 @@ class People(Persons):
             self._in_words_of_options(),
             warnings.catch_warnings(record=self.is_strict) as lost,
         ):
+            if self.outside is None:
+                warnings.simplefilter("error", NothingCounted)
             if (measures := self.several) is None:
                 tables: Any = count_table(
                     events,
@@ -186,9 +189,9 @@ class People(Persons):
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
         for warning in lost or ():
             if issubclass(warning.category, losses):
-                came = str(warning.message).partition(". ")[0]
+                lost_events = str(warning.message).partition(". ")[0]
                 remedy = "Nothing was written. Correct the domain or the bounds, or write --leave-out outside."
-                raise BadTable("no event may be lost", came=came, where="--leave-out nothing", remedy=remedy)
+                raise BadTable(f"--leave-out nothing keeps every event. {lost_events}", remedy=remedy)
         return tables
 
     def contributions(
@@ -274,9 +277,18 @@ class People(Persons):
 
     @contextmanager
     def _in_words_of_options(self) -> Iterator[None]:
-        """Name the step of `--mean` where a refusal names that of amounts."""
+        """Refuse a table of zeros, and name the step of `--mean` where a refusal names that of amounts."""
         try:
             yield
+        except NothingCounted as warning:  # raised by a filter, before anything is drawn
+            required, _, remedy = str(warning).partition(": the table is zeros. ")
+            remedy += " Or pass --leave-out outside to publish zeros."
+            raise BadTable(
+                "some event must lie in the declared domain",
+                came="none",
+                where=required.partition("domain, on ")[2],
+                remedy=remedy,
+            ) from None
         except UtmostError as error:
             if self.mean is None or "step=" not in (error.remedy or ""):
                 raise

@@ -40,7 +40,7 @@ def show_loss_curve(
     """Compute the curve, draw it, write it and show it.
 
     Args:
-        space, consumer, levels: as for `loss_curve`.
+        space, consumer, levels: Arguments of `loss_curve`.
         named: how space, prior and loss were asked for.
         answer: where it goes. plot: the picture, if one is wanted.
     """
