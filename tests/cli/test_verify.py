@@ -71,7 +71,7 @@ def test_refusals_name_the_remedy(run, tmp_path):
     code, _, err = run("release", table, *cells, "--epsilon", "0,5")
     assert (code, "Write 0.5 with a point, or a fraction such as 1/2." in err) == (2, True)
     _, _, err = run("release", table, "--by", "n", "--epsilon", "1")
-    assert "Say who is one person: add --person COLUMN, or --each-row if each row is another person." in err
+    assert "Say who is one person: add --each-row if each row is another person, or --person COLUMN." in err
     assert run("release", table, *cells, "--epsilon", "1/2", "--out", out)[0] == 0
     spent = "adds another epsilon to what is spent"
     assert spent in run("release", table, *cells, "--epsilon", "1/2", "--out", out)[2]

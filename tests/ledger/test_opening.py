@@ -14,6 +14,7 @@ from utmost.errors import (
     BudgetExceeded,
     LedgerUnavailable,
     NotANumber,
+    NotPublished,
     OutOfRange,
     Unsupported,
     WrongKind,
@@ -104,6 +105,9 @@ def test_history_is_told_by_release_and_by_dataset(tmp_path):
         assert [event.number for event in ledger.history("r", dataset="d")] == [3, 4]
         assert [event.kind for event in ledger.history("s")] == ["published"]
         assert ledger.history("r", dataset="s") == ()
+        for ask in (ledger.budget, lambda name: ledger.history(dataset=name)):
+            with pytest.raises(NotPublished, match=r"got 'studnets'\. The ledger has 'd', 's'"):
+                ask("studnets")
 
 
 def test_a_version_stays_in_its_dataset(tmp_path):

@@ -257,7 +257,7 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
     seen = " ".join(page_of(grace, made.name).split())
     for word in (
         "If you approve, only Ada can upload the table.",
-        "Whether that is a person, a household or a visit the promise does not know",
+        "The promise does not know whether that is a person, a household or a visit",
         "the list of rows and the public columns depend on nobody",
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",

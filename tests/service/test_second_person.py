@@ -82,7 +82,7 @@ def test_a_decision_stands(service, who):
     approver = who("Grace", "approver")
     once = service.proposals.decide(approver, proposal.name, "approved")
     assert service.proposals.decide(approver, proposal.name, "approved") == once
-    with pytest.raises(NotAllowed):
+    with pytest.raises(NotAllowed, match="This was already approved; it cannot be changed"):
         service.proposals.decide(approver, proposal.name, "refused", "too much")
 
 

@@ -259,7 +259,7 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
 
         return persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
     for option in options.told(persons):
-        remedy = "Say who is one person: add --person COLUMN, or --each-row if each row is another person."
+        remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
         raise OutOfRange("events need --person or --each-row", came=f"{option} without them", remedy=remedy)
     if table.suffix.lower() != ".json":
         return None

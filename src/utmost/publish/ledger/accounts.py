@@ -7,7 +7,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.budgets import known_budget, limited, rehearsed
+from utmost.publish.ledger.budgets import check_known, limited, rehearsed
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.spending import Budget, Spending
@@ -98,7 +98,12 @@ class Accounts:
         """
         check_name(dataset, "dataset")
         if limit is None:
-            return self._look(lambda state: known_budget(state, dataset))
+
+            def known(state: State) -> Budget:
+                check_known(state, dataset)
+                return Budget(dataset, state.limits.get(dataset), state.spending(dataset))
+
+            return self._look(known)
         return limited(self._log, dataset, level(limit))
 
     def margin(
@@ -126,7 +131,11 @@ class Accounts:
         return self._look(lambda state: tuple(state.releases.values()))
 
     def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
-        """The events, oldest first: all, or those of a release or a dataset."""
+        """The events, oldest first: all, or those of a release or a dataset.
+
+        Raises:
+            NotPublished: where the ledger has no dataset of this name.
+        """
         return self._log.read(lambda transaction: history(transaction, name, dataset))
 
     def status(self) -> Status:

@@ -130,8 +130,8 @@ def rehearsed(
     return Budget(group, state.limits.get(group), after)
 
 
-def known_budget(state: State, dataset: str) -> Budget:
-    """The budget of a dataset that the ledger knows: a misspelt name would read as one that has spent nothing."""
+def check_known(state: State, dataset: str) -> None:
+    """Check that the ledger knows a dataset: a misspelt name would read as one that has spent nothing."""
     if dataset not in state.datasets:
         there = ", ".join(map(repr, state.datasets))
         raise NotPublished(
@@ -139,7 +139,6 @@ def known_budget(state: State, dataset: str) -> Budget:
             came=repr(dataset),
             remedy=f"The ledger has {there}." if there else "The ledger has none yet.",
         )
-    return Budget(dataset, state.limits.get(dataset), state.spending(dataset))
 
 
 def limited(log: EventLog, dataset: str, limit: Level) -> Budget:

@@ -12,7 +12,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.publish.ledger.block_encryption import level_seal
-from utmost.publish.ledger.budgets import check_names_differ
+from utmost.publish.ledger.budgets import check_known, check_names_differ
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.publish.ledger.key import Key
@@ -114,6 +114,8 @@ def verified_with_witness(log: EventLog) -> Verification:
 
 def history(transaction: Transaction, name: str | None, dataset: str | None) -> tuple[Event, ...]:
     """The events, oldest first: all, or those of a release or a dataset."""
+    if dataset is not None:
+        check_known(transaction.state, dataset)
     rows = transaction.rows.events()
     check_chain(transaction.key, 0, START, rows)
     events = [read_event(number, body) for number, body, _ in rows]

@@ -144,7 +144,7 @@ class People(Persons):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
                 remedy = (
-                    "Say who is one person: add --person COLUMN, or --each-row if each row is another person."
+                    "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
                     if name == "--person"
                     else "Add --at-most 1, say, the number of cells that one person may change."
                 )
