@@ -287,10 +287,16 @@ def test_new_versions_of_the_data_add_up(run, published):
     changed = Path("changed.csv")
     changed.write_text(Path(BERKELEY).read_text().replace("825,512", "826,513"))
     code, _, err = run("relax", changed, *published, "--name", "admissions", "--epsilon", "1")
-    assert code == 1
-    assert "version" in err
+    assert code == 3, "a job tells changed data from any other refusal"
+    assert "--data-version 2" in err
+    assert "--data-version 1" not in err
     release = ["release", changed, *ADMITTED, *published, "--epsilon", "1", "--data-version", "2"]
     assert said(run, *release)["statement"]["together"]["epsilon"] == "3/2"
+    again = ["release", BERKELEY, *ADMITTED, *published, "--epsilon", "1/2", "--request", "later"]
+    code, _, err = run(*again)
+    assert code == 3
+    assert "If they are an earlier version's, name it: --data-version 1. " in err
+    assert run(*again, "--data-version", "1")[0] == 0
 
 
 def test_half_steps(run):
@@ -428,7 +434,7 @@ def test_a_request_made_again_repeats_its_bytes_and_ends_well(run, tmp_path):
     out.write_text("ward,visits\n")
     code, _, err = run("release", table, *say, "--out", out)
     assert code != 0
-    assert "another file" in err
+    assert "Move it away" in err
     lines = table.read_text().splitlines()
     table.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
     turned = tmp_path / "turned.csv"

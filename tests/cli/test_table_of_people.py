@@ -218,7 +218,12 @@ def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_pat
     assert run("release", *words)[0] == 0
     assert (tmp_path / "a.csv").read_bytes() == first
     (tmp_path / "a.csv").write_bytes(first + b"\n")
-    assert run("release", *words)[0] != 0
+    code, _, err = run("release", *words)
+    assert (code, "Move it away and run again: in a ledger this spends nothing" in err) == (2, True)
+    (tmp_path / "a.csv").rename(tmp_path / "away.csv")
+    (tmp_path / "a.csv.json").rename(tmp_path / "away.csv.json")
+    assert run("release", *words)[0] == 0
+    assert (tmp_path / "a.csv").read_bytes() == first
 
 
 def test_counts_are_counted_again_to_be_relaxed(run, tmp_path):

@@ -1,6 +1,6 @@
 """The command line: one small file for each command, and one way to say that something is wrong.
 
-Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
+Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse; 3 a ledger published other data.
 """
 
 import errno
@@ -26,6 +26,7 @@ import click
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
+    DataChanged,
     NotALevel,
     NotANumber,
     OutOfRange,
@@ -310,7 +311,8 @@ app = _Commands(
         _first("--show-completion", "Show what that would add, to copy it or to change it.", **_SHELL),
     ],
     help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
-    "A file may be -, the pipe. No file is written over. Exit codes: 0 done, 1 refused by the data, 2 misuse.",
+    "A file may be -, the pipe. No file is written over. Exit codes: 0 done, 1 refused by the data, 2 misuse, "
+    "3 a ledger published other data.",
     **_MANNER,
 )
 
@@ -327,7 +329,8 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             _run(arguments)
         except UtmostError as error:
-            _fail(_with_notes(in_words(error), error), 2 if isinstance(error, _MISUSE) else 1)
+            code = 3 if isinstance(error, DataChanged) else 2 if isinstance(error, _MISUSE) else 1
+            _fail(_with_notes(in_words(error), error), code)
         except BrokenPipeError:
             _silence()
             _fail("standard output was closed before all was written", 1)

@@ -21,7 +21,7 @@ from utmost.publish.ledger.duplicate_data import TableDigests, likeness_secret
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.publishing import check_allowed, check_repeated, may_be_stored, requested_version
-from utmost.publish.ledger.relaxing import check_answerable
+from utmost.publish.ledger.relaxing import check_answerable, other_data_remedy
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import stored_commitment
 from utmost.publish.ledger.source import OTHERS, commitment_secret
@@ -313,7 +313,7 @@ def _check_committed(transaction: Transaction, release: Published, commitment: I
     if hmac.compare_digest(before, now):
         return
     where = f"{release.name!r}, version {release.version}"
-    remedy = f"Publish changed data as a new version: version={len(transaction.state.versions(release.name)) + 1}."
+    remedy = other_data_remedy(transaction, release)
     if commitment.rows != release.rows:
         raise DataChanged(f"the table must have the {release.rows} rows published", came=commitment.rows, where=where)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)

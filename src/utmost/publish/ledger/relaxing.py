@@ -279,9 +279,16 @@ def check_values(transaction: Transaction, release: Published, now: bytes, sourc
     Raises:
         DataChanged: where they are not.
     """
-    remedy = f"Publish changed data as a new version: version={len(transaction.state.versions(release.name)) + 1}."
+    remedy = other_data_remedy(transaction, release)
     where = f"{release.name!r}, version {release.version}"
     check_unchanged(stored_commitment(transaction, release), now, source, release.rows, where, remedy)
+
+
+def other_data_remedy(transaction: Transaction, release: Published) -> str:
+    """The ways on for data that are not those published; whether they are an earlier version's is not told."""
+    earlier = "If they are an earlier version's, name it: version=1. " if release.version > 1 else ""
+    new = len(transaction.state.versions(release.name)) + 1
+    return f"{earlier}Publish changed data as a new version: version={new}."
 
 
 def where_changed(transaction: Transaction, release: Published, source: Source) -> str | None:

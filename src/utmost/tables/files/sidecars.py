@@ -129,10 +129,10 @@ def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
 
 def _another_file(out: Path) -> Unsupported:
     return Unsupported(
-        "nothing is written over another file",
-        came="a file that exists, and is not what this request was answered",
+        "the file that is there must be what this run would write",
+        came="another",
         where=str(out),
-        remedy="Choose another name, or remove it.",
+        remedy="Move it away and run again: in a ledger this spends nothing.",
     )
 
 
