@@ -400,3 +400,21 @@ def test_missing_birth_dates_have_a_label_of_their_own_where_the_warning_says(ru
     (tmp_path / "domain.json").write_text(json.dumps(mended), encoding="utf-8")
     code, shown, err = run(*asked)
     assert (code, "not stated" in shown, "no value" in err) == (0, True, False)
+
+
+def test_an_array_of_records_is_a_table(run, tmp_path):
+    """It is counted, and its columns are released; a document in its place is told from it."""
+    records, domain = tmp_path / "cars.json", tmp_path / "domain.json"
+    records.write_text('[{"car": "a", "n": 1},\n {"car": "b", "n": 2}]')
+    domain.write_text('{"car": ["a", "b"]}')
+    count = ["--each-row", "--domain", domain]
+    assert run("count", records, *count, "--out", "-", "--format", "csv")[1] == "car,count\na,1\nb,1\n"
+    columns = ["--columns", "n", "--public", "car", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
+    assert run("release", records, *columns, "--out", tmp_path / "out.csv")[0] == 0
+    kept = ["--ledger", tmp_path / "l.db", "--name", "cars"]
+    assert run("release", records, *columns, *kept, "--create")[0] == 0
+    assert run("relax", records, *kept, "--epsilon", 2)[0] == 0
+    for text, said in (('{"a": 1}', "got an object"), ("[]", "got an empty one"), ('[{"a": 1}, 2]', "record 2")):
+        records.write_text(text)
+        code, _, err = run("count", records, *count, "--out", tmp_path / "c.json")
+        assert (code, said in err) == (1, True)

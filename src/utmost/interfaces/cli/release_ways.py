@@ -22,6 +22,7 @@ from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.once import checked_table
 from utmost.tables.files import files
 from utmost.tables.files.file_pieces import FilePieces
+from utmost.tables.files.table_formats import holds_records
 
 if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
@@ -261,7 +262,7 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
     for option in options.told(persons):
         remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
         raise OutOfRange("events need --person or --each-row", came=f"{option} without them", remedy=remedy)
-    if table.suffix.lower() != ".json":
+    if table.suffix.lower() != ".json" or holds_records(table):
         return None
     from utmost.publish.statements.counted_files import COUNTED_FORM
 

@@ -15,6 +15,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import FewCells
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
+from utmost.tables.files.table_formats import holds_records
 
 
 def read_domain(path: Path | str) -> Domain:
@@ -85,7 +86,7 @@ def read_table(path: Path, column: str | None = None) -> Any:
     Raises:
         BadTable, Unsupported: for what is no such file.
     """
-    if path.suffix.lower() != ".json":
+    if path.suffix.lower() != ".json" or holds_records(path):
         return files.read(path)
     counted = COUNTED_FORM.read(path)
     return counted.in_steps(column)

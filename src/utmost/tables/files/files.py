@@ -62,6 +62,8 @@ def read(path: Path, *, as_events: bool = False) -> Any:
         return table_formats.read_feather(path)
     if ending in JSON_LINES:
         return table_formats.read_json_lines(TextFile.of(path), has_nested=as_events)
+    if ending == ".json":
+        return table_formats.read_json_records(TextFile.of(path), has_nested=as_events)
     if ending in EXCEL:
         from utmost.tables.files import spreadsheets
 

@@ -29,28 +29,57 @@ def read_json_lines(path: Path, *, has_nested: bool = False) -> dict[str, list[A
         path: Path of the file.
         has_nested: Whether cells may be lists and objects, for a caller that refuses them in the columns it reads.
     """
-    rows: list[dict[str, Any]] = []
-    names: dict[str, None] = {}
     with path.open(encoding="utf-8-sig") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                where = f"{path}, line {number}"
-                try:
-                    pairs = _JSON.decode(line)
-                except (ValueError, RecursionError):
-                    pairs = None
-                if not isinstance(pairs, _Pairs) or (
-                    not has_nested and any(isinstance(cell, list) for _, cell in pairs)
-                ):
-                    raise BadTable("a line must be a JSON object of plain cells", came="something else", where=where)
-                record = dict(pairs)
-                if len(record) < len(pairs):
-                    raise BadTable("column names must be distinct", came="one name twice", where=where)
-                rows.append(record)
-                names |= dict.fromkeys(rows[-1])
-    if not rows:
+        lines = (
+            (f"{path}, line {number}", _decoded(line)) for number, line in enumerate(file, start=1) if line.strip()
+        )
+        columns = _columns_of(lines, "a line must be a JSON object of plain cells", has_nested=has_nested)
+    if columns is None:
         raise BadTable("JSON lines must hold an object each", came="an empty file", where=str(path))
-    return {name: [row.get(name) for row in rows] for name in names}
+    return columns
+
+
+def holds_records(path: Path) -> bool:
+    """Whether a .json file begins as an array, which is a table, and not as a document."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+
+
+def read_json_records(path: Path, *, has_nested: bool = False) -> dict[str, list[Any]]:
+    """A table in an array of objects, one for each row; as `read_json_lines` in all else."""
+    with path.open(encoding="utf-8-sig") as file:
+        rows = _decoded(file.read())
+    is_array = isinstance(rows, list) and not isinstance(rows, _Pairs)
+    places = ((f"{path}, record {number}", row) for number, row in enumerate(rows if is_array else (), start=1))
+    columns = _columns_of(places, "a record must be a JSON object of plain cells", has_nested=has_nested)
+    if columns is None:
+        came = "an empty one" if is_array else "an object" if isinstance(rows, _Pairs) else "something else"
+        remedy = "A counted table is released without --each-row and --person." if came == "an object" else None
+        raise BadTable("a table in .json must be an array of objects", came=came, where=str(path), remedy=remedy)
+    return columns
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return _JSON.decode(text.strip())
+    except (ValueError, RecursionError):
+        return None
+
+
+def _columns_of(rows: Iterable[tuple[str, Any]], required: str, *, has_nested: bool) -> dict[str, list[Any]] | None:
+    """The columns of JSON objects, each with the place where it stands; None where there are no objects."""
+    records: list[dict[str, Any]] = []
+    for where, pairs in rows:
+        if not isinstance(pairs, _Pairs) or (not has_nested and any(isinstance(cell, list) for _, cell in pairs)):
+            raise BadTable(required, came="something else", where=where)
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            raise BadTable("column names must be distinct", came="one name twice", where=where)
+        records.append(record)
+    names = dict.fromkeys(name for record in records for name in record)
+    return None if not records else {name: [record.get(name) for record in records] for name in names}
 
 
 class _Pairs(list[tuple[str, Any]]):

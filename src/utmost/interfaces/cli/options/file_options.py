@@ -115,12 +115,14 @@ Published = Annotated[
         parser=published,
     ),
 ]
-TableFile = Annotated[File, file_argument("TABLE", "Table: .csv, .tsv, .jsonl, .feather, .parquet or .xlsx.")]
+TableFile = Annotated[
+    File, file_argument("TABLE", "Table: .csv, .tsv, .jsonl, .json (array of records), .feather, .parquet or .xlsx.")
+]
 TableOrLake = Annotated[
     File,
     argument(
         "TABLE",
-        "Table: .csv, .tsv, .jsonl, .feather, .parquet, .xlsx, or folder of .parquet.",
+        "Table: .csv, .tsv, .jsonl, .json (array of records), .feather, .parquet, .xlsx, or folder of .parquet.",
         parser=lake,
     ),
 ]
