@@ -36,7 +36,7 @@ class Walk:
                 Path(self.folder).mkdir(parents=True, exist_ok=True)
                 picture = f"{self.folder}/{self.steps:02} {what}, {name}, {scheme}.png"
                 screen.page.screenshot(path=picture, full_page=True)
-        screen.page.set_viewport_size(SCREENS["context"])
+        screen.page.set_viewport_size(SCREENS["desk"])
 
 
 def token_for(admin, owner, role, release="*", up_to=""):
