@@ -48,7 +48,7 @@ def section() -> str:
             lines += [*(f"- {name(each)}: {help_of(each)}" for each in own), ""]
         also = [name(each).partition(" ")[0].rstrip(",") for each in shown(command) if each not in own]
         if also:
-            lines += [f"Shared: {', '.join(dict.fromkeys(also))}.", ""]
+            lines += [f"Options explained once, at the top: {', '.join(dict.fromkeys(also))}.", ""]
     return "\n".join(lines)
 
 

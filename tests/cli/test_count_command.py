@@ -261,8 +261,8 @@ def test_a_table_of_cells_is_read_with_the_unit_that_is_said(run, tmp_path):
 REFUSED = {
     "no person": (["count", "EVENTS", "--domain", "DOMAIN"], "no --person"),
     "no bound": (["count", "EVENTS", "--domain", "DOMAIN", "--person", "user"], "no --at-most"),
-    "a count without a domain": (["count", "EVENTS", *SAY], "declared domain"),
-    "no domain": (["release", "EVENTS", *SAY, "--epsilon", 1], "declared domain"),
+    "a count without a domain": (["count", "EVENTS", *SAY], "listed in a file, without looking at the data"),
+    "no domain": (["release", "EVENTS", *SAY, "--epsilon", 1], "listed in a file, without looking at the data"),
     "a bound without persons": (["release", "EVENTS", "--at-most", 3, "--epsilon", 1], "need --person"),
     "no unit": (["release", "EVENTS", "--columns", "amount", "--epsilon", 1], "no --sensitivity and no --cells"),
     "an axis that is none": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--by", "sex"], "must be an axis"),

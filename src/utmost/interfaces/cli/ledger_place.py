@@ -97,7 +97,7 @@ class Memory(MemoryOfMany):
     name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None
     version: Annotated[
         int | None,
-        option("N", "Version of changed data: 2; levels add up.", "--data-version"),
+        option("N", "Version of the data, where they changed: 2. Epsilons of versions add up.", "--data-version"),
     ] = None
 
 

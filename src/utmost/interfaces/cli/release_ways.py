@@ -254,7 +254,7 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
         if persons.domain is None:
             from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
 
-            required = "events are counted over a declared domain"
+            required = "the possible values of each column must be listed in a file, without looking at the data"
             raise OutOfRange(required, came="no file", where="--domain", remedy=DOMAIN_REMEDY)
         from utmost.publish.statements.counted_files import read_domain
 

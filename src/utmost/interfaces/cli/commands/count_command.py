@@ -88,7 +88,8 @@ def count(
     unknown.check_unused(level)
     if people.domain is None:
         remedy = f"{DOMAIN_REMEDY} If nobody can list the values, see --unknown-keys."
-        raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)
+        required = "the possible values of each column must be listed in a file, without looking at the data"
+        raise OutOfRange(required, came="none", where="--domain", remedy=remedy)
     declared = read_domain(people.domain)
     counted: Any
     if contributions is not None:

@@ -38,7 +38,7 @@ Plans = Annotated[
 ]
 Weight = Annotated[
     list[str] | None,
-    option("NAME=NUMBER", "Weight of the error of a plan: visits=3; 1 if omitted."),
+    option("NAME=NUMBER", "How much a measure's accuracy matters: visits=3; 1 if omitted."),
 ]
 Publish = Annotated[
     Path | None,

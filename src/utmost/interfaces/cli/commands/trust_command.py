@@ -62,7 +62,7 @@ At = Annotated[
 ]
 Value = Annotated[file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")]
 Sensitivity = Annotated[str | None, option("NUMBER", "Most by which one person changes the value.")]
-Out = Annotated[Path | None, option("FILE", "File of all views (.json), for the owner alone.")]
+Out = Annotated[Path | None, option("FILE", "File of everybody's noisy copy (.json); keep it secret.")]
 
 
 def trust(

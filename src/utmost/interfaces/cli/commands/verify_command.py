@@ -11,7 +11,10 @@ from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.documents.verified_files import verified, verified_in_words
 
-Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "Released table, or release by a plan.")]
+Release = Annotated[
+    file_options.File,
+    file_options.file_argument("RELEASE", "Published file: a table, or the .json of a release by a plan."),
+]
 PublicKey = Annotated[
     Path | None,
     option("FILE", "Curator's Ed25519 public key, to check the signature.", exists=True, dir_okay=False),

@@ -69,7 +69,10 @@ WitnessFile = Annotated[
     Path | None,
     option("FILE", "Ledger's witness; default: PLACE.witness."),
 ]
-DataVersion = Annotated[int | None, option("N", "Version of changed data: 2; levels add up.", "--data-version")]
+DataVersion = Annotated[
+    int | None,
+    option("N", "Version of the data, where they changed: 2. Epsilons of versions add up.", "--data-version"),
+]
 DryRun = Annotated[bool, flag("Check and cost only; nothing is drawn.")]
 
 

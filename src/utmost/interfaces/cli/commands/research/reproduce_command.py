@@ -78,7 +78,8 @@ def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Draw
 
     utmost research reproduce all --out report
 
-    Each is equal, corrected (the paper errs) or extended (it gives none); others end with code 1.
+    Each figure is marked: equal to the paper's, corrected (the paper is wrong) or extended (the paper gives none).
+    Any other ends with exit code 1.
     """
     from utmost.interfaces.papers.contents import papers_named
 
