@@ -144,6 +144,8 @@ READING = {
     "no rule": "withhold released.csv",
     "a bound in words": "withhold released.csv --below few",
     "another mark": "withhold released.csv --below 5 --mark hidden",
+    "means in two stages": "detail visits.csv --each-row --domain domain.json --group region --detail sex=1 "
+    "--epsilon 1 --mean paid=0,10,0.1",
 }
 KEEPING = {
     "no level": "relax table.csv --ledger l.db --name a",

@@ -248,7 +248,9 @@ def check_counted_before(people: Persons) -> None:
         )
 
 
-def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> Any:
+def counted_table(
+    table: Path, persons: Persons, neighbours: str, spelling: "Spelling"
+) -> "CountedTable | dict[str, CountedTable] | None":
     """The counted table of events in the file, several by name, or one that `utmost count` wrote; else None."""
     if persons.are_events:
         if persons.domain is None:
@@ -258,7 +260,9 @@ def counted_table(table: Path, persons: Persons, neighbours: str, spelling: "Spe
             raise OutOfRange(required, came="no file", where="--domain", remedy=DOMAIN_REMEDY)
         from utmost.publish.statements.counted_files import read_domain
 
-        return persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
+        counted: CountedTable | dict[str, CountedTable]
+        counted = persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
+        return counted
     for option in options.told(persons):
         remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
         raise OutOfRange("events need --person or --each-row", came=f"{option} without them", remedy=remedy)

@@ -336,7 +336,7 @@ def select_keys(
     Args:
         counts: from each key to the number of individuals who hold it; or a table of two columns, keys and counts. Keys
             are text, integers, dates, or tuples of them.
-        epsilon: of all keys together.
+        epsilon: Privacy level of all keys together.
         delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
             1, see `SelectedKeys.statement`.
         keys: how many keys one individual may hold, adding at most 1 to the count of each.

@@ -261,7 +261,7 @@ def name_cells(
     Args:
         counts: Arguments of `select_keys`; every key with a count must be one of the universe.
         universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
-        epsilon: of the whole list.
+        epsilon: Privacy level of the whole list.
         keys: how many keys one individual may hold, adding at most 1 to the count of each.
         false_names: the names of nobody that are wanted at most, on average, 10^7 at most; the threshold follows.
         randomness: the operating system's when None; a seeded source is refused.

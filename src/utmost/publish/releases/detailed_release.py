@@ -222,7 +222,7 @@ class DetailedSums(Display):
         """The sum over a selection of cells, with its error bar: the sharper one where both stages have it.
 
         Args:
-            where: by the name of a level of the domain its labels, as for `NoisySums.total`.
+            where: Labels by the name of a level of the domain, see `NoisySums.total`.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
@@ -274,7 +274,7 @@ class DetailedSums(Display):
         group without a breakdown, whose detail is the group's level.
 
         Args:
-            given, hold: what `NoisySums.clean` takes, and a release in two stages does not.
+            given, hold: Arguments of `NoisySums.clean` that a release in two stages does not take.
 
         Raises:
             Unsupported: for public facts, and a table that is held.

@@ -31,7 +31,7 @@ def release_shared(
     Args:
         tables: by name, as `count_table` with ``measures`` gives them.
         shared: the strategies and their shares, by the same names.
-        epsilon: what all together may spend; the level of ``shared`` when left out.
+        epsilon: Privacy level of all together; the level of ``shared`` when left out.
         confidence, randomness: Arguments of `release`.
 
     Raises:

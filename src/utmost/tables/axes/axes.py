@@ -61,7 +61,7 @@ class Axis(Display):
         rows: of listed keys, the value of each column in each row, the coarsest column first; None elsewhere.
         spelling: the marks in the cells of its column, where they are declared.
         column: the column of events that holds the values; None where its name is that of the finest level.
-        on: of ages, the day on which birth dates are turned into completed years; None elsewhere.
+        on: Day on which birth dates are turned into completed years, for ages; None elsewhere.
     """
 
     levels: tuple[str, ...]

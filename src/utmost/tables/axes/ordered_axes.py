@@ -160,7 +160,7 @@ def ordered_axis(
         levels: each among the edges of the one before, from the first to the last.
         ends: the labels "below", "above", "other" and "missing", None where there is no such group; each is one at
             every level.
-        spelling, whole, clock, column: of the axis.
+        spelling, whole, clock, column: Fields of the axis.
     """
     labels, starts = list[tuple[Label, ...]](), list[list[int]]()
     finest = _with_ends(levels[0][1], ends)

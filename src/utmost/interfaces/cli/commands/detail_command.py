@@ -17,6 +17,7 @@ from utmost.interfaces.cli.screens.screen import DRY, facts, number, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import check_document
 from utmost.interfaces.documents.reports import print_json
+from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.detailed_release import DetailRule, rehearse_detailed, release_detailed
 
 Groups = Annotated[
@@ -58,8 +59,11 @@ def detail(
     at, (name, _, share) = level.read(), group.partition("=")
     rule = DetailRule(name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "'age sex=500'"))
     check_document(answer.file, sign, draws=True)
+    if people.mean:
+        remedy = "Leave out --mean; utmost release publishes the sums and means of a column."
+        raise OutOfRange("details are counts", came="--mean", remedy=remedy)
     counted = counted_table(spelling.of(table, is_counted=people.are_events), people, "add-remove", spelling.cells)
-    if counted is None:
+    if not isinstance(counted, CountedTable):
         remedy = "Count first, or here: --person, --at-most and --domain."
         raise OutOfRange("details are of a counted table", came=table.name, remedy=remedy)
     if dry_run:

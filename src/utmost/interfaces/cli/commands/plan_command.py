@@ -135,7 +135,7 @@ def plan(
 
 
 def _alone(chosen: Strategy, sure: Fraction) -> dict[str, int | float]:
-    """For each wanted table, the margin that it would have with the whole level for itself."""
+    """The margin that each wanted table would have with the whole level for itself."""
     alone: dict[str, int | float] = {}
     amounts = chosen.amount_pair
     for name, words in islice(wanted_tables(chosen).items(), _MOST_PARTS):

@@ -48,15 +48,17 @@ def relax(
         kept = question.release_in(opened)
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
-            brought = _brought(table, kept, people, spelling)
+            values = _table_to_relax(table, kept, people, spelling)
         if dry_run:
             return show_spending(question, opened.rehearse(question.name, epsilon=at, version=question.version))
         with options.protected(yes), progress_bar("Relaxing") as progress:
-            relaxed = opened.relax(question.name, brought, epsilon=at, version=question.version, progress=progress)
+            relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
         question.give(relaxed, signer)
 
 
-def _brought(table: Path, kept: Published | None, people: Persons, spelling: table_options.NumberSpelling) -> Any:
+def _table_to_relax(
+    table: Path, kept: Published | None, people: Persons, spelling: table_options.NumberSpelling
+) -> Any:
     """The table that is relaxed: events are counted again, over the domain of the plan where no other is named."""
     noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
     if people.are_events:
@@ -77,9 +79,10 @@ def _brought(table: Path, kept: Published | None, people: Persons, spelling: tab
             if published.mean:  # before options that go with a mean, such as --leave-out amounts, are refused
                 words = options.typed_again(Persons(by=people.by))
                 raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
-        counted = counted_table(table, people, neighbours, spelling.cells)
-        _check_counted_alike(kept, counted)
-        return counted if isinstance(noise, SumNoise) else counted.in_steps(column)
+        of_people = counted_table(table, people, neighbours, spelling.cells)
+        assert isinstance(of_people, CountedTable), "events are counted, with one mean at most"
+        _check_counted_alike(kept, of_people)
+        return of_people if isinstance(noise, SumNoise) else of_people.in_steps(column)
     options.refuse("needs --person or --each-row", people)
     try:
         read = read_table(table, column)

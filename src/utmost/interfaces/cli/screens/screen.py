@@ -52,7 +52,7 @@ def shown_facts(
         out: the file that was written, its statement beside it. written: the files, where they are others.
         is_whole: whether the whole promise is shown rather than one line of it.
         more: facts of this screen alone.
-        then: what the publisher may do next.
+        then: Next step that the publisher may take.
     """
     files = written if out is None else f"{out} and {out}.json"
     rows = {fact.label: fact.value for fact in release.first if not (files and fact.label in _IN_STATEMENT)}

@@ -53,10 +53,10 @@ _SHOWN = 40
 """How many rows of tables a screen shows."""
 
 _MOST_FAMILIES = 256
-"""Of so many tables it is found whether they follow from the noisy sums."""
+"""The number of tables for which it is found whether they follow from the noisy sums."""
 
 _MOST_BARS = 48
-"""Of so many tables the error bars are worked out before a release: each takes some hundredths of a second."""
+"""The number of tables whose margins are worked out before a release: each takes some hundredths of a second."""
 
 
 def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
