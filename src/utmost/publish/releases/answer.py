@@ -108,7 +108,7 @@ class Answer(Display, Generic[Table]):
 
         noise = SumNoise(instance(sums, NoisySums, "sums").strategy)
         promise, plan = Promise(noise=noise, part=sums.part), noise.plan(sums.level, sums.confidence)
-        return Answer(sums, promise, plan, noise.sums, sums.ledger_facts, None)
+        return Answer(sums, promise, plan, noise.rows, sums.ledger_facts, None)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -228,11 +228,7 @@ class Answer(Display, Generic[Table]):
         """The statement with a digest of the table as it is published; a plan's sums have their own."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        plan, known = self.plan, self.ledger_facts
-        if known is not None:
-            return Statement(self.promise, plan.level, plan.confidence, self.rows, digest, known).facts()
-        promise = self.promise.as_drawn(plan)
-        return Statement(promise, plan.level, plan.confidence, self.rows, digest, None).facts_by(plan)
+        return Statement(self.promise, self.plan, self.rows, digest, self.ledger_facts).facts()
 
     def save(
         self,

@@ -36,7 +36,7 @@ class Checked(Protocol):
 
 def statement_before(promise: Promise, plan: NoisePlan, rows: int) -> dict[str, Any]:
     """The statement of an answer that is not drawn yet."""
-    return Statement(promise.as_drawn(plan), plan.level, plan.confidence, rows, None, None).facts_by(plan)
+    return Statement(promise, plan, rows, None, None).facts()
 
 
 def checked_table(table: object, promise: Promise, at: Level, confidence: Number = "0.95") -> Checked:
