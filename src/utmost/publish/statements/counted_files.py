@@ -16,7 +16,6 @@ from utmost.tables.axes.few_cells import FewCells
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.table_formats import holds_records
-from utmost.tables.files.toml_files import read_toml
 
 
 def read_domain(path: Path | str) -> Domain:
@@ -35,6 +34,8 @@ def read_domain(path: Path | str) -> Domain:
     file = Path(arguments.path(path, "path"))
     if file.suffix.lower() != ".toml":
         return Domain.of_facts(read_json(file, "a domain must"))
+    from utmost.tables.files.toml_files import read_toml
+
     facts = read_toml(file, "a recipe must").get("domain")
     if not isinstance(facts, dict):
         remedy = 'Write [domain] and below it region = ["north", "south"], say.'

@@ -9,7 +9,6 @@ import click
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.options.file_options import File, file_option
-from utmost.tables.files.toml_files import read_toml, toml_key, toml_value
 
 OF_A_RUN = {"recipe", "out", "request", "dry-run", "json", "yes", "help"}
 """Options that only the command line has."""
@@ -30,6 +29,8 @@ def take_recipe(context: click.Context, path: Path) -> None:
         BadTable: for what is no TOML, and for a value that its option does not take.
         OutOfRange: for a key that is no option, naming the nearest one.
     """
+    from utmost.tables.files.toml_files import read_toml, toml_key
+
     if path.suffix.lower() != ".toml":
         raise OutOfRange(
             "a recipe must be a .toml file", came=str(path), where="--recipe", remedy="utmost init writes one."
@@ -118,6 +119,8 @@ def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] |
     age = { bins = [0, 18, inf] }
     <BLANKLINE>
     """
+    from utmost.tables.files.toml_files import toml_key, toml_value
+
     lines = [f"{toml_key(key)} = {toml_value(value)}\n" for key, value in given.items()]
     if domain is not None:
         lines += ["\n[domain]\n", *(f"{toml_key(axis)} = {toml_value(facts)}\n" for axis, facts in domain.items())]
