@@ -327,7 +327,7 @@ MADE = {
     "ConstrainedCertificate",
     "EarthMove",
     "Optimum",
-    "CellPlan",
+    "CellNoiseAtLevel",
     "Position",
     "Reading",
     "Repair",

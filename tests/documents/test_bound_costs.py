@@ -42,7 +42,7 @@ def test_what_is_cut_is_what_the_counting_drops():
 def test_the_margin_is_that_of_the_table_that_is_released():
     costs = bound_costs(COUNTED, DOMAIN, epsilon="1/2", public=True, per_cell=3, confidence="0.9")
     for row in costs.rows:
-        plan = ut.releases.plan_release(epsilon="1/2", unit=ut.Unit(3, row.bound), confidence="0.9")
+        plan = ut.releases.cell_noise_at(epsilon="1/2", unit=ut.Unit(3, row.bound), confidence="0.9")
         assert row.margin == plan.margin
         assert row.noise == pytest.approx(float(plan.drawn.variance()) ** 0.5)
 
@@ -142,7 +142,7 @@ def test_amounts_are_in_their_own_unit():
     counted = histogram([5, 3, 0], ["0.5", 20], "per_cell")
     costs = bound_costs(counted, DOMAIN, epsilon=1, public=True, step="0.01", at_most=2)
     unit = ut.Unit(2000, 2, amount=ut.privacy.Amount("amount", "0.01"))
-    assert costs.rows[1].margin == ut.releases.plan_release(epsilon=1, unit=unit).margin
+    assert costs.rows[1].margin == ut.releases.cell_noise_at(epsilon=1, unit=unit).margin
     assert costs.name == "per_cell"
     assert costs.rows[0].lost.exact == 3 * (Fraction("20.51") / 2 - Fraction("0.5"))
 

@@ -13,7 +13,7 @@ from utmost.noise import Combination, RepeatedSum
 from utmost.privacy import Amount, Unit
 from utmost.promises import once_together
 from utmost.publish.releases.answer_cells import AnswerCells
-from utmost.releases import CellBars, plan_release
+from utmost.releases import CellBars, cell_noise_at
 from utmost.sampling import sample
 from utmost.workloads import Strategy
 
@@ -30,7 +30,7 @@ LAWS = {
 
 
 def _plan(law, **more):
-    return plan_release(**{"epsilon": 1, **LAWS[law], **more})
+    return cell_noise_at(**{"epsilon": 1, **LAWS[law], **more})
 
 
 def _written(folder, law="geometric", table=None, **more):
@@ -100,7 +100,7 @@ def test_two_bars_that_hold_at_once_may_each_miss_half_as_often():
 def test_a_ratio_of_amounts_is_that_of_their_steps(sensitivity):
     """Fieller's set, and two bars at once: 100 of 300 in halves are 200 of 600."""
     halves = Unit(sensitivity, 1, amount=Amount("paid", "1/2"))
-    bars, steps = (CellBars(plan_release(epsilon=1, unit=unit)) for unit in (halves, Unit(sensitivity, 1)))
+    bars, steps = (CellBars(cell_noise_at(epsilon=1, unit=unit)) for unit in (halves, Unit(sensitivity, 1)))
     assert bars.ratio(100, 300, above=1, below=2) == steps.ratio(200, 600, above=1, below=2)
 
 
@@ -123,7 +123,7 @@ def test_a_table_is_read_from_its_file(law, tmp_path):
     assert (total.value, total.cells) == (found.cells["n"][0] + found.cells["n"][2], 2)
     assert found.total(some, "n", minus=some).margin == 0
     assert found.total(some, "n", mean=True).margin >= total.margin / 2
-    assert found.at(made.plan.level).margin == made.plan.margin
+    assert found.at(made.noise.level).margin == made.noise.margin
     assert found.at(ut.level(2)).margin <= found.at(ut.level("1/2")).margin
     bars = found.with_bars()
     assert "n_all_high" in bars

@@ -76,7 +76,7 @@ def public():
         ut.geometry.kernels(ptype),
         ut.geometry.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),
-        ut.releases.plan_release(1, unit=ut.Unit(1, 1)),
+        ut.releases.cell_noise_at(1, unit=ut.Unit(1, 1)),
     ]
 
 

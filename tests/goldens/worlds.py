@@ -33,7 +33,7 @@ from utmost.core.sampling.random_bits import secure
 from utmost.promises import together_noise
 from utmost.publish.promises import partition_selection as keys
 from utmost.publish.promises.rotated_sums import columns_of, ratios_of, sums_of
-from utmost.publish.promises.together_plan import plan_together
+from utmost.publish.promises.together_at_level import noise_together_at
 
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
@@ -156,7 +156,7 @@ def selected_keys():
 
 def pair_by_hand():
     """A pair of columns at any levels: its sum and its difference as two series, halves by a coin for each level."""
-    way, coins = plan_together(list(PAIR), 1, noise="rotated", halves="toss", unit=ut.Unit(1, 2)).way, secure(None)
+    way, coins = noise_together_at(list(PAIR), 1, noise="rotated", halves="toss", unit=ut.Unit(1, 2)).way, secure(None)
     (law,) = way.laws
     sums = dict(enumerate(sums_of(law, [np.array(column) for column in PAIR.values()])))
     release, read = ut.GradualRelease(sums, 1, randomness=coins), {}

@@ -74,7 +74,7 @@ def test_an_answer_is_saved_and_converted(tmp_path, memory):
     said = answer.save(tmp_path / "t.csv", confidence="0.99")
     assert max(said["margins"].values()) == answer.margin("0.99") > answer.margin()
     assert answer.margin() == answer.with_confidence("0.95").margin()
-    assert ut.read_release(tmp_path / "t.csv").plan.margin == answer.margin("0.99")
+    assert ut.read_release(tmp_path / "t.csv").noise.margin == answer.margin("0.99")
     assert answer.with_confidence("0.99").statement["confidence_exactly"] == "99/100"
     with pytest.raises(Unsupported, match=r"answer\.table\['ill'\]"):
         answer["ill"]

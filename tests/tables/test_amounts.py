@@ -184,14 +184,14 @@ def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statem
     assert list(cells) == ["shop", "paid", "paid_margin"]
     assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
     assert release.margin() == cells["paid_margin"][0]
-    assert release.margin() == release.plan.drawn.margin("0.95") / 100
+    assert release.margin() == release.noise.drawn.margin("0.95") / 100
     assert "by at most 5000." in release.statement["guarantee"]
     assert ut.check_statement(release.statement, cells).margin == release.margin()
     release.save(tmp_path / "paid.csv")
     read = ut.read_release(tmp_path / "paid.csv")
     total = read.total({"shop": ["A", "B"]})
     assert float(total.value) == pytest.approx(sum(cells["paid"][:2]), abs=1e-9)
-    assert total.margin == pytest.approx(ut.releases.CellBars(read.plan).total(2))
+    assert total.margin == pytest.approx(ut.releases.CellBars(read.noise).total(2))
     forged = json.loads(json.dumps(release.statement))
     forged["promise"]["noise"]["amount"] = {"name": "paid", "step": "0.1"}
     with pytest.raises(BadTable):
@@ -372,10 +372,10 @@ def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
     estimates = release["shop"]["estimate"]
     assert withheld.shown == (estimates >= 3000).sum()
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=60, once=True)
-    marks = withhold_table(cells.table, ("paid",), cells.plan, cells.statement, WithholdingRule.of(3000)).table[
+    marks = withhold_table(cells.table, ("paid",), cells.noise, cells.statement, WithholdingRule.of(3000)).table[
         "paid_mark"
     ]
     assert [mark == "shown" for mark in marks] == [cell >= 3000 for cell in cells.table["paid"]]
-    facts = [withheld.bias, table_bias(WithholdingRule.of(3000), cells.plan)]
+    facts = [withheld.bias, table_bias(WithholdingRule.of(3000), cells.noise)]
     for fact in (fact for bias in facts for fact in bias):
         assert all(float(number) < 10**5 for number in fact.values() if isinstance(number, int | float))

@@ -251,12 +251,12 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     assert list(cells.table["products"]) == table.cells.tolist()
     cells.save(tmp_path / "cells.csv")
     read = ut.read_release(tmp_path / "cells.csv")
-    assert read.plan.unit.amount == Amount("products", distinct=5)
+    assert read.noise.unit.amount == Amount("products", distinct=5)
     assert read.total({"shop": "A"}).value == table.cells[0]
     for refused in (
         lambda: read.total(),
         lambda: read.ratio({"shop": "A"}),
-        lambda: ut.releases.CellBars(read.plan).means(2, 1),
+        lambda: ut.releases.CellBars(read.noise).means(2, 1),
         lambda: ut.statements.change(read, ut.releases.Answer.of_sums(release)),
     ):
         with pytest.raises(NotDetermined):

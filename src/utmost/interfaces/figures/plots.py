@@ -324,7 +324,7 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
     chosen = names[0] if column is None else column
     if chosen not in names:
         raise OutOfRange("the column must be a released one", came=chosen, where="plot")
-    margins = release.plan.bars(names)
+    margins = release.noise.bars(names)
     if not margins:
         raise Unsupported("a picture needs error bars", came=release.law, where="plot")
     if len(margins) < len(names):  # one for all coordinates of a point

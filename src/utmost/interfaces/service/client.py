@@ -154,7 +154,7 @@ class RemoteLedger:
             statement = found["statement"]
             promise, rows = Promise.of_facts(statement["promise"]), statement["rows"]
             remembered = LedgerFacts.of_statement(statement, at)
-        return Answer(table, promise, noise.plan(at), rows, remembered, release)
+        return Answer(table, promise, noise.at(at), rows, remembered, release)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version; see `Ledger`."""

@@ -40,7 +40,7 @@ from utmost.publish.ledger.shared_measures import at_hand
 from utmost.publish.ledger.source import Source, new_source, release_source
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
-from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting, promise_for
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
@@ -316,7 +316,7 @@ class Ledger(Responding, Accounts, Display):
         public = tuple(name for name in names if name in known.public)
         remembered = self._look(lambda state: state.ledger_facts(known, at))
         promise = known.promise.as_read(known.columns, public)
-        return Answer(frame, promise, known.noise.plan(at), known.rows, remembered, release)
+        return Answer(frame, promise, known.noise.at(at), known.rows, remembered, release)
 
     def publish_measures(self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> dict[str, Answer[Any]]:
         """Publish several tables in one transaction, each by a promise and at a level of its own: all of them, or none.

@@ -20,7 +20,7 @@ from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
-from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for

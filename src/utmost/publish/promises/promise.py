@@ -25,8 +25,8 @@ from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
+from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.plan import NoisePlan
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
@@ -312,7 +312,7 @@ class Promise(Display):
             raise OutOfRange("a largest value is the bound of a ledger", came="once", where="promise", remedy=remedy)
         return replace(self, noise=least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable")))
 
-    def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoisePlan:
+    def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoiseAtLevel:
         """The noise of an answer at a level, before any table is read: its distribution and margins.
 
         Args:
@@ -323,11 +323,11 @@ class Promise(Display):
         >>> promise.at(8).law, promise.once().at(8).law
         (Geometric(epsilon=8, sensitivity=5), DiscreteStaircase(epsilon=8, sensitivity=5, step=1))
         """
-        return self.noise.plan(level_of(epsilon), confidence)
+        return self.noise.at(level_of(epsilon), confidence)
 
-    def as_drawn(self, plan: NoisePlan) -> "Promise":
+    def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
         """The same, with the result of a search for its noise."""
-        return replace(self, noise=self.noise.as_drawn(plan))
+        return replace(self, noise=self.noise.as_drawn(at_level))
 
     def as_published(self) -> "Promise":
         """The same without the names of columns that are left out or identify rows: no statement tells them."""

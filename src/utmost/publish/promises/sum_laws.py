@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from utmost.core.exact.levels import Level
 from utmost.core.noise.geometric import Geometric
-from utmost.publish.promises.plan import warn_of_level
+from utmost.publish.promises.noise_at_level import warn_of_level
 from utmost.publish.workloads.measuring.measured_families import load_of
 from utmost.publish.workloads.measuring.unit_charge import is_total
 from utmost.publish.workloads.planning.strategy import Strategy

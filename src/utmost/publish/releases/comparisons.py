@@ -138,7 +138,7 @@ def total(
 def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
     if confidence is not None:
         return read_confidence(confidence)
-    return answer.plan.confidence
+    return answer.noise.confidence
 
 
 def _check_apart(answers: Sequence[Answer[Any]]) -> None:
@@ -189,10 +189,10 @@ class _Sum:
             return cls(sums.total(chosen).exact, sums.noise(sums.form(chosen)))
         cells = AnswerCells.of(answer)
         rows = cells.rows_where(chosen)
-        total, plan = cells.total(rows, column, confidence="0.5"), cells.plan
-        drawn, law = plan.drawn, None
-        if drawn.ratio is not None and plan.grid is None:
-            law = Combination([plan.width or 1], drawn.ratio, counts=[len(rows)])
+        total, noise = cells.total(rows, column, confidence="0.5"), cells.noise
+        drawn, law = noise.drawn, None
+        if drawn.ratio is not None and noise.grid is None:
+            law = Combination([noise.width or 1], drawn.ratio, counts=[len(rows)])
         return cls(total.value, law, ((cells, len(rows)),))
 
     def less(self, other: "_Sum") -> "_Sum":
@@ -213,7 +213,7 @@ class _Sum:
         each = 1 - (1 - sure) / len(self.tables)
         margin = round_up(sum(exact(cells.bars.total(count, each)) for cells, count in self.tables))
         variance = sum(
-            (count * float(cells.plan.drawn.variance()) * float(cells.plan.width or 1) ** 2)
+            (count * float(cells.noise.drawn.variance()) * float(cells.noise.width or 1) ** 2)
             for cells, count in self.tables
         )
         shown = int(self.value) if self.value.denominator == 1 else float(self.value)

@@ -7,7 +7,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.plan import warn_of_level
+from utmost.publish.promises.noise_at_level import warn_of_level
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.noisy_sums import NoisySums

@@ -14,7 +14,7 @@ from utmost.core.exact.written_levels import level_name, level_words
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import promise_line
@@ -334,9 +334,9 @@ def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
 
 def _noise_words(statement: Statement) -> NoiseWords:
     """The sentences of a statement that depend on its noise."""
-    plan = statement.plan
-    if isinstance(plan, CellPlan):
-        return words_of_cells(statement, plan)
+    noise = statement.noise
+    if isinstance(noise, CellNoiseAtLevel):
+        return words_of_cells(statement, noise)
     # Whoever reads a table's words loads no noise of points.
     from utmost.publish.statements.noise_words import words_of_noise
 
