@@ -86,11 +86,11 @@ def released_in_every_way(counted, tmp_path):
     """As a table, as a table that was read back, by a plan, by a plan that was read back, and from a ledger."""
     table = ut.release(counted, ut.Promise.of_counted(counted), epsilon="1/10", once=True)
     table.save(tmp_path / "table.csv")
-    strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1})
-    planned = ut.release(counted, strategy, epsilon="1/10", once=True)
+    plan = ut.workloads.Plan(counted.domain, counted.unit, {"at_most": 1})
+    planned = ut.release(counted, plan, epsilon="1/10", once=True)
     planned.save(tmp_path / "plan.json")
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        kept = ledger.publish("contributions", counted, ut.Promise(noise=strategy), epsilon="1/10")
+        kept = ledger.publish("contributions", counted, ut.Promise(noise=plan), epsilon="1/10")
     return [table, ut.read_release(tmp_path / "table.csv"), planned, ut.read_release(tmp_path / "plan.json"), kept]
 
 
@@ -107,7 +107,7 @@ def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
 
 def planned_of(counted, epsilon="1/10"):
     return ut.release(
-        counted, ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon, once=True
+        counted, ut.workloads.Plan(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon, once=True
     )
 
 

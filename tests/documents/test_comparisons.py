@@ -12,14 +12,14 @@ from utmost.errors import OutOfRange, WrongKind
 from utmost.noise import Combination
 from utmost.releases import CellBars
 from utmost.statements import read_release
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 DOMAIN = Domain(sex=["men", "women"], age=["<40", "40+"])
-STRATEGY = Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": 1})
+PLAN = Plan(DOMAIN, ut.Unit(1, 1), {"sex age": 1})
 
 
 def _year(people, epsilon=1):
-    return ut.release(np.array(people), STRATEGY, epsilon=epsilon, once=True)
+    return ut.release(np.array(people), PLAN, epsilon=epsilon, once=True)
 
 
 def _table(folder, number, **law):

@@ -15,7 +15,7 @@ from utmost.promises import once_together
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.releases import CellBars, cell_noise_at
 from utmost.sampling import sample
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
@@ -159,8 +159,8 @@ def test_columns_changed_together_are_not_read_as_if_their_noise_were_independen
 
 def test_a_difference_of_a_release_by_a_plan_has_the_law_of_its_own_noises():
     """Noises that both sums have cancel: never wider than the sum of both bars, and a sum less itself is 0 exactly."""
-    strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
-    release = ut.release(np.array([[500, 700], [300, 100]]), strategy, epsilon=1, once=True).table
+    plan = Plan(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
+    release = ut.release(np.array([[500, 700], [300, 100]]), plan, epsilon=1, once=True).table
     found = release.difference({"sex": "men"}, {"sex": "women"})
     assert found.exact == release.total({"sex": "men"}).exact - release.total({"sex": "women"}).exact
     assert found.margin == Combination([1], 1, counts=[4]).margin()

@@ -7,7 +7,7 @@ import pytest
 import utmost as ut
 from ledger.test_conformance import MEMORIES
 from utmost.errors import Unsupported
-from utmost.workloads import Strategy, edges
+from utmost.workloads import Plan, edges
 
 TABLE = {"town": ["Å", "B", "B"], "ill": [601, 370, 12], "old": [90, 80, 7]}
 PROMISE = ut.Promise(["ill", "old"], public="town", unit=ut.Unit(1, 2))
@@ -39,7 +39,7 @@ def test_sums_of_a_plan_answer_themselves():
         domain,
         ut.Counting("who", at_most=1),
     )
-    release = ut.release(counted, ut.Promise(noise=Strategy(domain, counted.unit, {"sex age": 1})), epsilon=40)
+    release = ut.release(counted, ut.Promise(noise=Plan(domain, counted.unit, {"sex age": 1})), epsilon=40)
     answer = release.table
     assert release.total({"sex": "men"}).value == answer.total({"sex": "men"}).value == 3
     assert str(release.median("age")) == str(answer.median("age"))
@@ -90,7 +90,7 @@ def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memor
     domain = ut.Domain(sex=["men", "women"], age=edges([0, 15, 65, 100]))
     events = {"who": [1, 2, 3], "sex": ["men", "men", "women"], "age": [3, 70, 20]}
     counted = ut.count_table(events, domain, ut.Counting("who", at_most=1))
-    promise = ut.Promise(noise=Strategy(domain, counted.unit, {"sex age": 1}))
+    promise = ut.Promise(noise=Plan(domain, counted.unit, {"sex age": 1}))
     answer = MEMORIES[memory](tmp_path, promise, counted, 40)
     assert list(answer["sex"]["estimate"]) == list(answer.table["sex"]["estimate"]) == [2, 1]
     assert list(answer.to_pandas("sex")["estimate"]) == [2, 1]

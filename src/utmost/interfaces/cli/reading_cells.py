@@ -265,7 +265,7 @@ class _Sums:
     def bought(self, at: Level) -> dict[str, Any]:
         """The largest bar of the wanted tables at a level."""
         release = self.release
-        other = NoisySums(release.strategy, at, self.sure, release.measured, release.kind, release.part)
+        other = NoisySums(release.plan, at, self.sure, release.measured, release.kind, release.part)
         alone = max(other.bars().values())
         return _bought(at, alone, None, None)
 

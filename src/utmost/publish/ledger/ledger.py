@@ -46,8 +46,8 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import Families
 from utmost.publish.releases.release import Release
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.files.saving import check_destination_free
 from utmost.tables.frames.any_table import is_engine_table, published_names
 
@@ -143,7 +143,7 @@ class Ledger(Responding, Accounts, Display):
         self,
         name: str,
         table: Any,
-        promise: Promise | Strategy,
+        promise: Promise | Plan,
         *,
         epsilon: Number | Level,
         dataset: str | None = None,
@@ -359,11 +359,11 @@ class Ledger(Responding, Accounts, Display):
 
         Args:
             tables: Published tables by the name of the release.
-            shared: Strategies by which they were published, with the same shares or others.
+            shared: Plans by which they were published, with the same shares or others.
             epsilon: Level that all together may spend; the level of ``shared`` if left out.
 
         Raises:
-            OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
+            OutOfRange: for other names than those of the plans, and for shares at which a measure has spent more
                 already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
         requests = list[AnswerRequest]()

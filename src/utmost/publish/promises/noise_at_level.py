@@ -282,7 +282,7 @@ def cell_noise_at(
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
-        Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a strategy.
+        Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a plan.
 
     >>> noise = cell_noise_at(epsilon=1, unit=Unit(1, 2))
     >>> noise.law, noise.margin

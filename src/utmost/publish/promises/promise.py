@@ -32,7 +32,7 @@ from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
 
 if TYPE_CHECKING:
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
 Part = tuple[str, str]
 """A partition of individuals into parts that share nobody, and one part of it."""
@@ -62,7 +62,7 @@ class Promise(Display):
         public: Columns to publish as they are. Every other column of a table must be dropped, or is refused.
         drop: Columns that are neither released nor published.
         unit: Unit of privacy: ``unit=Unit(1, 2)`` is short for ``noise=CellNoise(Unit(1, 2))``.
-        noise: Noise in place of a unit, such as `CellNoise`, `PointNoise` or `SumNoise`; a plan (`Strategy`) stands for
+        noise: Noise in place of a unit, such as `CellNoise`, `PointNoise` or `SumNoise`; a plan (`Plan`) stands for
             its `SumNoise`.
         rows: Origin of the list of rows, "declared" before anybody was counted, or "observed" in the data.
         id_column: Column of identifiers; or of an engine's frame the columns that together identify a row.
@@ -101,7 +101,7 @@ class Promise(Display):
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         unit: Unit | None = None,
-        noise: "PlannedNoise | Strategy | None" = None,
+        noise: "PlannedNoise | Plan | None" = None,
         rows: str = "declared",
         id_column: str | Sequence[str] | None = None,
         keyed_by_id: bool = False,
@@ -206,7 +206,7 @@ class Promise(Display):
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         unit: Unit | None = None,
-        noise: "PlannedNoise | Strategy | None" = None,
+        noise: "PlannedNoise | Plan | None" = None,
     ) -> "Promise":
         """The promise of a counted table: the unit that it has proved, its labels as public columns, and its part.
 
@@ -281,10 +281,10 @@ class Promise(Display):
             raise OutOfRange(required, came="less", where="promise", remedy=remedy)
 
     def rows_of(self, table: Any) -> Any:
-        """The table with the columns that it is about, as its adapter reads it; of a strategy a counted table.
+        """The table with the columns that it is about, as its adapter reads it; of a plan a counted table.
 
         Raises:
-            WrongKind: where a strategy is to measure anything else.
+            WrongKind: where a plan is to measure anything else.
         """
         return self.noise.rows_of(table, self.columns)
 
@@ -338,11 +338,11 @@ class Promise(Display):
         return replace(self, part=part)
 
 
-def promise_for(promise: "Promise | Strategy", table: Any) -> Promise:
+def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
     """The promise of a table; a plan stands for that of its sums, for the part that a counted table is."""
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
-    if not isinstance(promise, Strategy):
+    if not isinstance(promise, Plan):
         return instance(promise, Promise, "promise")
     counted: Any = table if isinstance(table, ProvedTable) else None
     return Promise(noise=promise, part=None if counted is None else counted.part)
@@ -365,7 +365,7 @@ def counted_labels(table: Any) -> tuple[str, ...]:
     return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
 
 
-def _noise(unit: Unit | None, noise: "PlannedNoise | Strategy | None") -> PlannedNoise:
+def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoise:
     """The noise that a unit or a plan is short for."""
     if noise is None:
         return CellNoise(read_unit(unit))
@@ -375,10 +375,10 @@ def _noise(unit: Unit | None, noise: "PlannedNoise | Strategy | None") -> Planne
     if isinstance(noise, PlannedNoise):
         return noise
     from utmost.publish.promises.sum_noise import SumNoise
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
-    if not isinstance(noise, Strategy):
-        raise wrong_kind("noise", "a noise or a Strategy", noise)
+    if not isinstance(noise, Plan):
+        raise wrong_kind("noise", "a noise or a Plan", noise)
     return SumNoise(noise)
 
 

@@ -1,6 +1,6 @@
 """The noise of a promise: what is measured, how it is noised at every level, and how an answer is read and stated.
 
-A kind of noise is one class in one file: cells (`cell_noise`), the sums of a strategy (`sum_noise`), points of the
+A kind of noise is one class in one file: cells (`cell_noise`), the sums of a plan (`sum_noise`), points of the
 plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them. A
 release that nothing remembers needs `PlannedNoise` alone.
 """

@@ -106,7 +106,7 @@ class Answer(Display, Generic[Table]):
         from utmost.publish.promises.sum_noise import SumNoise
         from utmost.publish.releases.noisy_sums import NoisySums
 
-        noise = SumNoise(instance(sums, NoisySums, "sums").strategy)
+        noise = SumNoise(instance(sums, NoisySums, "sums").plan)
         promise, at_level = Promise(noise=noise, part=sums.part), noise.at(sums.level, sums.confidence)
         return Answer(sums, promise, at_level, noise.sums, sums.ledger_facts, None)
 

@@ -70,9 +70,9 @@ def change(
     >>> from utmost.workloads import Domain
     >>> from utmost.privacy import Unit
     >>> from utmost import release
-    >>> from utmost.workloads import Strategy
-    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> years = [release(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
+    >>> from utmost.workloads import Plan
+    >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> years = [release(np.array(people), plan, epsilon=1) for people in ([512, 89], [530, 97])]
     >>> change(years[1], years[0], {"sex": "men"}).margin
     4
     """

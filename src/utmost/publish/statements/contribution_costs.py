@@ -215,7 +215,7 @@ def bound_costs(
 
 
 def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometric | IntegerLaw, int | float]:
-    """The noise of a cell, and its margin; of what is bounded in all that of a strategy's cells, always geometric."""
+    """The noise of a cell, and its margin; of what is bounded in all that of a plan's cells, always geometric."""
     if name == IN_ALL:
         law = Geometric(unit.per_cell(spent), unit.sensitivity)
         return law, unit.margin(law.margin(sure))
