@@ -172,7 +172,7 @@ def test_nobody_adds_to_a_cell_where_totals_are_public():
     assert "any mechanism" in public.not_bounded
     check_lower_bounds(public)
     known = bounds_of(wanted, Unit(1, 1, "change-one", nonnegative=True), 1)
-    for kind in ("any_mechanism", "any_unbiased", "any_integer_strategy"):
+    for kind in ("any_mechanism", "any_unbiased", "any_integer_plan"):
         with pytest.raises(PromiseBroken, match="able to"):
             check_lower_bounds(replace(public, **{kind: getattr(known, kind)}))
     larger = replace(known.any_mechanism, certificate=Directions(2))

@@ -216,7 +216,7 @@ def test_no_rows_that_keep_the_level_are_below_the_bound(unit):
     """Random integer rows of both signs at levels as large as the enumerated charge allows."""
     random, epsilon = np.random.default_rng(8), 1.5
     wanted = Workload(Domain(cell=range(3)), {"cell": 1, "": 2})
-    bound = bounds_of(wanted, unit, epsilon).any_integer_strategy.value
+    bound = bounds_of(wanted, unit, epsilon).any_integer_plan.value
     gram = np.eye(3) / 3 + 2
     moves = changes(unit, 3)
     for _ in range(400):

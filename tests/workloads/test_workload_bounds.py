@@ -174,7 +174,7 @@ def test_no_integer_rows_are_below_their_bound():
     """Random integer rows with loads at most E, dense least squares: never below v(E) Gamma; ranges and marginals."""
     random = np.random.default_rng(4)
     for wanted in (Workload.ranges(Domain(age=bins(5)), "age"), Workload(Domain(a=range(5)), {"a": 1, "": 3})):
-        least = bounds_of(wanted, ONE, 2).any_integer_strategy.value
+        least = bounds_of(wanted, ONE, 2).any_integer_plan.value
         for _ in range(300):
             rows = np.vstack([random.integers(-3, 4, (7, 5)), np.eye(5)])
             levels = random.gamma(0.3, size=12) + 1e-4
@@ -293,7 +293,7 @@ def test_huge_numbers():
     wanted = Workload(Domain(age=bins(4)), {"age": 10**30, "age=1": "1e-30"})
     bounds = bounds_of(wanted, Unit(10**30, 10**30), 1)
     check_lower_bounds(bounds)
-    assert bounds.any_integer_strategy.value > 1e90
+    assert bounds.any_integer_plan.value > 1e90
 
 
 def test_what_is_not_bounded_says_why():
@@ -323,7 +323,7 @@ def test_values_survive_pickling_and_copying():
 
 
 @pytest.mark.parametrize(
-    "kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_strategy", "these_families"]
+    "kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "these_families"]
 )
 def test_a_larger_value_is_refused(kind):
     bound = getattr(PROVED, kind)
@@ -375,9 +375,9 @@ def test_tampered_shares_and_directions_prove_nothing():
         with pytest.raises(PromiseBroken):
             check_lower_bounds(bad)
     for other in (Directions(3), MixedDirections((Directions(1), Directions(1, 1)), (Fraction(1, 2),) * 2)):
-        more = replace(marginals.any_integer_strategy, certificate=other)
+        more = replace(marginals.any_integer_plan, certificate=other)
         with pytest.raises(PromiseBroken, match="able to change"):
-            check_lower_bounds(replace(marginals, any_integer_strategy=more))
+            check_lower_bounds(replace(marginals, any_integer_plan=more))
     for weights in ((Fraction(1),), (Fraction(2), Fraction(-1)), (Fraction(1, 2),) * 3):
         mixed = MixedDirections((Directions(1), Directions(2)), weights)
         with pytest.raises(PromiseBroken, match="weights of changes"):
@@ -405,7 +405,7 @@ def test_a_bound_that_is_no_number_or_too_large_is_refused(value):
     check_lower_bounds(bounds)
     forged = [
         replace(bounds, **{name: replace(getattr(bounds, name), value=value)})
-        for name in ("per_answer", "any_mechanism", "any_unbiased", "any_integer_strategy", "these_families")
+        for name in ("per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "these_families")
     ]
     for one in [*forged, replace(bounds, parts=(value, *bounds.parts[1:]))]:
         with pytest.raises(PromiseBroken):
@@ -431,10 +431,10 @@ def test_bounds_are_of_what_one_individual_may_change(epsilon, least, floor):
     assert found.is_certified
     assert found.value == pytest.approx(error, rel=1e-9)
     assert list(found.shares.values()) == pytest.approx([1, 1])
-    assert bounds.any_integer_strategy.value == pytest.approx(floor, rel=1e-3)
-    assert bounds.any_unbiased.value < bounds.any_integer_strategy.value < bounds.these_families.value < found.bound
+    assert bounds.any_integer_plan.value == pytest.approx(floor, rel=1e-3)
+    assert bounds.any_unbiased.value < bounds.any_integer_plan.value < bounds.these_families.value < found.bound
     unknown = replace(unit, nonnegative=False)
-    assert bounds_of(wanted, unknown, epsilon).any_integer_strategy.value > error
+    assert bounds_of(wanted, unknown, epsilon).any_integer_plan.value > error
     assert certified_shares(wanted, unknown, epsilon).value == pytest.approx(4 * error, rel=0.2)
 
 

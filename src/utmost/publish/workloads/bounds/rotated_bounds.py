@@ -51,7 +51,7 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     total = Fraction(0)
     for side in pair.sides(workload):
         if side is not None:
-            bound = bounds_of(side, rows, at).any_integer_strategy
+            bound = bounds_of(side, rows, at).any_integer_plan
             if bound is None:
                 return None
             total += Fraction(bound.value)

@@ -78,7 +78,7 @@ class WorkloadBounds(Display):
         per_answer: Bound for any mechanism, each answer by itself.
         any_mechanism: Bound for any mechanism, all answers together.
         any_unbiased: Bound for any mechanism whose answers are unbiased.
-        any_integer_strategy: Bound for independent geometric noise on any integer combinations of cells.
+        any_integer_plan: Bound for independent geometric noise on any integer combinations of cells.
         these_families: Bound for the families given.
         not_bounded: Reason for each kind that is None.
         parts: Mean of the bound per answer over the answers of each part of the workload, in order.
@@ -92,7 +92,7 @@ class WorkloadBounds(Display):
     per_answer: LowerBound
     any_mechanism: LowerBound | None
     any_unbiased: LowerBound | None
-    any_integer_strategy: LowerBound | None
+    any_integer_plan: LowerBound | None
     these_families: LowerBound | None
     not_bounded: Mapping[str, str]
     parts: tuple[float, ...] = field(repr=False)
@@ -104,7 +104,7 @@ class WorkloadBounds(Display):
             "per answer": self.per_answer,
             "any mechanism": self.any_mechanism,
             "any unbiased": self.any_unbiased,
-            "any integer plan": self.any_integer_strategy,
+            "any integer plan": self.any_integer_plan,
             "these families": self.these_families,
         }
         return {kind: bound for kind, bound in bounds.items() if bound is not None}
