@@ -17,7 +17,7 @@ from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.releases import NoisySums
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, values_alone
+from utmost.workloads import AxisRows, Domain, Plan, ProductRows, Workload, bins, values_alone
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(18))
@@ -25,7 +25,7 @@ ALONG = np.array(
     [[3, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 2, 1, 0], [0, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 2, 1, 0, 0, 0, 0, 0]]
 )
 LISTED = ProductRows(AGES, (AxisRows(0, ALONG, 9),))
-CHOSEN = Strategy(AGES, ONE, LISTED.shares, Workload.prefixes(AGES, "age"), level(1), rows=LISTED)
+CHOSEN = Plan(AGES, ONE, LISTED.shares, Workload.prefixes(AGES, "age"), level(1), rows=LISTED)
 PLANE = Domain(x=bins(6), y=bins(5), sex=["m", "f"])
 BOX = ProductRows(
     PLANE,
@@ -35,11 +35,11 @@ BOX = ProductRows(
         values_alone(PLANE.axes[2]),
     ),
 )
-BOTH = Strategy(PLANE, Unit(1, 2), BOX.shares, rows=BOX)
+BOTH = Plan(PLANE, Unit(1, 2), BOX.shares, rows=BOX)
 COUNTS = np.random.default_rng(3).poisson(8, 18)
 
 
-def test_from_a_strategy_to_answers_with_bars():
+def test_from_a_plan_to_answers_with_bars():
     released = ut.release(COUNTS, CHOSEN, epsilon=1, once=True).table
     answer = released.total({"age": slice(3, 11)}, confidence="0.999999999999")
     assert abs(answer.exact - int(COUNTS[3:11].sum())) <= answer.margin
@@ -103,19 +103,19 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     """The statement lists the rows; it is checked from them alone, and a changed one is refused."""
     released = seeded_workload_release(np.ones(chosen.domain.shape, dtype=int), chosen, 7, epsilon=1)
     facts = json.loads(json.dumps(released.facts()))
-    assert facts["promise"]["noise"]["strategy"]["rows"] == chosen.rows.facts()
+    assert facts["promise"]["noise"]["plan"]["rows"] == chosen.rows.facts()
     assert "listed rows" in facts["noise"]["theorem"]
-    assert NoisySums.of_facts(facts).strategy.rows.facts() == facts["promise"]["noise"]["strategy"]["rows"]
+    assert NoisySums.of_facts(facts).plan.rows.facts() == facts["promise"]["noise"]["plan"]["rows"]
     again = NoisySums.of_facts(facts)
     assert again.total(where).exact == released.total(where).exact
     assert again.total(where).margin == released.total(where).margin
     assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
     changed = json.loads(json.dumps(facts))
-    changed["promise"]["noise"]["strategy"]["rows"][0]["rows"][0][:2] = [1, 0]
+    changed["promise"]["noise"]["plan"]["rows"][0]["rows"][0][:2] = [1, 0]
     forged = json.loads(json.dumps(facts))
-    forged["promise"]["noise"]["strategy"]["shares"][0][1] = "1/2"
+    forged["promise"]["noise"]["plan"]["shares"][0][1] = "1/2"
     without = json.loads(json.dumps(facts))
-    del without["promise"]["noise"]["strategy"]["rows"]
+    del without["promise"]["noise"]["plan"]["rows"]
     for wrong in (changed, forged, without):
         with pytest.raises(BadTable):
             NoisySums.of_facts(wrong)
@@ -156,7 +156,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
 def test_a_promise_keeps_its_rows():
     promise = SumNoise(CHOSEN)
     again = noise_of_facts(promise.facts())
-    assert again.strategy.rows.facts() == LISTED.facts()
+    assert again.plan.rows.facts() == LISTED.facts()
     assert [lattice.share for _, lattice in again.runs] == list(CHOSEN.shares.values())
     assert sum(size for size, _ in again.runs) == 20 == CHOSEN.measured
     assert min(lattice.share for _, lattice in again.runs) == Fraction(1, 9)

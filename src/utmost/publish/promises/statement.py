@@ -28,7 +28,7 @@ from utmost.publish.promises.codec import (
     stated_rows,
 )
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import CellPlan, NoisePlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
@@ -60,7 +60,7 @@ class Statement:
 
     Attributes:
         promise: Promise, with the columns and public columns of the table as it is published, and its noise as drawn.
-        plan: Noise at the level of the answer, with the confidence of the margins.
+        noise: Noise at the level of the answer, with the confidence of the margins.
         rows: Number of rows of the table, or of sums.
         digest: SHA-256 of the published table or sums, see `cells_digest`; None where there is no table.
         ledger: Facts that a memory adds; None for a release that nothing remembers.
@@ -68,25 +68,25 @@ class Statement:
     >>> from utmost import Promise, Unit
     >>> promise = Promise("n", unit=Unit(1, 2))
     >>> statement = Statement(promise, promise.at(1), 12, None, None)
-    >>> statement.plan.law, statement.facts()["margins"]
+    >>> statement.noise.law, statement.facts()["margins"]
     (Geometric(epsilon='1/2', sensitivity=1), {'n_margin': 6})
     >>> Statement.of_facts(statement.facts()) == statement
     True
     """
 
     promise: Promise
-    plan: NoisePlan
+    noise: NoiseAtLevel
     rows: int
     digest: Digest | None
     ledger: LedgerFacts | None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "promise", self.promise.as_drawn(self.plan))
+        object.__setattr__(self, "promise", self.promise.as_drawn(self.noise))
 
     @property
     def level(self) -> Level:
         """Level of the answer."""
-        return self.plan.level
+        return self.noise.level
 
     @property
     def delta(self) -> Fraction | None:
@@ -109,14 +109,14 @@ class Statement:
 
     def _fields(self) -> dict[str, Any]:
         """The fields between the header and the digest."""
-        plan = self.plan
+        noise = self.noise
         return {
             "guarantee": self.guarantee,
-            **level_facts(plan.level),
+            **level_facts(noise.level),
             **({} if self.delta is None else {"delta": str(self.delta)}),
             "promise": self.promise.published_facts(),
-            "noise": plan.facts(),
-            "confidence_exactly": str(plan.confidence),
+            "noise": noise.facts(),
+            "confidence_exactly": str(noise.confidence),
             "margins": self._margins(),
             **({} if self.promise.noise.rows is not None else {"rows": self.rows}),
             **({} if self.ledger is None else self.ledger.facts()),
@@ -124,7 +124,7 @@ class Statement:
 
     def _margins(self) -> dict[str, int | float]:
         """Margins of error, by the names of their columns."""
-        return {name: margin for name, (_, margin) in self.plan.bars(self.promise.columns).items()}
+        return {name: margin for name, (_, margin) in self.noise.bars(self.promise.columns).items()}
 
     @classmethod
     def _of_fields(cls, document: Mapping[str, Any]) -> "Statement":
@@ -133,13 +133,13 @@ class Statement:
         promise = Promise.of_facts(stated_field(document, "promise", dict))
         if promise.noise.needs_search:
             raise does_not_follow("promise")
-        plan = promise.noise.plan(level, read_confidence(stated_field(document, "confidence_exactly", str)))
-        if promise.as_drawn(plan) != promise:
+        noise = promise.noise.at(level, read_confidence(stated_field(document, "confidence_exactly", str)))
+        if promise.as_drawn(noise) != promise:
             raise does_not_follow("promise")
         rows = stated_rows(document) if promise.noise.rows is None else promise.noise.rows
-        return cls(promise, plan, rows, digest_of(document), LedgerFacts.of_statement(document, level))
+        return cls(promise, noise, rows, digest_of(document), LedgerFacts.of_statement(document, level))
 
-    def check(self, table: Any, *, digested: bool = True) -> NoisePlan:
+    def check(self, table: Any, *, digested: bool = True) -> NoiseAtLevel:
         """Check that a table is the one of this statement: columns, rows, margins, cells and digest.
 
         Args:
@@ -149,13 +149,13 @@ class Statement:
         Raises:
             BadTable: where it is another one.
         """
-        plan, columns = self.plan, self.promise.columns
+        noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
         check_table(columns, stated, table, self._margins(), self.promise.public, digested=digested)
-        if isinstance(plan, CellPlan):
+        if isinstance(noise, CellNoiseAtLevel):
             for name in columns:
-                _check_cells(adapter_of(table).column(table, name), plan.width, name)
-        return plan
+                _check_cells(adapter_of(table).column(table, name), noise.width, name)
+        return noise
 
     @classmethod
     def of_facts(cls, document: Mapping[str, Any]) -> "Statement":
@@ -197,7 +197,7 @@ def read_statement(path: Path | str) -> dict[str, Any]:
     return statement
 
 
-def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> NoisePlan:
+def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> NoiseAtLevel:
     """Check that a statement follows from itself, and is about this table: cells, points or columns together.
 
     Args:
@@ -342,7 +342,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
     DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
     """
     checked = Statement.of_facts(stated)
-    columns, plan = checked.promise.columns, checked.plan
+    columns, noise = checked.promise.columns, checked.noise
     if column is not None and column not in columns:
         raise BadTable(
             "the statement must be of the column that is read",
@@ -350,12 +350,12 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
             where=f"column {column!r}",
             remedy=f'Pass column="{columns[0]}": only released columns have noise that can be read.',
         )
-    law = plan.law
-    is_read = isinstance(plan, CellPlan) and plan.width is None
+    law = noise.law
+    is_read = isinstance(noise, CellNoiseAtLevel) and noise.width is None
     if not is_read or not isinstance(law, IntegerLaw):
         remedy = 'Releases with numbers="integers" have such noise.'
-        drawn = type(law).__name__ if isinstance(plan, CellPlan) else checked.promise.noise.kind
-        came = drawn if plan.unit.step == 1 else "amounts in steps"
+        drawn = type(law).__name__ if isinstance(noise, CellNoiseAtLevel) else checked.promise.noise.kind
+        came = drawn if noise.unit.step == 1 else "amounts in steps"
         raise Unsupported(
             "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
         )

@@ -162,9 +162,9 @@ class GradualRelease(AnsweredLevels):
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
         laid = LaidOut.of(self.at(how.level), how.public)
         promise = Promise(list(laid.released), public=list(laid.public), noise=noise)
-        plan = noise.plan(how.level, how.confidence)
-        table = laid.with_margins(dict.fromkeys(laid.released, plan.margin))
-        return table, lambda digest, answered: Statement(promise, plan, laid.rows, digest, answered).facts()
+        at_level = noise.at(how.level, how.confidence)
+        table = laid.with_margins(dict.fromkeys(laid.released, at_level.margin))
+        return table, lambda digest, answered: Statement(promise, at_level, laid.rows, digest, answered).facts()
 
     def _shapes(self) -> Any:
         """Zeros of the shapes of the values."""

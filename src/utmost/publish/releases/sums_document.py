@@ -12,30 +12,30 @@ from numpy.typing import NDArray
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable
 from utmost.publish.promises.codec import does_not_follow, stated_field
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.axes.domain import Family
 
 _AT_ONCE = 1 << 16
 
 
-def sums_facts(strategy: Strategy, measured: Mapping[Family, NDArray[Any]]) -> dict[str, list[int]]:
+def sums_facts(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> dict[str, list[int]]:
     """The noisy sums of each measured family, in one row each, by the family's name."""
-    return {strategy.domain.family_name(family): sums.ravel().tolist() for family, sums in measured.items()}
+    return {plan.domain.family_name(family): sums.ravel().tolist() for family, sums in measured.items()}
 
 
-def read_sums(strategy: Strategy, document: Mapping[str, Any]) -> dict[Family, NDArray[Any]]:
+def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Family, NDArray[Any]]:
     """The noisy sums that `sums_facts` wrote, in the field ``sums`` of a document.
 
     Raises:
         BadTable: for others than integers, and more or fewer than are measured.
     """
     facts = stated_field(document, "sums", dict)
-    names = {strategy.domain.family_name(family): family for family in strategy.shares}
+    names = {plan.domain.family_name(family): family for family in plan.shares}
     if set(facts) != set(names):
         raise does_not_follow("sums")
     measured = {}
     for name, family in names.items():
-        row, shape = facts[name], strategy.measured_shape(family)
+        row, shape = facts[name], plan.measured_shape(family)
         if not isinstance(row, list) or not all(type(number) is int for number in row):
             raise BadTable("the noisy sums must be integers", came="others", where=repr(name))
         if len(row) != prod(shape):
@@ -44,7 +44,7 @@ def read_sums(strategy: Strategy, document: Mapping[str, Any]) -> dict[Family, N
     return measured
 
 
-def sums_digest(strategy: Strategy, measured: Mapping[Family, NDArray[Any]]) -> str:
+def sums_digest(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> str:
     """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the domain, and a pair for each measured family.
 
     Where sums and differences of an axis of two values were measured, its name follows the domain; where rows are
@@ -53,15 +53,15 @@ def sums_digest(strategy: Strategy, measured: Mapping[Family, NDArray[Any]]) -> 
     come in the order of the statement.
     """
     digest = hashlib.sha256()
-    together = [] if strategy.together is None else [strategy.together]
-    rows = [] if strategy.rows is None else [strategy.rows.facts()]
+    together = [] if plan.together is None else [plan.together]
+    rows = [] if plan.rows is None else [plan.rows.facts()]
     digest.update(
-        f"[{','.join(_digested(part) for part in (strategy.domain.facts(), *together, *rows))}".encode(
+        f"[{','.join(_digested(part) for part in (plan.domain.facts(), *together, *rows))}".encode(
             "utf-8", "surrogatepass"
         )
     )
     for family, sums in measured.items():
-        digest.update(f",[{_digested(strategy.domain.family_name(family))},[".encode("utf-8", "surrogatepass"))
+        digest.update(f",[{_digested(plan.domain.family_name(family))},[".encode("utf-8", "surrogatepass"))
         flat = sums.ravel()
         for start in range(0, len(flat), _AT_ONCE):
             texts = ",".join(f'"{noisy}"' for noisy in flat[start : start + _AT_ONCE].tolist())

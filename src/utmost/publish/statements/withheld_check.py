@@ -20,7 +20,7 @@ from utmost.publish.promises.codec import (
     stated_field,
     written_by,
 )
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.statement import Statement, is_blank, unlike
 from utmost.publish.promises.statement_kinds import WITHHELD_KIND, is_of_sums
 from utmost.publish.releases.answer import Answer
@@ -52,10 +52,10 @@ WITHHELD_FORM = StatementForm(WITHHELD_KIND, "a statement of a withheld table", 
 def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
     """The subject of a released table's statement."""
     checked = Statement.of_facts(release)
-    released, plan = checked.promise.columns, checked.plan
-    if checked.digest is not None or not isinstance(plan, CellPlan):
+    released, noise = checked.promise.columns, checked.noise
+    if checked.digest is not None or not isinstance(noise, CellNoiseAtLevel):
         raise does_not_follow("release")
-    return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, plan), release)
+    return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, noise), release)
 
 
 def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
