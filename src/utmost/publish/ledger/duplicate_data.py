@@ -24,6 +24,7 @@ from utmost.errors import LedgerDamaged
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.source import Source
 from utmost.publish.releases.item_commitment import BLOCKS, ItemCommitment, value_sums
+from utmost.tables.frames.adapters import Column
 
 _BYTES = 16
 _NONCE_BYTES = 12
@@ -44,9 +45,9 @@ class TableDigests:
     columns: tuple[bytes, ...]
 
     @classmethod
-    def of(cls, key: Key, source: Source) -> "TableDigests":
-        """The digests of a table."""
-        return cls(*text_digests(key, source.texts()), value_digests(key, source))
+    def of(cls, key: Key, source: Source, labels: Mapping[str, Column]) -> "TableDigests":
+        """The digests of a table; its public columns come as they are published."""
+        return cls(*text_digests(key, source.texts(labels)), value_digests(key, source))
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "TableDigests":
