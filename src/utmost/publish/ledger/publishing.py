@@ -252,7 +252,7 @@ def check_dataset(state: State, request: PublishRequest) -> None:
             remedy=f"It is {first.dataset!r}: leave dataset= out. {_SUM_OF_BOTH}",
         )
     check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
-    if request.promise.lasting_noise.delta is not None and any(state.of_dataset(request.dataset)):
+    if request.promise.lasting_noise.delta is not None and request.dataset in state.accounts:
         required = "a dataset holds one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name, and dataset= of its own; the chances of both add up."
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
@@ -264,13 +264,9 @@ def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, l
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
     refusal says yes or no for the whole table. `AlreadyPublished.known_as` is for whoever holds the ledger's key.
     """
-    mine = dict(zip(likeness.columns, request.promise.columns, strict=True))
-    for other in transaction.state.releases.values():
-        if other.dataset == request.dataset:
-            continue
-        theirs = TableDigests.opened(transaction.key, other.values, other.name, other.version).columns
-        for digest, column in zip(theirs, other.columns, strict=True):
-            if digest in mine:
+    for digest, column in zip(likeness.columns, request.promise.columns, strict=True):
+        for other, at in transaction.digests.holders(transaction.key, transaction.state.releases, digest):
+            if other.dataset != request.dataset:
                 raise AlreadyPublished(
                     "the same values must be released in one dataset, where their levels add up",
                     came="values that another dataset holds",
@@ -278,6 +274,6 @@ def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, l
                     remedy="Pass dataset= of the release that has them; or independent=True, for other individuals' "
                     "data.",
                 ).known(
-                    f"column {mine[digest]!r} holds the values of {column!r} in {other.name!r}, version "
+                    f"column {column!r} holds the values of {other.columns[at]!r} in {other.name!r}, version "
                     f"{other.version}, of dataset {other.dataset!r}"
                 )
