@@ -230,7 +230,7 @@ def release_source(release: Published, table: Any) -> Source:
 
 
 _BYTES = 16
-_MOST_RUNS = 1024
+_MOST_RUNS = 256
 
 
 def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
@@ -321,5 +321,5 @@ def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
 
 
 def _run(rows: int) -> int:
-    """Number of rows to a digest: one where there are few rows, and never more than 1024 digests to a column."""
+    """Number of rows to a digest: one where there are few rows, and never more than 256 digests to a column."""
     return max(1, -(-rows // _MOST_RUNS))
