@@ -119,9 +119,8 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
         check_known(state, dataset)
     if name is not None and (name, 1) in state.releases:
         # Only those of the release, each under its mac: what a page shows takes as long however many others there are.
-        numbers = sorted(
-            response.event for release in state.named(name) for response in release.responses.values()
-        )
+        releases = [state.releases[name, version] for version in state.versions(name)]
+        numbers = sorted(response.event for release in releases for response in release.responses.values())
         events = [_event(transaction, number) for number in numbers]
     else:
         rows = transaction.rows.events()

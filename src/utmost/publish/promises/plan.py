@@ -242,8 +242,8 @@ class CellPlan(Display):
 
 
 @lru_cache(maxsize=512)
-def _is_least(drawn: IntegerLaw, sensitivity: Fraction | int, cost: Cost) -> bool:
-    """Whether no noise that is known to be relaxed without loss costs less; a statement says it each time it is made."""
+def _is_least(drawn: IntegerLaw, sensitivity: Fraction, cost: Cost) -> bool:
+    """Whether no noise that is known to be relaxed without loss costs less; every statement says it again."""
     least = relaxable_law(drawn.level, sensitivity, cost, "integers")
     return float(drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
 
