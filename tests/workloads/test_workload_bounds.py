@@ -322,9 +322,7 @@ def test_values_survive_pickling_and_copying():
         assert twin.within(100.0) == PROVED.within(100.0)
 
 
-@pytest.mark.parametrize(
-    "kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "these_families"]
-)
+@pytest.mark.parametrize("kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "these_families"])
 def test_a_larger_value_is_refused(kind):
     bound = getattr(PROVED, kind)
     with pytest.raises(PromiseBroken, match="must prove the bound"):
