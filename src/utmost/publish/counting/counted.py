@@ -122,11 +122,11 @@ class CountedTable(ProvedTable, Display):
         self.check_covered(strategy.unit)
         if strategy.together is None:
             return
-        rows = WholeRows.of(self.domain, strategy.together)
         if strategy.rows is not None and not self.unit.nonnegative:
             remedy = f'Count with together="{strategy.together}" what is not negative, or plan with method="marginals".'
             raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
-        if strategy.together != self.together and self.domain.size > rows.values:
+        # Who may change every cell changes whole rows, along whatever axis.
+        if strategy.together != self.together and strategy.unit.cells < self.domain.size:
             raise OutOfRange(
                 f"what one individual changes must be proved to be whole rows along {strategy.together!r}",
                 came="any cells" if self.together is None else f"rows along {self.together!r}",
@@ -143,7 +143,7 @@ class CountedTable(ProvedTable, Display):
         Raises:
             OutOfRange: for a smaller one.
         """
-        proved = self.unit
+        proved = self.unit.on_cells(self.domain.size)
         kinds = [
             None if of.amount is None else (of.amount.between, of.amount.distinct, of.amount.missing)
             for of in (unit, proved)

@@ -11,7 +11,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import NotALevel, OutOfRange
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.least_error import AIMS
-from utmost.publish.workloads.planning.methods import METHODS, least_measured, method_of
+from utmost.publish.workloads.planning.methods import METHODS, least_found
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.row_unit import WholeRows
@@ -26,7 +26,7 @@ def strategy(
     epsilon: Number | Level,
     up_to: Number | Level | None = None,
     candidates: Iterable[Any] | None = None,
-    aim: str = "mean",
+    aim: str = "each",
     together: str | None = None,
     method: str | None = None,
 ) -> Strategy:
@@ -45,7 +45,9 @@ def strategy(
         up_to: the highest level to which it will ever be relaxed, as epsilon or a `Level`. Shares are tuned there, as
             levels spread over many families cost most at high levels.
         candidates: families that may be measured; None for all that can be of use, see `candidate_families`.
-        aim: "mean" for the least weighted sum of mean variances, "largest" for the least weighted mean variance of the
+        aim: "each" for the least weighted sum of mean variances within the limit of **each** table: none has a larger
+            error than noise on it alone at its budget share, which is proportional to weight^(1/3), equal for equal
+            weights. "mean" for the least sum without limits, "largest" for the least weighted mean variance of the
             worst part.
         together: an axis of two values, where one individual changes **both cells of one row and no others** (of
             ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
@@ -84,6 +86,7 @@ def strategy(
     instance(wanted, Workload, "wanted")
     instance(unit, Unit, "unit")
     aim, together, method = text(aim, "aim"), optional(together, text, "together"), optional(method, text, "method")
+    unit = unit.on_cells(wanted.domain.size)
     named = None if candidates is None else tuple(iterable(candidates, "candidates", or_text=True))
     now = level(epsilon)
     highest = now if up_to is None else level(up_to)
@@ -97,5 +100,5 @@ def strategy(
         wanted = amounts.wanted(wanted)
     rows = None if together is None else WholeRows.changed_by(unit, wanted.domain, together)
     request = PlanRequest(wanted, unit, highest, named, aim, rows)
-    measured = least_measured(request, method_of(rows) if method is None else METHODS[method])
-    return Strategy(wanted.domain, unit, measured.shares, wanted, now, highest, measured.together, measured.rows)
+    sums, tried = least_found(request, None if method is None else METHODS[method])
+    return Strategy(wanted.domain, unit, sums.shares, wanted, now, highest, sums.together, sums.rows, tried)

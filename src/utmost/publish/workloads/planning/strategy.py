@@ -26,7 +26,7 @@ from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
-from utmost.publish.workloads.planning.methods import METHODS, least_measured
+from utmost.publish.workloads.planning.methods import METHODS, least_found
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
 from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
@@ -67,6 +67,8 @@ class Strategy(Display):
             values, where no cell is lowered, ``rows`` has signed rows along it, see `SignedAxis`.
         rows: rows that are listed along each axis, whose products are measured in the place of families of groups; the
             shares are then those of their classes. See `ProductRows`.
+        tried: the weighted error that each search of `strategy` found, by the name of its sums; None for the error of
+            the only one.
 
     Raises:
         OutOfRange: for shares that are not so, or have no common denominator of at most 4 000 digits; for families that
@@ -84,6 +86,7 @@ class Strategy(Display):
     tuned_at: Level | None
     together: str | None
     rows: ProductRows | None
+    tried: Mapping[str, float | None] = field(repr=False)
     measurement: Measurement = field(init=False)
     """The way to measure these families, and all that follows from it."""
 
@@ -97,6 +100,7 @@ class Strategy(Display):
         tuned_at: Level | None = None,
         together: str | None = None,
         rows: ProductRows | None = None,
+        tried: Mapping[str, float | None] | None = None,
     ) -> None:
         instance(domain, Domain, "domain")
         instance(unit, Unit, "unit")
@@ -142,13 +146,14 @@ class Strategy(Display):
             "tuned_at": level if tuned_at is None else tuned_at,
             "together": together,
             "rows": rows,
+            "tried": {} if tried is None else dict(mapping(tried, "tried")),
             "measurement": measurement,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        optional = (self.workload, self.level, self.tuned_at, self.together, self.rows)
+        optional = (self.workload, self.level, self.tuned_at, self.together, self.rows, self.tried)
         return Strategy, (self.domain, self.unit, dict(self.shares), *optional)
 
     def __str__(self) -> str:
@@ -325,7 +330,7 @@ class Strategy(Display):
         """
         if self.together is None:
             return 1.0
-        alone = least_measured(self._request(_wanted(self)), METHODS["marginals"])
+        alone = least_found(self._request(_wanted(self)), METHODS["marginals"]).sums
         return (
             Strategy(self.domain, self.unit, alone.shares, self.workload, self.level, self.tuned_at).value / self.value
         )
@@ -445,13 +450,13 @@ class Strategy(Display):
         """
         workload, pair, method = _wanted(self), self.pair, METHODS[self.measurement.method]
         alternatives = {
-            name: least_measured(self._request(_weighted(workload, weights)), method).shares
+            name: least_found(self._request(_weighted(workload, weights)), method).sums.shares
             for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
-                largest = least_measured(self._request(workload, "largest"), METHODS["marginals"])
-                alternatives["least largest error"] = largest.shares
+                largest = least_found(self._request(workload, "largest"), METHODS["marginals"])
+                alternatives["least largest error"] = largest.sums.shares
             if not is_vast(self.domain):
                 cells = cells_alone(workload, self.unit) if pair is None else rows_alone(pair, workload, self.unit)
                 alternatives["cells alone"] = cells
