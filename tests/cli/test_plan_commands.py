@@ -568,16 +568,16 @@ def test_a_table_has_one_margin_on_every_page(run, counted, tmp_path):
     assert f">{margin}<" in page
 
 
-def test_a_plan_shows_each_margin_beside_the_table_alone(run, counted):
-    """And says which option brings the table that lost most nearer to it."""
+def test_a_plan_shows_each_margin_beside_the_table_alone_and_at_its_budget_share(run, counted):
+    """And says which option brings the table that lost most nearer to it; none is worse than at its share."""
     wanted = ["--want", "department sex outcome", "--want", "sex", "--want", "outcome"]
     shown = run("plan", counted, *wanted, "--epsilon", 1)[1]
     assert '=10"' in shown
-    rows = [line for line in shown.splitlines() if line.count("±") == 2]
+    rows = [line for line in shown.splitlines() if line.count("±") == 3]
     assert len(rows) == 3
     for line in rows:
-        bar, alone = (float(part.split()[0]) for part in line.split("±")[1:])
-        assert bar >= alone > 0
+        bar, alone, split = (float(part.split()[0]) for part in line.split("±")[1:])
+        assert split >= bar >= alone > 0
 
 
 def test_ranges_within_a_table_are_asked_for_as_the_refusal_says(run, tmp_path):

@@ -31,20 +31,19 @@ def least_of_rooms(
         named = None if request.candidates is None else tuple(amounts.named(request.candidates))
         part, of_part = amounts.one_part(workload), amounts.one_part_unit(unit)
         shares = amounts.of_both(
-            least_of_rooms(
-                replace(request, workload=part, unit=of_part, candidates=named), search, repeats=repeats
-            )
+            least_of_rooms(replace(request, workload=part, unit=of_part, candidates=named), search, repeats=repeats)
         )
         charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
         return {family: share / charge for family, share in shares.items()}
     if unit.is_distinct:
         workload.check_adds(unit)
         return cells_alone(workload, unit)
-    searches = [partial(search, room=room) for room in rooms(unit, workload.domain.size, request.level_of_cells)]
-    if request.has_limits:
-        found = [limited(request, search_of_room, repeats=repeats) for search_of_room in searches]
-    else:
-        found = [search_of_room(request) for search_of_room in searches]
+    found = []
+    for room in rooms(unit, workload.domain.size, request.level_of_cells):
+        in_room = partial(_in_room, search, room)
+        found.append(limited(request, in_room, repeats=repeats) if request.has_limits else in_room(request))
     return found[0] if len(found) == 1 else min(found, key=lambda of: FoundSums(of).value(request, aim=request.aim))
 
 
+def _in_room(search: Callable[[PlanRequest, Room], Shares], room: Room, request: PlanRequest) -> Shares:
+    return search(request, room)

@@ -1,6 +1,6 @@
 """The methods of `strategy`: which searches each names, and the least error among those that apply."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -59,7 +59,7 @@ class Found(NamedTuple):
     """
 
     sums: FoundSums
-    errors: dict[str, float | None]
+    errors: Mapping[str, float | None]
 
 
 def method_of(rows: WholeRows | None) -> Method:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, lcm, prod, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -26,12 +26,12 @@ from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
-from utmost.publish.workloads.planning.methods import METHODS, least_found
+from utmost.publish.workloads.planning.methods import INTEGER_ROWS, METHODS, least_found
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
 from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, precision_weights
-from utmost.publish.workloads.row_unit import WholeRows
+from utmost.publish.workloads.row_unit import MOST_TOGETHER, WholeRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
@@ -39,6 +39,14 @@ from utmost.tables.axes.few_cells import FewCells
 _SHOWN = 12  # classes of listed rows
 _MANY_PARTS = 8  # of more no part is weighed above all others
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
+
+
+class Help(NamedTuple):
+    """An argument that may lessen the error, and when it may be passed."""
+
+    argument: str
+    value: str | bool
+    condition: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -402,6 +410,30 @@ class Strategy(Display):
             return None
         return None
 
+    @property
+    def would_help(self) -> list["Help"]:
+        """Arguments with which the error may be less; most of them are promises that somebody must know to be true.
+
+        >>> from utmost.workloads import strategy
+        >>> domain = Domain(row=range(9), column=["visits", "nights"])
+        >>> strategy(Workload(domain, {"row column": 1}), Unit(1, 2), epsilon=1).would_help[0]
+        Help(argument='together', value='column', condition='if one individual changes both cells of whole rows and...')
+        """
+        unit, domain, found = self.unit, self.domain, list[Help]()
+        if unit.neighbours == "change-one" and not unit.nonnegative:
+            found.append(Help("nonnegative", True, "if no individual lowers a cell"))
+        if self.together is None and not unit.needs_sizes and unit.cells < domain.size:
+            for axis in domain.axes:
+                fits = len(axis.levels) == 1 and 2 <= axis.size <= (MOST_TOGETHER if unit.nonnegative else 2)
+                if fits and not axis.extras and unit.cells % axis.size == 0:
+                    cells = "both" if axis.size == 2 else f"all {axis.size}"
+                    condition = f"if one individual changes {cells} cells of whole rows and no others"
+                    found.append(Help("together", axis.levels[0], condition))
+        is_left = self.tried and INTEGER_ROWS.name not in self.tried and self.together is None
+        if is_left and INTEGER_ROWS.obstacle(self._request(_wanted(self))) is None:
+            found.append(Help("method", "rows", "a search of seconds to minutes"))
+        return found
+
     def summary(self) -> str:
         """A table to print: measured families, wanted sums, and how many times the error is each lower bound.
 
@@ -426,7 +458,13 @@ class Strategy(Display):
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
         cells = self.clean_needs
         clean = "" if cells is None else f"\nno clean table follows: want {cells!r}, too, with a weight such as 1/100"
-        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}"
+        errors = (
+            f"{name} {self.value_at(_stated(self.tuned_at)) if error is None else error:.4g}"
+            for name, error in self.tried.items()
+        )
+        tried = f"\ntried, with the weighted variance: {', '.join(errors)}" if self.tried else ""
+        helps = "".join(f"\nmay help: {help.argument}={help.value!r}, {help.condition}" for help in self.would_help)
+        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}{tried}{helps}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.

@@ -49,7 +49,9 @@ class RotatedSearch:
             for side in pair.sides(request.workload)
         )
         found = FoundSums(pair.joined(sums, differences), pair.name)
-        return mixed_within(request, found, _split(request, pair), table_limits(request)) if request.has_limits else found
+        return (
+            mixed_within(request, found, _split(request, pair), table_limits(request)) if request.has_limits else found
+        )
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
