@@ -23,7 +23,7 @@ from utmost.publish.workloads.measuring.marginal_spaces import is_vast
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
-from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
+from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_unequal_tree, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.planning.methods import INTEGER_ROWS, METHODS, least_found
@@ -430,7 +430,7 @@ class Strategy(Display):
                     condition = f"if one individual changes {cells} cells of whole rows and no others"
                     found.append(Help("together", axis.levels[0], condition))
         is_left = self.tried and INTEGER_ROWS.name not in self.tried and self.together is None
-        if is_left and INTEGER_ROWS.obstacle(self._request(_wanted(self))) is None:
+        if is_left and axes_in_order(_wanted(self)) and INTEGER_ROWS.obstacle(self._request(_wanted(self))) is None:
             found.append(Help("method", "rows", "a search of seconds to minutes"))
         return found
 
@@ -451,6 +451,7 @@ class Strategy(Display):
         2 times        any mechanism with unbiased answers
         1 times        integer combinations of cells, each with geometric noise on the integers of a level of its own
         1.001 times    the families given, every group with a level of its own
+        tried, with the weighted variance: marginals 1.841
         """
         # rounded up, but for a float's error
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
