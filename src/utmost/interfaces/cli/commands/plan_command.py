@@ -19,7 +19,12 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
-from utmost.interfaces.cli.screens.workload_screens import promised_bars, promised_count_bars, wanted_tables
+from utmost.interfaces.cli.screens.workload_screens import (
+    no_clean_table,
+    promised_bars,
+    promised_count_bars,
+    wanted_tables,
+)
 from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
@@ -301,11 +306,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             )
         rows["one person"] += f", which are whole rows along {report['together']}"
     if report["clean_needs"] is not None:
-        cells = report["clean_needs"]
-        rows["clean"] = (
-            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
-            f'--want "{cells}=1/100" it has a small one'
-        )
+        rows["clean"] = no_clean_table(report["clean_needs"])
     beside = {row["sums"]: row for row in report["wanted"] if "alone_error_bar" in row}
     if len(beside) > 1:
         least = max(sorted(beside), key=lambda name: _times(beside[name]))
