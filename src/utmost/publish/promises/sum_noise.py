@@ -173,7 +173,7 @@ class SumNoise(LatticeNoise):
     def measured(self, rows: Any) -> tuple[Any, str | None]:
         """The true sums, family by family, in one column."""
         rows.check_fits(self.strategy)
-        sums = [family.ravel() for family in self.strategy.sums(rows.summable).values()]
+        sums = [family.ravel() for family in self.strategy.sums(rows.read_by(self.strategy)).values()]
         return {MEASURED: np.concatenate(sums)}, rows.kind
 
     def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:

@@ -59,7 +59,7 @@ class CheckedSums:
     def draw(self, randomness: Randomness) -> NoisySums:
         """The noisy sums, family after family."""
         counted, strategy = self.counted, self.noise.strategy
-        sums = strategy.each_sums(counted.summable)
+        sums = strategy.each_sums(counted.read_by(strategy))
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
         about = self.plan.level, self.plan.confidence, measured, counted.kind, counted.part, self.weights
         return NoisySums(strategy, *about, measure=counted.measure)
@@ -84,7 +84,8 @@ def counted_for(table: CountedTable | NDArray[Any], strategy: Strategy) -> tuple
         BadTable: for cells that are no integers, or of another shape.
     """
     own = strategy.unit, "columns:", None, strategy.together
-    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *own)
+    whole = strategy.domain if strategy.narrowed_from is None else strategy.narrowed_from
+    counted = table if isinstance(table, CountedTable) else CountedTable(whole, table, *own)
     return counted, fitting(promise_for(strategy, counted), counted)
 
 

@@ -51,7 +51,8 @@ def _value(facts: Mapping[str, Any]) -> Strategy:
     proved = Unit.of_facts(unit)
     strategy = Strategy.of_facts(facts, proved)
     levels = level_from_text(facts["level"]), level_from_text(facts["tuned_at"])
-    return Strategy(domain, proved, strategy.shares, workload, *levels, strategy.together, strategy.rows)
+    known = strategy.together, strategy.rows, strategy.narrowed_from
+    return Strategy(domain, proved, strategy.shares, workload, *levels, *known)
 
 
 PLAN_FORM = Form("workload plan", "a plan", _facts, _value, frozenset({"standard_deviation"}))

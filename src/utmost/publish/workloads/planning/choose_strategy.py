@@ -13,6 +13,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.least_error import AIMS
 from utmost.publish.workloads.planning.methods import METHODS, least_found
+from utmost.publish.workloads.planning.read_cells import narrowed_request
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest
 from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.row_unit import WholeRows
@@ -87,7 +88,6 @@ def strategy(
     instance(wanted, Workload, "wanted")
     instance(unit, Unit, "unit")
     aim, together, method = text(aim, "aim"), optional(together, text, "together"), optional(method, text, "method")
-    unit = unit.on_cells(wanted.domain.size)
     named = None if candidates is None else tuple(iterable(candidates, "candidates", or_text=True))
     now = level(epsilon)
     highest = now if up_to is None else level(up_to)
@@ -99,10 +99,15 @@ def strategy(
         raise OutOfRange(f"method must be one of {', '.join(METHODS)}", came=method)
     if (amounts := AmountPair.of(wanted.domain, unit)) is not None:
         wanted = amounts.wanted(wanted)
+    whole = wanted.domain
+    if together is None and named is None:
+        wanted, unit = narrowed_request(wanted, unit)
     rows = None if together is None else WholeRows.changed_by(unit, wanted.domain, together)
     request = PlanRequest(wanted, unit, highest, named, aim, rows)
     sums, tried = least_found(request, None if method is None else METHODS[method])
-    return Strategy(wanted.domain, unit, sums.shares, wanted, now, highest, sums.together, sums.rows, tried)
+    narrowed_from = None if wanted.domain is whole else whole
+    measured = sums.together, sums.rows, narrowed_from, tried
+    return Strategy(wanted.domain, unit, sums.shares, wanted, now, highest, *measured)
 
 
 def plan_for(wanted: Workload, table: object, epsilon: Level) -> Strategy:

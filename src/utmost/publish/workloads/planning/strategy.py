@@ -75,6 +75,8 @@ class Strategy(Display):
             values, where no cell is lowered, ``rows`` has signed rows along it, see `SignedAxis`.
         rows: rows that are listed along each axis, whose products are measured in the place of families of groups; the
             shares are then those of their classes. See `ProductRows`.
+        narrowed_from: the domain of the counted table, where ``domain`` has only those of its cells that an answer
+            reads; None where it has all.
         tried: the weighted error that each search of `strategy` found, by the name of its sums; None for the error of
             the only one.
 
@@ -94,6 +96,7 @@ class Strategy(Display):
     tuned_at: Level | None
     together: str | None
     rows: ProductRows | None
+    narrowed_from: Domain | None
     tried: Mapping[str, float | None] = field(repr=False)
     measurement: Measurement = field(init=False)
     """The way to measure these families, and all that follows from it."""
@@ -108,6 +111,7 @@ class Strategy(Display):
         tuned_at: Level | None = None,
         together: str | None = None,
         rows: ProductRows | None = None,
+        narrowed_from: Domain | None = None,
         tried: Mapping[str, float | None] | None = None,
     ) -> None:
         instance(domain, Domain, "domain")
@@ -121,6 +125,9 @@ class Strategy(Display):
         together = optional(together, text, "together")
         if rows is not None:
             instance(rows, ProductRows, "rows")
+        if narrowed_from is not None and instance(narrowed_from, Domain, "narrowed_from").places_of(domain) is None:
+            required = "a plan must read cells of the domain from which it is narrowed"
+            raise OutOfRange(required, came="others", where="narrowed_from", remedy="Leave narrowed_from= out.")
         amounts = AmountPair.of(domain, unit)
         if amounts is not None and together is not None:
             remedy = "Pass the domain of the counted table, and no together=."
@@ -154,6 +161,7 @@ class Strategy(Display):
             "tuned_at": level if tuned_at is None else tuned_at,
             "together": together,
             "rows": rows,
+            "narrowed_from": narrowed_from,
             "tried": {} if tried is None else dict(mapping(tried, "tried")),
             "measurement": measurement,
         }
@@ -161,7 +169,7 @@ class Strategy(Display):
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        optional = (self.workload, self.level, self.tuned_at, self.together, self.rows, self.tried)
+        optional = (self.workload, self.level, self.tuned_at, self.together, self.rows, self.narrowed_from, self.tried)
         return Strategy, (self.domain, self.unit, dict(self.shares), *optional)
 
     def __str__(self) -> str:
@@ -223,7 +231,8 @@ class Strategy(Display):
         promised = {name: True for name in ("nonnegative", "exactly") if getattr(self.unit, name)}
         together = {} if self.together is None else {"together": self.together}
         rows = {} if self.rows is None else {"rows": self.rows.facts()}
-        return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows}
+        narrowed = {} if self.narrowed_from is None else {"narrowed_from": self.narrowed_from.facts()}
+        return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows, **narrowed}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
@@ -243,7 +252,9 @@ class Strategy(Display):
         unit = replace(unit, **promised)
         shares = {measured_family(domain, names): share for names, share in facts["shares"]}
         rows = rows_of_facts(domain, facts)
-        return cls(domain, unit, shares, together=facts.get("together"), rows=rows)
+        wider = facts.get("narrowed_from")
+        narrowed = None if wider is None else Domain.of_facts(wider)
+        return cls(domain, unit, shares, together=facts.get("together"), rows=rows, narrowed_from=narrowed)
 
     def levels(self, level: Level) -> dict[Family, Level]:
         """The level of the noise on each sum of each measured family, at the unit's sensitivity; for hat
@@ -499,7 +510,7 @@ class Strategy(Display):
             if not is_vast(self.domain):
                 cells = cells_alone(workload, self.unit) if pair is None else rows_alone(pair, workload, self.unit)
                 alternatives["cells alone"] = cells
-        stated = (self.level, self.tuned_at, None if pair is None else self.together)
+        stated = self.level, self.tuned_at, None if pair is None else self.together, None, self.narrowed_from
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
         }
