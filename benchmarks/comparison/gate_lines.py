@@ -28,7 +28,7 @@ from utmost.design.spaces import losses
 from utmost.programs import solve
 from utmost.sampling import sample
 from utmost.spaces import Consumer, grid
-from utmost.workloads import Strategy, bins
+from utmost.workloads import Plan, bins
 
 LEAST, MOST = 0.03, 2_000
 """Seconds that a contender is timed for at least, and how often it is called for that at most."""
@@ -40,7 +40,7 @@ from itertools import combinations
 import utmost as ut
 domain = ut.Domain({{f"a{{at}}": ["no", "yes"] for at in range({0})}})
 tables = combinations(domain.columns, {1})
-ut.strategy(ut.Workload(domain, {{" ".join(table): 1 for table in tables}}), ut.Unit(1, 1), epsilon=1)
+ut.choose_plan(ut.Workload(domain, {{" ".join(table): 1 for table in tables}}), ut.Unit(1, 1), epsilon=1)
 """
 NUMPY, HIGHS, DUCKDB, ARROW, LOOP = "NumPy's floats", "HiGHS", "DuckDB", "pyarrow", "a loop of 10^5 steps"
 
@@ -182,14 +182,14 @@ def answers(_folder: Path) -> Iterator[Ratio]:
     """What is made of a release of sums that agree: means, quantiles, a table without negative counts."""
     draw = np.random.default_rng(0)
     ages = ut.Domain(age=bins(100))
-    strategy = Strategy(ages, ut.Unit(1, 1), {ages.finest: 1})
-    release = ut.release(draw.poisson(50, ages.shape), strategy, epsilon=1, once=True).table
+    plan = Plan(ages, ut.Unit(1, 1), {ages.finest: 1})
+    release = ut.release(draw.poisson(50, ages.shape), plan, epsilon=1, once=True).table
     yield Ratio("mean over 100 cells", lambda: release.mean("age"), LOOP, loop, 45)
     yield Ratio("quantile over 100 cells", lambda: release.quantile("age", "2/3"), LOOP, loop, 20)
 
     def marginals(side: int) -> Any:
         domain = ut.Domain(row=list(range(side)), column=list(range(side)))
-        plan = Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
+        plan = Plan(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
         return ut.release(draw.poisson(np.exp(draw.normal(0.3, 1.5, domain.shape))), plan, epsilon=1, once=True).table
 
     small, large = marginals(25), marginals(50)
@@ -207,7 +207,7 @@ def plans(folder: Path) -> Iterator[Ratio]:
         yield Ratio(
             f"utmost plan of {wanted}, of {attributes}",
             lambda plan=plan, wanted=wanted: subprocess.run([*plan, "--want", wanted], check=True, capture_output=True),
-            "a process that calls strategy()",
+            "a process that calls choose_plan()",
             lambda search=search: subprocess.run(search, check=True),
             10,
         )

@@ -65,7 +65,7 @@ def test_json_holds_the_statement_and_the_table(run):
 
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        import_module("utmost.publish.promises.plan"), "noised_by", lambda *_, **__: pytest.fail("drew")
+        import_module("utmost.publish.promises.noise_at_level"), "noised_by", lambda *_, **__: pytest.fail("drew")
     )
     code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
     assert (code, err) == (0, "")

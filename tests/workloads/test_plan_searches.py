@@ -14,7 +14,7 @@ from utmost.publish.workloads.planning.methods import METHODS, SEARCHES, method_
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, cells_alone
 from utmost.publish.workloads.planning.table_limits import budget_shares, equal_split, table_limits
 from utmost.publish.workloads.row_unit import WholeRows
-from utmost.workloads import Domain, Strategy, Workload, strategy
+from utmost.workloads import Domain, Plan, Workload, choose_plan
 
 NEAR = 1 + 2e-9
 UNITS = [
@@ -55,7 +55,7 @@ def test_the_plan_is_the_least_of_all_searches_that_apply(wanted, unit, epsilon,
     request = PlanRequest(wanted, unit.on_cells(wanted.domain.size), level(epsilon), None, "mean", rows)
     chosen_method = method_of(rows) if method is None else METHODS[method]
     try:
-        chosen = strategy(wanted, unit, epsilon=epsilon, method=method, together=together, aim="mean")
+        chosen = choose_plan(wanted, unit, epsilon=epsilon, method=method, together=together, aim="mean")
     except Unsupported:
         assert all(search.obstacle(request) is not None for search in chosen_method.named)
         return
@@ -74,7 +74,7 @@ def test_the_plan_is_the_least_of_all_searches_that_apply(wanted, unit, epsilon,
 @settings(max_examples=40)
 def test_no_table_is_worse_than_noise_of_its_own_at_its_budget_share(wanted, unit, epsilon):
     """By default; the limit itself is what a plan of the table's own family alone has, at a level of that share."""
-    chosen = strategy(wanted, unit, epsilon=epsilon)
+    chosen = choose_plan(wanted, unit, epsilon=epsilon)
     request = PlanRequest(wanted, chosen.unit, level(epsilon), None, "each", None)
     limits, shares = table_limits(request), budget_shares(wanted)
     variances = chosen.variances
@@ -82,7 +82,7 @@ def test_no_table_is_worse_than_noise_of_its_own_at_its_budget_share(wanted, uni
         assert variances[part.name] <= limits[part.name] * NEAR
         if limits[part.name] < float("inf"):  # a public total has no limit
             alone, at = Workload.of_parts(wanted.domain, [part]), level(epsilon).scaled(shares[part.name])
-            own = Strategy(wanted.domain, chosen.unit, cells_alone(alone, chosen.unit), alone, at)
+            own = Plan(wanted.domain, chosen.unit, cells_alone(alone, chosen.unit), alone, at)
             assert limits[part.name] == pytest.approx(own.value / float(part.weight))
     assert chosen.charge <= 1
     split = FoundSums(equal_split(request)).variances(request)
@@ -92,8 +92,8 @@ def test_no_table_is_worse_than_noise_of_its_own_at_its_budget_share(wanted, uni
 def test_a_sacrificed_table_is_brought_to_its_limit():
     """The plan of the least sum makes the larger table 6 % worse than half of nothing; the default does not."""
     wanted = Workload(Domain(a=range(20), b=range(10), c=range(4)), {"a b c": 1, "a b": 1, "b": 1, "": 1})
-    limit = strategy(Workload(wanted.domain, {"a b": 1}), Unit(1, 1), epsilon="1/4").value
-    least, each = (strategy(wanted, Unit(1, 1), epsilon=1, aim=aim) for aim in ("mean", "each"))
+    limit = choose_plan(Workload(wanted.domain, {"a b": 1}), Unit(1, 1), epsilon="1/4").value
+    least, each = (choose_plan(wanted, Unit(1, 1), epsilon=1, aim=aim) for aim in ("mean", "each"))
     assert least.variances["a b"] > 1.05 * limit > each.variances["a b"] * 1.05 / NEAR
     assert least.value < each.value < 1.01 * least.value
 
@@ -102,7 +102,7 @@ def test_a_sacrificed_table_is_brought_to_its_limit():
 def test_a_table_that_one_individual_may_change_whole_is_a_row(cells, variance):
     """No promise is missing: `together=` was needed, and the cells alone have 7.835 to 49.83."""
     domain = Domain(cell=range(cells))
-    chosen = strategy(Workload(domain, {"cell": 1}), Unit(1, 9, nonnegative=True), epsilon=1)
+    chosen = choose_plan(Workload(domain, {"cell": 1}), Unit(1, 9, nonnegative=True), epsilon=1)
     assert chosen.value == pytest.approx(variance, rel=1e-3)
     assert chosen.unit.cells == cells
     assert set(chosen.tried) == {"marginals", "rotated sums" if cells == 2 else "signed sums"}
@@ -117,11 +117,11 @@ def test_a_summary_names_the_searches_and_what_would_help():
     """Each argument that it names lessens the error, where it may be passed."""
     domain = Domain(row=range(9), column=["visits", "nights"])
     wanted, unit = Workload(domain, {"row column": 1}), Unit(1, 2, "change-one")
-    chosen = strategy(wanted, unit, epsilon=1)
+    chosen = choose_plan(wanted, unit, epsilon=1)
     assert "tried, with the weighted variance: marginals" in chosen.summary()
     assert [change.argument for change in chosen.would_help] == ["nonnegative", "together"]
-    assert strategy(wanted, unit, epsilon=1, together="column").value < chosen.value
-    assert strategy(wanted, Unit(1, 2, "change-one", nonnegative=True), epsilon=1).value <= chosen.value
+    assert choose_plan(wanted, unit, epsilon=1, together="column").value < chosen.value
+    assert choose_plan(wanted, Unit(1, 2, "change-one", nonnegative=True), epsilon=1).value <= chosen.value
 
 
 DOMAIN = Domain(age=range(10), column=["a", "b"], quarter=["q1", "q2", "q3"])
@@ -160,7 +160,7 @@ def test_a_refusal_names_the_argument_that_mends_it(case):
     wanted, unit, refused, mended = REMEDIES[case]
     workload = Workload(DOMAIN, wanted)
     with pytest.raises(Unsupported) as error:
-        strategy(workload, unit, epsilon=1, **refused)
+        choose_plan(workload, unit, epsilon=1, **refused)
     changed = [name for name in mended if mended[name] != refused.get(name)]
     assert any(f"{name}=" in str(error.value) for name in changed), str(error.value)
-    assert isinstance(strategy(workload, unit, epsilon=1, **mended), Strategy)
+    assert isinstance(choose_plan(workload, unit, epsilon=1, **mended), Plan)

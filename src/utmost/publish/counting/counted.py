@@ -27,7 +27,7 @@ from utmost.tables.frames.any_table import labelled
 from utmost.version import __version__
 
 if TYPE_CHECKING:  # a table knows no plan until one comes
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
 DOCUMENT_KIND = "counted"
 """What the document of a counted table says that it is."""
@@ -106,44 +106,44 @@ class CountedTable(ProvedTable, Display):
             return self.cells
         return with_room_for(self.cells, max(1, self.cells.size))
 
-    def check_fits(self, strategy: "Strategy") -> None:
-        """Check that a strategy is for this domain, and for no smaller an individual than was counted.
+    def check_fits(self, plan: "Plan") -> None:
+        """Check that a plan is for this domain, and for no smaller an individual than was counted.
 
         Raises:
             OutOfRange: where it is not.
         """
-        if not self.domain.same_as(strategy.domain if strategy.narrowed_from is None else strategy.narrowed_from):
-            wanted, came = ", ".join(strategy.domain.columns), ", ".join(self.domain.columns)
+        if not self.domain.same_as(plan.domain if plan.narrowed_from is None else plan.narrowed_from):
+            wanted, came = ", ".join(plan.domain.columns), ", ".join(self.domain.columns)
             came = f"others on the axes {came}" if came == wanted else f"the axes {came}"
             remedy = "Count the table over the plan's domain, or make a plan for the table's."
             raise OutOfRange(
                 f"the table must have the plan's domain, with its values on {wanted}", came=came, remedy=remedy
             )
-        self.check_covered(strategy.unit, strategy.domain.size)
-        if strategy.together is None:
+        self.check_covered(plan.unit, plan.domain.size)
+        if plan.together is None:
             return
-        size = strategy.domain.size
-        if strategy.rows is not None and not self.unit.nonnegative:
-            remedy = f'Count with together="{strategy.together}" what is not negative, or plan with method="marginals".'
+        size = plan.domain.size
+        if plan.rows is not None and not self.unit.nonnegative:
+            remedy = f'Count with together="{plan.together}" what is not negative, or plan with method="marginals".'
             raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
         # Who may change every cell changes whole rows, along whatever axis.
-        if strategy.together != self.together and strategy.unit.cells < size:
+        if plan.together != self.together and plan.unit.cells < size:
             raise OutOfRange(
-                f"what one individual changes must be proved to be whole rows along {strategy.together!r}",
+                f"what one individual changes must be proved to be whole rows along {plan.together!r}",
                 came="any cells" if self.together is None else f"rows along {self.together!r}",
-                remedy=f'Count with together="{strategy.together}", or plan with method="marginals".',
+                remedy=f'Count with together="{plan.together}", or plan with method="marginals".',
             )
 
-    def read_by(self, strategy: "Strategy") -> NDArray[Any] | FewCells:
-        """The cells that a strategy reads, in a type that holds every sum of them."""
-        if strategy.narrowed_from is None:
+    def read_by(self, plan: "Plan") -> NDArray[Any] | FewCells:
+        """The cells that a plan reads, in a type that holds every sum of them."""
+        if plan.narrowed_from is None:
             return self.summable
-        places = self.domain.places_of(strategy.domain)
-        assert places is not None, "a strategy is narrowed from the domain of the table"
+        places = self.domain.places_of(plan.domain)
+        assert places is not None, "a plan is narrowed from the domain of the table"
         cells = self.summable
         if not isinstance(cells, FewCells):
             return cells[np.ix_(*places)]
-        read = np.zeros(strategy.domain.shape, dtype=cells.numbers.dtype)
+        read = np.zeros(plan.domain.shape, dtype=cells.numbers.dtype)
         inside = np.all([np.isin(own, at) for own, at in zip(cells.places, places, strict=True)], axis=0)
         left = [np.searchsorted(at, own[inside]) for own, at in zip(cells.places, places, strict=True)]
         read[tuple(left)] = cells.numbers[inside]

@@ -20,14 +20,14 @@ from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
-from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
-from utmost.publish.workloads.planning.choose_strategy import plan_for
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.choose_plan import plan_for
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.engines.engines import is_engine_frame
 
@@ -49,7 +49,7 @@ def release(
 @overload
 def release(
     table: CountedTable | NDArray[Any],
-    promise: Strategy,
+    promise: Plan,
     *,
     epsilon: Number | Level,
     once: bool = False,
@@ -85,7 +85,7 @@ def release(
 @progress_bar("Noising")
 def release(
     table: Any,
-    promise: Promise | Strategy | Workload,
+    promise: Promise | Plan | Workload,
     *,
     epsilon: Number | Level,
     once: bool = False,
@@ -103,7 +103,7 @@ def release(
             Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A file in pieces is drawn while
             the released one is written. For a plan also an array of integers, one for each cell of its domain.
         promise: Promise of everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
-            plan of the sums to measure of a counted table; or the sums that are wanted of one, for which `strategy`
+            plan of the sums to measure of a counted table; or the sums that are wanted of one, for which `choose_plan`
             makes the plan.
         epsilon: Level that the whole table may spend.
         once: Whether the noise is made for this level alone, the least for it. Nothing is remembered then, and
@@ -142,7 +142,7 @@ def release(
     >>> import numpy as np
     >>> from utmost.workloads import Domain
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
-    >>> plan = Strategy(domain, Unit(1, 1), {"department sex": 1})
+    >>> plan = Plan(domain, Unit(1, 1), {"department sex": 1})
     >>> answer = release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
     >>> answer["department"]["margin"].tolist(), answer.total({"sex": "men"}).margin
     ([4, 4], 4)
@@ -158,7 +158,7 @@ def release(
     at, sure, bits = level(epsilon), read_confidence(confidence), secure(randomness)
     if isinstance(promise, Workload):
         promise = plan_for(promise, table, at)
-    if isinstance(promise, Strategy):
+    if isinstance(promise, Plan):
         table, promise = counted_for(table, promise)
     promise = fitting(promise, table)
     if truth(once, "once"):

@@ -106,10 +106,10 @@ class Source:
     def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> Answer[Any]:
         """A response as it is returned to whoever brought the table: that table, with released values in it."""
         noise = self.promise.lasting_noise
-        plan, columns, written = noise.plan(level), tuple(response), noise.written(level, response)
+        at_level, columns, written = noise.at(level), tuple(response), noise.written(level, response)
 
         def table(released: Mapping[str, Any]) -> Any:
-            bars = plan.bars(columns)
+            bars = at_level.bars(columns)
             margins = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
             kept = (*self.columns, *self.promise.public)
             hidden = [name for name in self.adapter.names(self.table) if name not in kept]
@@ -119,7 +119,7 @@ class Source:
         public = tuple(name for name in self.order if name in self.promise.public)
         rows = len(next(iter(written.values()))) if noise.names_rows else self.rows
         values = answer_table(noise, level, written, self.kind, self.promise.part, table, remembered)
-        return Answer(values, self.promise.as_read(columns, public), plan, rows, remembered, None)
+        return Answer(values, self.promise.as_read(columns, public), at_level, rows, remembered, None)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.

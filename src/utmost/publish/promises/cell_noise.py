@@ -21,7 +21,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import Numbers, read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
-from utmost.publish.promises.plan import NoisePlan, plan_of_answer, plan_release
+from utmost.publish.promises.noise_at_level import NoiseAtLevel, cell_noise_at, cell_noise_of_answer
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
@@ -40,17 +40,17 @@ class ColumnNoise(PlannedNoise):
 
     def margin(self, level: Level, confidence: Number) -> int | float:
         """The largest margin of the plan."""
-        return self.plan(level, confidence).margin
+        return self.at(level, confidence).margin
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
-        return self.plan(level, confidence).bars(columns)
+        return self.at(level, confidence).bars(columns)
 
     def warn(self, level: Level) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        self.plan(level).warn()
+        self.at(level).warn()
 
     def check_unit(self, counted: Any) -> None:
         """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
@@ -170,7 +170,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
     Source: [koufogiannis2015], [geng2012]; proofs/theory/gradual-release.md.
 
     >>> from utmost.exact import level
-    >>> CellNoise(Unit(5, 1), half_step=True).plan(level(1)).law
+    >>> CellNoise(Unit(5, 1), half_step=True).at(level(1)).law
     DiscreteStaircase(epsilon=1, sensitivity=5, step=3)
     >>> CellNoise(Unit(1, 2, "change-one")).lattice.cells
     4
@@ -235,16 +235,16 @@ class CellNoise(ColumnNoise, LatticeNoise):
             return {name: self.unit.numbers(steps) for name, steps in response.items()}
         return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> Any:
+    def at(self, level: Level, confidence: Number = "0.95") -> Any:
         """The plan by which a response at this level was drawn, whatever other levels were answered.
 
         >>> from utmost.exact import level
-        >>> plan = CellNoise(Unit(1, 2)).plan(level(1))
-        >>> plan.law, plan.margin
+        >>> noise = CellNoise(Unit(1, 2)).at(level(1))
+        >>> noise.law, noise.margin
         (Geometric(epsilon='1/2', sensitivity=1), 6)
         """
         sure = read_confidence(confidence)
-        return plan_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
+        return cell_noise_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
 
 
 def _read_cost(fact: Any, name: str) -> Cost:
@@ -284,9 +284,9 @@ class OnceCells(ColumnNoise):
         """The noise that `facts` wrote."""
         return once_cells(**cls.arguments(facts))
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
+    def at(self, level: Level, confidence: Number = "0.95") -> NoiseAtLevel:
         """The least noise at a level."""
-        return plan_release(
+        return cell_noise_at(
             level,
             unit=self.unit,
             cost=self.cost,
@@ -305,10 +305,10 @@ def once_cells(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> OnceCells:
-    """The noise of cells that is least at its level: the arguments of `plan_release`.
+    """The noise of cells that is least at its level: the arguments of `cell_noise_at`.
 
     >>> from utmost.exact import level
-    >>> once_cells(Unit(5, 1), cost="squared").plan(level(8)).law
+    >>> once_cells(Unit(5, 1), cost="squared").at(level(8)).law
     DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
     """
     width = None if grid is None else written_number(grid, "grid")

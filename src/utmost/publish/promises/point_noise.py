@@ -25,7 +25,7 @@ from utmost.publish.promises.places_statements import (
 )
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_points
-from utmost.publish.promises.promised_noise import GeneralPlan, Noise, Response
+from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Noise, Response
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
 from utmost.tables.cells.cell_values import read_reals
 from utmost.tables.cells.columns import RowName, exact_column, real_column
@@ -105,9 +105,9 @@ class PointNoise(Noise):
         """
         return PlanarLaw(level, self.dimensions, self.per, self.grid)
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> "PointPlan":
+    def at(self, level: Level, confidence: Number = "0.95") -> "PointNoiseAtLevel":
         """The points at a level, each on a hidden path of its own."""
-        return PointPlan(self, level, read_confidence(confidence))
+        return PointNoiseAtLevel(self, level, read_confidence(confidence))
 
     def margin(self, level: Level, confidence: Number) -> float:
         """The distance within which a released point lies of the true one, with this confidence."""
@@ -172,7 +172,7 @@ class PointNoise(Noise):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PointPlan(GeneralPlan):
+class PointNoiseAtLevel(AnyNoiseAtLevel):
     """Points at one level."""
 
     noise: PointNoise

@@ -143,9 +143,8 @@ class Axis(Display):
         if self.edges is None:
             return True
         low, high = int(places[0]), int(places[-1]) + 1
-        return (
-            high - low == len(places) and high <= self.declared and abs(self.edges[low]) < inf > abs(self.edges[high])
-        )
+        is_run = high - low == len(places) and high <= self.declared
+        return is_run and all(isinstance(edge, Fraction) for edge in (self.edges[low], self.edges[high]))
 
     def narrowed(self, places: NDArray[np.intp]) -> "Axis":
         """The axis with some of its values alone, where `can_narrow` says that there is one.

@@ -34,8 +34,8 @@ from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.candidate_families import candidate_families
-from utmost.publish.workloads.planning.choose_strategy import strategy
-from utmost.publish.workloads.planning.strategy import Alternatives, Strategy
+from utmost.publish.workloads.planning.choose_plan import choose_plan
+from utmost.publish.workloads.planning.plan import Alternatives, Plan
 from utmost.publish.workloads.planning.table_limits import budget_shares
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
@@ -132,16 +132,16 @@ def plan(
             if method == "rotated" and along is None:
                 raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--method")
             rotated = along if method == "rotated" else None
-            chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest, rotated)
+            chosen = Plan(domain, unit, _shares(domain, share), workload, at, highest, rotated)
         else:
-            chosen = strategy(workload, unit, epsilon=at, up_to=highest, together=along, method=method)
+            chosen = choose_plan(workload, unit, epsilon=at, up_to=highest, together=along, method=method)
         others = chosen.alternatives() if weightings or choose is not None else None
         chosen = chosen if choose is None or others is None else _named(others, choose)
         report = _report(chosen, others, sure)
     answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
 
 
-def _by_itself(chosen: Strategy, sure: Fraction) -> dict[str, dict[str, int | float]]:
+def _by_itself(chosen: Plan, sure: Fraction) -> dict[str, dict[str, int | float]]:
     """The margin of each wanted table with noise on it alone: with the whole level, and with its budget share."""
     margins: dict[str, dict[str, int | float]] = {}
     if chosen.workload is None or chosen.level is None or chosen.together is not None:
@@ -154,7 +154,7 @@ def _by_itself(chosen: Strategy, sure: Fraction) -> dict[str, dict[str, int | fl
             shares = {family: 1 / (charge_of(chosen.domain, chosen.unit, {family: Fraction(1)}) or Fraction(1))}
             levels = {"alone": chosen.level, "split": chosen.level.scaled(budget[name])}
             margins[name] = {
-                column: next(iter(promised_bars(Strategy(chosen.domain, chosen.unit, shares, level=at), sure).values()))
+                column: next(iter(promised_bars(Plan(chosen.domain, chosen.unit, shares, level=at), sure).values()))
                 for column, at in levels.items()
             }
     return margins
@@ -204,15 +204,15 @@ def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
     return dict(shares)
 
 
-def _named(others: Alternatives, name: str) -> Strategy:
-    if name not in others.strategies:
-        shown = ", ".join(repr(other) for other in others.strategies)
+def _named(others: Alternatives, name: str) -> Plan:
+    if name not in others.plans:
+        shown = ", ".join(repr(other) for other in others.plans)
         remedy = f"Choose one of {shown}."
         raise OutOfRange("the weighting must be one of those shown", came=repr(name), where="--choose", remedy=remedy)
     return others[name]
 
 
-def _report(chosen: Strategy, others: Alternatives | None, sure: Any) -> dict[str, Any]:
+def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, Any]:
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
     bars, deviations = promised_bars(chosen, sure), chosen.variances
@@ -262,7 +262,7 @@ def _report(chosen: Strategy, others: Alternatives | None, sure: Any) -> dict[st
     }
 
 
-def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
+def _certified(chosen: Plan, workload: Workload, at: Level) -> float | None:
     """How many times the least error of all shares of the families of use this error is, where a search can prove it.
 
     By branch and bound over up to four families; None for more, and where the groups of a level differ in size.

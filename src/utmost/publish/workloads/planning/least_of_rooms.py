@@ -18,7 +18,7 @@ def least_of_rooms(
     """The shares of families with the least error, among those that each rule allows which keeps the level.
 
     Args:
-        request: the arguments of `strategy`.
+        request: the arguments of `choose_plan`.
         search: the search for one rule.
         repeats: whether a search that exceeds the limit of a table is repeated; else it is mixed with the equal split.
 

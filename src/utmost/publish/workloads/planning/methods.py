@@ -1,4 +1,4 @@
-"""The methods of `strategy`: which searches each names, and the least error among those that apply."""
+"""The methods of `choose_plan`: which searches each names, and the least error among those that apply."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -47,7 +47,7 @@ METHODS = {
     "signed": Method((SIGNED_ROWS,)),
     "rows": Method((DIFFERENCES, INTEGER_ROWS), beside=(MARGINALS, HAT_FUNCTIONS)),
 }
-"""Sums that may be measured, by name; see `strategy`."""
+"""Sums that may be measured, by name; see `choose_plan`."""
 
 
 class Found(NamedTuple):
@@ -77,7 +77,7 @@ def least_found(request: PlanRequest, method: Method | None) -> Found:
     """The sums of least error at the highest level, of the searches of a method that apply; of equal ones the plainer.
 
     Args:
-        request: the arguments of `strategy`.
+        request: the arguments of `choose_plan`.
         method: the searches; if None, all that take seconds, for whole rows also where one individual may change every
             cell, so that the cells of a row change together along whatever axis.
 

@@ -11,7 +11,6 @@ from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Taken, Weighed, sum_of_values
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain
 
 _MOST_READ = 1 << 16
 """So many cells at most are read of a workload that is narrowed: an individual rarely changes more."""

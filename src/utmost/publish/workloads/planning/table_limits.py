@@ -180,7 +180,7 @@ def mixed_within(
     """As much of what was found, beside another way to divide the budget, as the limits of all tables allow.
 
     Args:
-        request: the arguments of `strategy`.
+        request: the arguments of `choose_plan`.
         found: Shares, and how they are measured.
         split: Other shares of the same way, which are within the limits.
         limits: Largest variance of each part.

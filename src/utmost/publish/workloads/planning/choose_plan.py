@@ -1,4 +1,4 @@
-"""The strategy to choose for a workload: the least error among the searches that apply."""
+"""The plan to choose for a workload: the least error among the searches that apply."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,15 +13,15 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.least_error import AIMS
 from utmost.publish.workloads.planning.methods import METHODS, least_found
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.read_cells import narrowed_request
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest
-from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 
 
-@progress_bar("Searching for a strategy")
-def strategy(
+@progress_bar("Searching for a plan")
+def choose_plan(
     wanted: Workload,
     unit: Unit,
     *,
@@ -31,12 +31,12 @@ def strategy(
     aim: str = "each",
     together: str | None = None,
     method: str | None = None,
-) -> Strategy:
-    """The best strategy that searches find for a workload: which sums to measure, and their shares of the level.
+) -> Plan:
+    """The best plan that searches find for a workload: which sums to measure, and their shares of the level.
 
     Each search that applies finds sums of its kind; the one with the least error at the highest level is returned, of
     equal ones the plainer. That of marginals exchanges shares between pairs of families from several starts: it is
-    never worse than the cells alone, equal shares of the wanted families, and equal shares of all. The strategy need
+    never worse than the cells alone, equal shares of the wanted families, and equal shares of all. The plan need
     not be the best there is: how far it can be is what lower bounds say. Shares of marginals are multiples of 1/1000
     (of finer steps for more than 50 families), or equal ones.
 
@@ -53,7 +53,7 @@ def strategy(
             worst part.
         together: an axis of two values, where one individual changes **both cells of one row and no others** (of
             ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
-            measured then where that has the smaller error, see `Strategy`. Of three to five values, where the unit
+            measured then where that has the smaller error, see `Plan`. Of three to five values, where the unit
             promises that none is lowered, signed sums of them.
         method: Sums that may be measured. If left out, whatever has the least error of marginals and hat functions;
             with ``together`` also of rotated sums (two values) or signed sums (three to five). Else one of
@@ -76,7 +76,7 @@ def strategy(
 
     >>> from utmost.workloads import Domain
     >>> domain = Domain(a=range(20), b=range(50))
-    >>> print(strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
+    >>> print(choose_plan(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
     epsilon=1
     measured  share
     a         0.423
@@ -107,21 +107,21 @@ def strategy(
     sums, tried = least_found(request, None if method is None else METHODS[method])
     narrowed_from = None if wanted.domain is whole else whole
     measured = sums.together, sums.rows, narrowed_from, tried
-    return Strategy(wanted.domain, unit, sums.shares, wanted, now, highest, *measured)
+    return Plan(wanted.domain, unit, sums.shares, wanted, now, highest, *measured)
 
 
-def plan_for(wanted: Workload, table: object, epsilon: Level) -> Strategy:
+def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
     """The plan for sums that are wanted of a counted table: with its unit, and its rows that change together.
 
     Raises:
         WrongKind: for a table without a unit of its own.
     """
     if not isinstance(table, CountedTable):
-        remedy = "Count it with ut.count_table; or pass ut.strategy(wanted, unit, epsilon=...), a plan."
+        remedy = "Count it with ut.count_table; or pass ut.choose_plan(wanted, unit, epsilon=...), a plan."
         raise WrongKind(
             "sums are wanted of a counted table, which has a unit",
             came=type(table).__name__,
             where="table",
             remedy=remedy,
         )
-    return strategy(wanted, table.unit, epsilon=epsilon, together=table.together)
+    return choose_plan(wanted, table.unit, epsilon=epsilon, together=table.together)
