@@ -254,6 +254,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
             kind: {"times": times if isfinite(times) else None, "holds_for": bound.holds_for, "under": bound.hypotheses}
             for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
         },
+        "one_way_times": chosen.one_way_times,
         "not_bounded": dict(bounds.not_bounded),
         "certified": _certified(chosen, workload, bounds.level),
         "tried": dict(chosen.tried),
@@ -377,6 +378,9 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
     if report["rows_bound_times"] is not None:
         shown = f"{ceil(report['rows_bound_times'] * 1000 - _MARGIN) / 1000:g} times"
         rows.append([shown, "the same, where one person changes whole rows"])
+    if report["one_way_times"] is not None:
+        shown = f"{ceil(report['one_way_times'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "any mechanism, where epsilon is small, by the volume of what one person changes"])
     if report["certified"] is not None:
         shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
         which = "any shares of the families that can be of use, one level for each (searched, with proof)"

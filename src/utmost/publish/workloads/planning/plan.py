@@ -17,6 +17,7 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.privacy.unit import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.workloads.amount_pair import AmountPair
+from utmost.publish.workloads.bounds.one_way_volume import one_way_bound
 from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
@@ -37,6 +38,7 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
 _SHOWN = 12  # classes of listed rows
+_SMALL = Fraction(1, 10**6)  # a level at which errors are those of the limit, to 12 digits
 _MANY_PARTS = 8  # of more no part is weighed above all others
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
@@ -367,12 +369,33 @@ class Plan(Display):
             return None
         return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self.level))
 
+    @property
+    def one_way_times(self) -> float | None:
+        """The factor by which the error may exceed the least of any mechanism, where epsilon is small, rounded up.
+
+        By the volume of what one individual may change; known of one-way tables and a total, see `one_way_bound`.
+
+        >>> from utmost.workloads import choose_plan
+        >>> domain = Domain(a=range(5), b=range(5))
+        >>> choose_plan(Workload(domain, {"a": 1, "b": 1}), Unit(1, 1), epsilon=1).one_way_times
+        1.65...
+        """
+        bound = one_way_bound(_wanted(self), self.unit) if self.together is None else None
+        if bound is None:
+            return None
+        small = level_of(_SMALL)
+        return round_up(Fraction(self.value_at(small)) * _SMALL**2 / Fraction(bound))
+
     def within(self) -> list[tuple[str, float]]:
         """The factor by which this error may exceed the least error of each class of mechanisms, rounded up."""
         bounds = self.lower_bounds
         lower = bounds.each()
         listed = [(lower[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
         rows = self.rows_bound
+        if (times := self.one_way_times) is not None:
+            listed.append(
+                ("any mechanism, where epsilon is small, by the volume of what one individual changes", times)
+            )
         if rows:
             listed.append(
                 ("the same, where one individual changes whole rows", round_up(Fraction(self.value) / Fraction(rows)))
