@@ -355,9 +355,10 @@ def test_every_command_and_option_is_documented(run):
     assert names == list(COMMANDS)
     assert [*names[:-1], *(f"research {name}" for name in RESEARCH_COMMANDS)] == list(sections)
     assert re.findall(r"^  ([a-z-]+)  ", studied, re.MULTILINE) == list(RESEARCH_COMMANDS)
-    parts = re.findall(r"^  ([a-z-]+)  ", run("ledger", "--help")[1].partition("Commands:")[2], re.MULTILINE)
     for command, section in sections.items():
-        asked = [("ledger", part) for part in parts] if command == "ledger" else [command.split()]
+        listed = run(*command.split(), "--help")[1].partition("\nCommands:")[2]
+        parts = re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE)
+        asked = [(command, part) for part in parts] or [command.split()]
         shown = "".join(run(*each, "--help")[1] for each in asked)
         section += shared if command.startswith("research ") else ""
         options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown, re.MULTILINE)

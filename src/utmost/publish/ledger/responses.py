@@ -172,7 +172,7 @@ def draw_response(
     seal = level_seal(
         transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
     )
-    word = release.noise.word(level, drawing.cells)
+    word = release.noise.word(level)
     below, above = (None if at is None else _by_column(transaction, release, at) for at in answer.known)
     for name in release.columns:
         blocks = []

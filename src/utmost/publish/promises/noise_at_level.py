@@ -238,9 +238,14 @@ class CellNoiseAtLevel(Display):
         wide = self.unit.sensitivity if self.grid is None else Fraction(-(-self.unit.sensitivity // self.grid))
         if not _can_be_summed(self.cost, wide):
             return False
-        cost = in_steps(self.cost, self.width)
-        least = relaxable_law(self.drawn.level, wide, cost, "integers")
-        return float(self.drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
+        return _is_least(self.drawn, wide, in_steps(self.cost, self.width))
+
+
+@lru_cache(maxsize=512)
+def _is_least(drawn: IntegerLaw, sensitivity: Fraction, cost: Cost) -> bool:
+    """Whether no noise that is known to be relaxed without loss costs less; every statement says it again."""
+    least = relaxable_law(drawn.level, sensitivity, cost, "integers")
+    return float(drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
 
 
 def in_steps(cost: Cost, width: Fraction | None) -> Cost:

@@ -114,7 +114,7 @@ class Promise(Display):
         object.__setattr__(self, "rows", rows_origin(rows))
         object.__setattr__(self, "id_column", () if id_column is None else _identifiers(id_column))
         object.__setattr__(self, "keyed_by_id", truth(keyed_by_id, "keyed_by_id"))
-        object.__setattr__(self, "part", _part(part))
+        object.__setattr__(self, "part", read_part(part))
         object.__setattr__(self, "noise", drawn)
         self._check()
 
@@ -394,7 +394,7 @@ def _listed(columns: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if columns is None else listed_names(columns, "columns")
 
 
-def _part(part: object) -> Part | None:
+def read_part(part: object) -> Part | None:
     """A partition, and one part of it."""
     if part is None:
         return None

@@ -221,11 +221,11 @@ class Noise(PlannedNoise):
         raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
 
     @abstractmethod
-    def bound(self, cells: int) -> tuple[Any, str]:
-        """The size that a true value may have in a response of so many cells, as it is read; and in words."""
+    def bound(self) -> tuple[Any, str]:
+        """The size that a true value may have, as it is read; and in words."""
 
     @abstractmethod
-    def word(self, level: Level, cells: int) -> int:
+    def word(self, level: Level) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone."""
 
     def warn(self, level: Level) -> None:
