@@ -1,4 +1,4 @@
-"""The bound by volume for one-way tables: the volume by counting lattice points, the bound beside laws that are known."""
+"""The bound by volume for one-way tables: the volume by counting lattice points, the bound beside known laws."""
 
 from collections import Counter
 from fractions import Fraction

@@ -122,7 +122,7 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     """The tables that are wanted of a counted table, by the plan that `utmost plan` would make."""
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
     from utmost.publish.counting.counted import CountedTable
-    from utmost.publish.workloads.planning.choose_plan import plan_for
+    from utmost.publish.releases.planned_tables import plan_for
     from utmost.publish.workloads.sums_in_words import read_wanted
 
     answer, promised, level = told.answer, told.promised, told.level.read()

@@ -26,7 +26,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
-from utmost.publish.workloads.planning.choose_plan import plan_for
+from utmost.publish.releases.planned_tables import plan_for
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.engines.engines import is_engine_frame

@@ -8,8 +8,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
-from utmost.errors import NotALevel, OutOfRange, WrongKind
-from utmost.publish.counting.counted import CountedTable
+from utmost.errors import NotALevel, OutOfRange
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.least_error import AIMS
 from utmost.publish.workloads.planning.methods import METHODS, least_found
@@ -108,20 +107,3 @@ def choose_plan(
     narrowed_from = None if wanted.domain is whole else whole
     measured = sums.together, sums.rows, narrowed_from, tried
     return Plan(wanted.domain, unit, sums.shares, wanted, now, highest, *measured)
-
-
-def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
-    """The plan for sums that are wanted of a counted table: with its unit, and its rows that change together.
-
-    Raises:
-        WrongKind: for a table without a unit of its own.
-    """
-    if not isinstance(table, CountedTable):
-        remedy = "Count it with ut.count_table; or pass ut.choose_plan(wanted, unit, epsilon=...), a plan."
-        raise WrongKind(
-            "sums are wanted of a counted table, which has a unit",
-            came=type(table).__name__,
-            where="table",
-            remedy=remedy,
-        )
-    return choose_plan(wanted, table.unit, epsilon=epsilon, together=table.together)

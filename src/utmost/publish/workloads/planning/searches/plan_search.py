@@ -122,7 +122,8 @@ def mean_alone(name: str, request: PlanRequest) -> Obstacle | None:
 def cells_alone(workload: Workload, unit: Unit) -> Shares:
     """The coarsest family that may be measured and determines all that is wanted, by itself, at all of the level."""
     family = coarsest(workload)
-    return {family: 1 / charge_of(workload.domain, unit, {family: Fraction(1)})}
+    charge = charge_of(workload.domain, unit, {family: Fraction(1)})
+    return {family: 1 / (charge or Fraction(1))}  # a public total costs nothing
 
 
 def coarsest(workload: Workload) -> Family:
