@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from utmost.core.exact.arguments import sequence
 from utmost.core.exact.display import Display
@@ -51,6 +51,7 @@ class DrawLaw(Display, ABC):
 
     __slots__ = ()
 
+    numbers: ClassVar[Literal["integers"]] = "integers"
     level: Level
 
     @property

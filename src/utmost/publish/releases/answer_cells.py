@@ -20,9 +20,11 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.publish.promises.one_draw_noise import OneDrawPlan
 from utmost.publish.promises.plan import CellPlan
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
+from utmost.publish.releases.estimates import Estimate
 from utmost.tables.axes.domain import Where
 from utmost.tables.cells.columns import integer_column, real_column
 from utmost.tables.files import files
@@ -51,54 +53,23 @@ class SumOfCells:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AnswerCells:
-    """The cells of an answer as numbers, each with noise of its own, and the labels of their rows as text.
+class LabelledCells:
+    """The cells of an answer as numbers, and the labels of their rows as text.
 
     Attributes:
         answer: The answer, of a table at hand.
-        plan: Its noise.
         cells: Numbers of each released column.
         labels: Every public column, as text.
     """
 
     answer: Answer[Any]
-    plan: CellPlan
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
-
-    @classmethod
-    def of(cls, answer: Answer[Any]) -> "AnswerCells":
-        """The cells of an answer.
-
-        Raises:
-            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one,
-                and for a table that is drawn while it is written.
-        """
-        plan, columns = answer.plan, answer.columns
-        if not isinstance(plan, CellPlan):
-            remedy = "Its cells stand in answer.table, with margins where it has any."
-            came = answer.promise.noise.kind
-            raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
-        if answer.is_drawn_later:
-            came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
-            raise Unsupported("a release is read where its values are at hand", came=came, remedy=remedy)
-        return cls(answer, plan, _numbers(answer.table, columns, plan), _texts(answer.table, columns))
-
-    @property
-    def bars(self) -> CellBars:
-        """Margins of what is computed of the cells."""
-        return CellBars(self.plan)
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return len(next(iter(self.cells.values())))
-
-    def at(self, level: Level) -> CellPlan:
-        """The same release as it would be at another level."""
-        plan = self.answer.promise.noise.plan(level, self.plan.confidence)
-        assert isinstance(plan, CellPlan), "the noise of cells is planned cell by cell"
-        return plan
 
     def column(self, name: str | None) -> str:
         """A released column; the only one where none is named.
@@ -165,6 +136,47 @@ class AnswerCells:
 
     def _rows(self, rows: Rows) -> frozenset[int]:
         return rows if isinstance(rows, frozenset) else self.rows_where(rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerCells(LabelledCells):
+    """The same of an answer whose cells each have noise of their own.
+
+    Attributes:
+        plan: Its noise.
+    """
+
+    plan: CellPlan
+
+    @classmethod
+    def of(cls, answer: Answer[Any]) -> "AnswerCells":
+        """The cells of an answer.
+
+        Raises:
+            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one,
+                and for a table that is drawn while it is written.
+        """
+        plan, columns = answer.plan, answer.columns
+        if not isinstance(plan, CellPlan):
+            remedy = "Its cells stand in answer.table, with margins where it has any."
+            came = answer.promise.noise.kind
+            raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
+        if answer.is_drawn_later:
+            came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
+            raise Unsupported("a release is read where its values are at hand", came=came, remedy=remedy)
+        is_whole = plan.grid is None and plan.unit.step.denominator == 1
+        return cls(answer, cell_numbers(answer.table, columns, is_whole=is_whole), _texts(answer.table, columns), plan)
+
+    @property
+    def bars(self) -> CellBars:
+        """Margins of what is computed of the cells."""
+        return CellBars(self.plan)
+
+    def at(self, level: Level) -> CellPlan:
+        """The same release as it would be at another level."""
+        plan = self.answer.promise.noise.plan(level, self.plan.confidence)
+        assert isinstance(plan, CellPlan), "the noise of cells is planned cell by cell"
+        return plan
 
     def total(
         self,
@@ -250,11 +262,28 @@ class AnswerCells:
         return adapter.with_columns(self.answer.table, laid, after)
 
 
-def _numbers(table: object, released: Sequence[str], plan: CellPlan) -> dict[str, list[Fraction]]:
+def one_draw_total(
+    answer: Answer[Any], plan: OneDrawPlan, where: Where | None, column: str | None, sure: Fraction
+) -> Estimate:
+    """A sum of cells that have the noise of one draw, with its margin.
+
+    Raises:
+        OutOfRange: for a selection that the answer does not have.
+    """
+    numbers = cell_numbers(answer.table, answer.columns, is_whole=plan.unit.step.denominator == 1)
+    cells = LabelledCells(answer, numbers, _texts(answer.table, answer.columns))
+    chosen, rows = cells.column(column), cells.rows_where(where)
+    value = sum((cells.cells[chosen][row] for row in rows), Fraction(0))
+    taken = [Fraction(int(name == chosen and row in rows)) for name in cells.cells for row in range(cells.rows)]
+    shown = int(value) if value.denominator == 1 else float(value)
+    return Estimate(shown, plan.sum_margin(taken, sure), plan.sum_variance(taken), sure, value)
+
+
+def cell_numbers(table: object, released: Sequence[str], *, is_whole: bool) -> dict[str, list[Fraction]]:
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
-    read = integer_column if plan.grid is None and plan.unit.step.denominator == 1 else real_column
+    read = integer_column if is_whole else real_column
     columns = {name: read(adapter.column(table, name), name, place).tolist() for name in released}
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from utmost.core.exact.written_levels import level_name
+from utmost.core.noise.one_draw import NOT_BETTER_KNOWN
+from utmost.publish.promises.one_draw_noise import OneDrawPlan
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.point_noise import PointPlan
@@ -16,10 +18,12 @@ from utmost.publish.statements.table_words import (
     CONFIDENCES,
     NEGATIVE,
     NO_CHANGE,
+    ONE_TOTAL,
     ROW_BUDGET,
     NoiseWords,
     alike,
     bars,
+    changes,
     listed,
     released_rows,
     table_domain,
@@ -31,6 +35,8 @@ def words_of_noise(statement: Statement) -> NoiseWords:
     plan = statement.plan
     if isinstance(plan, TogetherPlan):
         return _of_columns_together(statement, plan)
+    if isinstance(plan, OneDrawPlan):
+        return _of_one_draw(statement, plan)
     if isinstance(plan, PointPlan):
         return _of_points(statement, plan)
     return _of_any_noise(statement)
@@ -69,6 +75,32 @@ def _of_columns_together(statement: Statement, plan: TogetherPlan) -> NoiseWords
         composition=ROW_BUDGET,
         on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
         domain=table_domain(statement, "integers"),
+    )
+
+
+def _of_one_draw(statement: Statement, plan: OneDrawPlan) -> NoiseWords:
+    noise, columns, unit = statement.promise.noise, statement.promise.columns, plan.unit
+    stated = StatedNoise(
+        ", ".join(columns),
+        listed("column", columns) + ", all cells together",
+        plan.drawn,
+        f"{level_name(plan.level)} for all released cells together",
+        bars(plan.confidence, lambda sure: plan.with_confidence(sure).margin),
+        "± {} around each released cell" + ", and less in smaller tables" * bool(plan.rows),
+    )
+    return NoiseWords(
+        line=promise_line(plan.level, unit.neighbours),
+        per=None,
+        released=released_rows(columns, statement.rows),
+        unit=f"one individual, who {changes(unit, 'group of each table' if plan.rows else 'released cell')}",
+        neighbours=alike(unit, "group of each table" if plan.rows else "released cell"),
+        noises=(stated,),
+        why=NOT_BETTER_KNOWN,
+        before=NO_CHANGE,
+        after=NEGATIVE if not plan.rows else ONE_TOTAL,
+        composition="all released cells share the whole privacy budget, in one draw.",
+        on_trust=ON_TRUST,
+        domain=table_domain(statement, noise.subject),
     )
 
 
