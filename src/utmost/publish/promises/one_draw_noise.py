@@ -41,9 +41,6 @@ TABLE, GROUP, COUNT = "table", "group", "count"
 TOTAL = "total"
 """The table of the total, and its group."""
 
-_ALL_STEPS, _SPREAD = 32, 17
-"""Up to so many first steps are compared all; of more, so many at a time, and then those around the best."""
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OneDrawPlan(Display):
@@ -297,36 +294,16 @@ def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) ->
     >>> least_draw(level(1), Unit(1, 1, "change-one", nonnegative=True), 5)
     TablesDraw(epsilon=1, sizes=(5,), neighbours='change-one')
     >>> least_draw(level(1), Unit(5, 2, nonnegative=True), 2)
-    CellsDraw(epsilon=1, sensitivity=5, cells=2, changed=2, step=3)
+    CellsDraw(epsilon=1, sensitivity=5, cells=2, changed=2, step=4)
     """
     if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
         return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
     changed, wide = min(unit.cells, cells), unit.sensitivity.numerator
     in_all = None if unit.in_all is None or unit.in_all >= changed * wide else int(unit.in_all)
 
-    def law(first: int) -> CellsDraw:
-        signs = unit.nonnegative
-        return CellsDraw(
-            level, cells, changed, wide, in_all=in_all, neighbours=unit.neighbours, nonnegative=signs, step=first
-        )
-
-    return law(_least_step(law, wide) if step is None else step)
-
-
-def _least_step(law: Any, wide: int) -> int:
-    """The first step of least variance: of all, or of ever finer grids around the best."""
-    costs: dict[int, float] = {}
-    low, high = 1, wide
-    while True:
-        count = high - low + 1
-        spread = [low + (count - 1) * at // (_SPREAD - 1) for at in range(_SPREAD)]
-        steps = list(range(low, high + 1)) if count <= _ALL_STEPS else spread
-        costs |= {step: float(law(step).variance) for step in steps if step not in costs}
-        best = min(steps, key=costs.__getitem__)
-        if count <= _ALL_STEPS:
-            return best
-        place = steps.index(best)
-        low, high = steps[max(0, place - 1)], steps[min(_SPREAD - 1, place + 1)]
+    signs, relation, first = unit.nonnegative, unit.neighbours, 1 if step is None else step
+    law = CellsDraw(level, cells, changed, wide, in_all=in_all, neighbours=relation, nonnegative=signs, step=first)
+    return law if step is not None else law.with_best_step()
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -349,7 +326,7 @@ class OneWayDraw(ColumnNoise):
     >>> from utmost.exact import level
     >>> domain = Domain(sex=["men", "women"], smoker=["yes", "no"], age=["young", "old"])
     >>> OneWayDraw(domain, Unit(1, 1)).plan(level(1)).bars(["count"])
-    {'count_margin': ('count', (4, 4, 4, 4, 4, 4, 4))}
+    {'count_margin': ('count', (6, 5, 5, 5, 5, 5, 5))}
     """
 
     kind: ClassVar[str] = "all one-way tables in one draw"
