@@ -36,7 +36,7 @@ def cells():
     for name, unit, n in UNITS:
         for epsilon in LEVELS:
             noise = ut.OneDraw(unit, n)
-            one = float(noise.plan(level(epsilon)).law.variance)
+            one = float(noise.at(level(epsilon)).law.variance)
             alone = float(Geometric(unit.per_cell(level(epsilon)), unit.sensitivity).variance())
             if unit.in_all is None:
                 alone = float(ut.Promise("n", unit=unit).once("squared").at(epsilon).law.variance())

@@ -29,7 +29,7 @@ from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import ColumnNoise
 from utmost.publish.promises.declared_columns import check_size
-from utmost.publish.promises.plan import Bar, NoisePlan, warn_of_level
+from utmost.publish.promises.noise_at_level import Bar, NoiseAtLevel, warn_of_level
 from utmost.publish.promises.table_statements import promise_text
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.cells.columns import RowName, integer_column
@@ -43,7 +43,7 @@ TOTAL = "total"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class OneDrawPlan(Display):
+class OneDrawAtLevel(Display):
     """The promise of a release in one draw, and its noise.
 
     Attributes:
@@ -72,7 +72,7 @@ class OneDrawPlan(Display):
         """The margin of every cell, or one for each row."""
         return _bar(self)
 
-    def with_confidence(self, confidence: Fraction) -> "OneDrawPlan":
+    def with_confidence(self, confidence: Fraction) -> "OneDrawAtLevel":
         """The same with margins of another confidence."""
         return replace(self, confidence=confidence)
 
@@ -138,15 +138,15 @@ class OneDrawPlan(Display):
 
 
 @lru_cache(maxsize=64)
-def _bar(plan: OneDrawPlan) -> Bar:
-    law, sure, unit = plan.law, plan.confidence, plan.unit
+def _bar(noise: OneDrawAtLevel) -> Bar:
+    law, sure, unit = noise.law, noise.confidence, noise.unit
     of_kinds = {place: unit.margin(law.margin(sure, place)) for place in law.kinds}
-    if not isinstance(law, TablesDraw) or not plan.rows:
+    if not isinstance(law, TablesDraw) or not noise.rows:
         return max(of_kinds.values())
     of_sizes = dict(zip(sorted(set(law.sizes)), (of_kinds[place] for place in _by_size(law)), strict=True))
     cells = [of_sizes[size] for size in law.sizes for _ in range(size)]
     total = unit.margin(law.total_margin(sure))
-    return tuple(total if place is None else cells[place] for place in plan.rows)
+    return tuple(total if place is None else cells[place] for place in noise.rows)
 
 
 def _by_size(law: TablesDraw) -> list[int]:
@@ -180,7 +180,7 @@ class OneDraw(ColumnNoise):
 
     >>> from utmost.exact import level
     >>> noise = OneDraw(Unit(1, 5, nonnegative=True), released_cells=10)
-    >>> noise.plan(level(1)).law, noise.margin(level(1), "0.95")
+    >>> noise.at(level(1)).law, noise.margin(level(1), "0.95")
     (CellsDraw(epsilon=1, sensitivity=1, cells=10, changed=5), 9)
     """
 
@@ -228,13 +228,13 @@ class OneDraw(ColumnNoise):
     def _has_steps(self) -> bool:
         return self.unit.sensitivity > 1
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> OneDrawPlan:
+    def at(self, level: Level, confidence: Number = "0.95") -> OneDrawAtLevel:
         """The noise at a level."""
-        return OneDrawPlan(level, self.unit, _cells_law(self, level), read_confidence(confidence))
+        return OneDrawAtLevel(level, self.unit, _cells_law(self, level), read_confidence(confidence))
 
-    def as_drawn(self, plan: NoisePlan) -> "OneDraw":
+    def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
         """The same noise, with the first step that was chosen."""
-        law = plan.law
+        law = noise.law
         return replace(self, step=law.step) if isinstance(law, CellsDraw) and self._has_steps else self
 
     def check_unit(self, counted: Any) -> None:
@@ -312,7 +312,7 @@ class OneWayDraw(ColumnNoise):
 
     A counted table is released as one table of three columns: the name of each one-way table, its groups, and their
     counts, first the total. One individual is in one group of each. The noise is made for one level, so that no memory
-    keeps it; a plan (`strategy`) can be relaxed.
+    keeps it; a plan (`choose_plan`) can be relaxed.
 
     Args:
         domain: Domain of the counted table; of each axis the finest level is released.
@@ -325,7 +325,7 @@ class OneWayDraw(ColumnNoise):
 
     >>> from utmost.exact import level
     >>> domain = Domain(sex=["men", "women"], smoker=["yes", "no"], age=["young", "old"])
-    >>> OneWayDraw(domain, Unit(1, 1)).plan(level(1)).bars(["count"])
+    >>> OneWayDraw(domain, Unit(1, 1)).at(level(1)).bars(["count"])
     {'count_margin': ('count', (6, 5, 5, 5, 5, 5, 5))}
     """
 
@@ -340,7 +340,7 @@ class OneWayDraw(ColumnNoise):
         declared, whom = instance(domain, Domain, "domain"), instance(unit, Unit, "unit")
         if not whom.sensitivity == whom.cells == 1 or whom.amount is not None:
             required = "all one-way tables in one draw are of people who are counted once"
-            remedy = "Count with at_most=1; or plan the tables: ut.strategy."
+            remedy = "Count with at_most=1; or plan the tables: ut.choose_plan."
             raise OutOfRange(required, came=repr(whom), where="unit", remedy=remedy)
         if whom.neighbours == "change-one" and not whom.nonnegative:
             required = "where a record is replaced it must be promised that nobody lowers a cell"
@@ -376,11 +376,11 @@ class OneWayDraw(ColumnNoise):
             found[name] = tuple(" ".join(map(str, group)) for group in zip(*labels.values(), strict=True))
         return found
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> OneDrawPlan:
+    def at(self, level: Level, confidence: Number = "0.95") -> OneDrawAtLevel:
         """The noise at a level."""
         sizes = [len(groups) for groups in self.tables.values()]
         law = TablesDraw(level, sizes, self.unit.neighbours, self.unit.exactly)
-        return OneDrawPlan(level, self.unit, law, read_confidence(confidence), (None, *range(law.size)))
+        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), (None, *range(law.size)))
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The column of counts, which the noise names."""

@@ -20,8 +20,8 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.promises.one_draw_noise import OneDrawPlan
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
+from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.estimates import Estimate
@@ -143,10 +143,10 @@ class AnswerCells(LabelledCells):
     """The same of an answer whose cells each have noise of their own.
 
     Attributes:
-        plan: Its noise.
+        noise: Its noise.
     """
 
-    plan: CellPlan
+    noise: CellNoiseAtLevel
 
     @classmethod
     def of(cls, answer: Answer[Any]) -> "AnswerCells":
@@ -156,27 +156,28 @@ class AnswerCells(LabelledCells):
             Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one,
                 and for a table that is drawn while it is written.
         """
-        plan, columns = answer.plan, answer.columns
-        if not isinstance(plan, CellPlan):
+        noise, columns = answer.noise, answer.columns
+        if not isinstance(noise, CellNoiseAtLevel):
             remedy = "Its cells stand in answer.table, with margins where it has any."
             came = answer.promise.noise.kind
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
         if answer.is_drawn_later:
             came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
             raise Unsupported("a release is read where its values are at hand", came=came, remedy=remedy)
-        is_whole = plan.grid is None and plan.unit.step.denominator == 1
-        return cls(answer, cell_numbers(answer.table, columns, is_whole=is_whole), _texts(answer.table, columns), plan)
+        is_whole = noise.grid is None and noise.unit.step.denominator == 1
+        numbers = cell_numbers(answer.table, columns, is_whole=is_whole)
+        return cls(answer, numbers, _texts(answer.table, columns), noise)
 
     @property
     def bars(self) -> CellBars:
         """Margins of what is computed of the cells."""
-        return CellBars(self.plan)
+        return CellBars(self.noise)
 
-    def at(self, level: Level) -> CellPlan:
+    def at(self, level: Level) -> CellNoiseAtLevel:
         """The same release as it would be at another level."""
-        plan = self.answer.promise.noise.plan(level, self.plan.confidence)
-        assert isinstance(plan, CellPlan), "the noise of cells is planned cell by cell"
-        return plan
+        noise = self.answer.promise.noise.at(level, self.noise.confidence)
+        assert isinstance(noise, CellNoiseAtLevel), "the noise of cells is planned cell by cell"
+        return noise
 
     def total(
         self,
@@ -201,7 +202,7 @@ class AnswerCells(LabelledCells):
         """
         cells, sure = self.cells[self.column(column)], read_confidence(confidence)
         rows, minus = self._rows(rows), self._rows(minus)
-        self.plan.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")
+        self.noise.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")
         if truth(mean, "mean"):
             return self._mean(cells, rows, minus, sure)
         more, less = rows - minus, minus - rows
@@ -263,20 +264,20 @@ class AnswerCells(LabelledCells):
 
 
 def one_draw_total(
-    answer: Answer[Any], plan: OneDrawPlan, where: Where | None, column: str | None, sure: Fraction
+    answer: Answer[Any], noise: OneDrawAtLevel, where: Where | None, column: str | None, sure: Fraction
 ) -> Estimate:
     """A sum of cells that have the noise of one draw, with its margin.
 
     Raises:
         OutOfRange: for a selection that the answer does not have.
     """
-    numbers = cell_numbers(answer.table, answer.columns, is_whole=plan.unit.step.denominator == 1)
+    numbers = cell_numbers(answer.table, answer.columns, is_whole=noise.unit.step.denominator == 1)
     cells = LabelledCells(answer, numbers, _texts(answer.table, answer.columns))
     chosen, rows = cells.column(column), cells.rows_where(where)
     value = sum((cells.cells[chosen][row] for row in rows), Fraction(0))
     taken = [Fraction(int(name == chosen and row in rows)) for name in cells.cells for row in range(cells.rows)]
     shown = int(value) if value.denominator == 1 else float(value)
-    return Estimate(shown, plan.sum_margin(taken, sure), plan.sum_variance(taken), sure, value)
+    return Estimate(shown, noise.sum_margin(taken, sure), noise.sum_variance(taken), sure, value)
 
 
 def cell_numbers(table: object, released: Sequence[str], *, is_whole: bool) -> dict[str, list[Fraction]]:

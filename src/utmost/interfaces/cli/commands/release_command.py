@@ -14,8 +14,8 @@ FIRST = (
 
 RARE = (
     "--numbers", "--neighbours", "--cost", "--together", "--dataset", "--independent", "--key-file", "--witness",
-    "--data-version", "--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--sign",
-    "--confidence", "--yes",
+    "--data-version", "--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency",
+    "--sign", "--confidence", "--yes",
 )  # fmt: skip
 """Options that a recipe says better, or that hardly anybody needs: the help only names them."""
 

@@ -114,6 +114,7 @@ class NumberSpelling(MarkedSpelling):
         list[str] | None,
         option("MARKS", "Marks of missing cells: NA,."),
     ] = None
+    currency: Annotated[str | None, option("SIGN", "Currency or unit beside numbers: $ or EUR.")] = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -121,7 +122,8 @@ class NumberSpelling(MarkedSpelling):
         from utmost.interfaces.cli.options.people_options import split_names
         from utmost.tables.cells.spelling import Spelling
 
-        return Spelling(self.decimal, self.thousands, split_names(self.missing_marks or []))
+        marks = split_names(self.missing_marks or [])
+        return Spelling(self.decimal, self.thousands, marks, currency=self.currency)
 
 
 @dataclass(frozen=True, slots=True)
