@@ -28,7 +28,7 @@ from utmost.publish.promises.codec import (
     stated_rows,
 )
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel
+from utmost.publish.promises.noise_at_level import Bar, CellNoiseAtLevel, NoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
@@ -117,12 +117,12 @@ class Statement:
             "promise": self.promise.published_facts(),
             "noise": noise.facts(),
             "confidence_exactly": str(noise.confidence),
-            "margins": self._margins(),
+            "margins": {name: list(bar) if isinstance(bar, tuple) else bar for name, bar in self._margins().items()},
             **({} if self.promise.noise.rows is not None else {"rows": self.rows}),
             **({} if self.ledger is None else self.ledger.facts()),
         }
 
-    def _margins(self) -> dict[str, int | float]:
+    def _margins(self) -> dict[str, Bar]:
         """Margins of error, by the names of their columns."""
         return {name: margin for name, (_, margin) in self.noise.bars(self.promise.columns).items()}
 
@@ -152,9 +152,11 @@ class Statement:
         noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
         check_table(columns, stated, table, self._margins(), self.promise.public, digested=digested)
-        if isinstance(noise, CellNoiseAtLevel):
+        if isinstance(noise, CellNoiseAtLevel) or self.promise.noise.is_in_steps:
+            step = None if noise.unit.step == 1 else noise.unit.step
+            width = noise.width if isinstance(noise, CellNoiseAtLevel) else step
             for name in columns:
-                _check_cells(adapter_of(table).column(table, name), noise.width, name)
+                _check_cells(adapter_of(table).column(table, name), width, name)
         return noise
 
     @classmethod
@@ -230,7 +232,7 @@ def check_table(
     released: Sequence[str],
     stated: Mapping[str, Any],
     table: Any,
-    margins: Mapping[str, int | float],
+    margins: Mapping[str, Bar],
     public: Sequence[str],
     *,
     digested: bool,
@@ -244,7 +246,11 @@ def check_table(
     if any(len(column) != stated["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name, margin in margins.items():
-        if not all(_is_margin(cell, float(margin)) for cell in set(columns[name])):
+        if isinstance(margin, tuple):
+            is_stated = len(margin) == len(columns[name]) and all(map(_is_margin, columns[name], map(float, margin)))
+        else:
+            is_stated = all(_is_margin(cell, float(margin)) for cell in set(columns[name]))
+        if not is_stated:
             raise BadTable("the margin must be the one stated", came="another one", where=f"column {name!r}")
     if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."
