@@ -103,7 +103,7 @@ def test_asked_again_after_a_relaxation_the_same_bytes(tmp_path, noise, memory):
         == plain(other.relax("r", table, epsilon=STRICT).table)
         == told["table"]
     )
-    assert again().statement("r", epsilon=STRICT) == told["statement"]
+    assert again().view("r", epsilon=STRICT).statement == told["statement"]
     assert saved(history.at(STRICT), tmp_path / "history") == told["save"]
     assert history.at(STRICT).margin() == told["margin"]
     assert answer.release.levels == history.levels == (STRICT, level(1), LOOSE), "the history goes on"
