@@ -1,5 +1,6 @@
 """Releasing a table as it is promised: remembered by this process, in a ledger that lasts as long as it; or once."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -28,8 +29,9 @@ from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.engines.engines import is_engine_frame
+from utmost.tables.frames.table import Table
 
-Table = TypeVar("Table")
+Frame = TypeVar("Frame")
 
 
 @overload
@@ -58,7 +60,7 @@ def release(
 
 @overload
 def release(
-    table: Table,
+    table: Mapping[str, Any],
     promise: Promise,
     *,
     epsilon: Number | Level,
@@ -66,6 +68,18 @@ def release(
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
 ) -> Answer[Table]: ...
+
+
+@overload
+def release(
+    table: Frame,
+    promise: Promise,
+    *,
+    epsilon: Number | Level,
+    once: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> Answer[Frame]: ...
 
 
 @progress_bar("Noising")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_facts, level_from_facts
@@ -50,6 +51,13 @@ PLACES_ON_TRUST = (
 """The same of points."""
 
 _MOST_ROWS = 1 << 63
+
+
+class StatementFacts(Display, dict[str, Any]):
+    """A statement as JSON values; a notebook shows it in words."""
+
+    __slots__ = ()
+    __repr__ = dict.__repr__
 
 
 @dataclass(frozen=True, slots=True)
