@@ -95,7 +95,7 @@ def test_what_cannot_be_is_refused():
         together_noise(["a", "b"], unit=ut.Unit(1, 2)).by_item()
     with pytest.raises(BadTable):
         ut.release({"a": [1], "b": [1.5]}, ut.Promise(noise=together_noise(["a", "b"], unit=ut.Unit(1, 2))), epsilon=1)
-    assert replace(together_noise(["a", "b"], unit=ut.Unit(1, 2)), largest=Fraction(9)).stored_bound(1) == 18
+    assert replace(together_noise(["a", "b"], unit=ut.Unit(1, 2)), largest=Fraction(9)).stored_bound() == 18
 
 
 def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():

@@ -88,13 +88,13 @@ def test_identifiers_are_committed_to_with_the_rows(ledger):
 
 
 def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
-    """Beyond 1024 rows a digest covers several; the first run that differs is found."""
+    """Beyond 256 rows a digest covers several; the first run that differs is found."""
     values = np.arange(5000)
     ledger.publish("r", {"n": values}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     values[1236] += 1
     with pytest.raises(DataChanged, match="got others"):
         ledger.relax("r", {"n": values}, epsilon=2)
-    assert ledger.difference("r", {"n": values}) == "column 'n', rows 1236 to 1240"
+    assert ledger.difference("r", {"n": values}) == "column 'n', rows 1221 to 1240"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from utmost.errors import UtmostError
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures import markup
-from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
+from utmost.publish.promises.statement_kinds import is_of_sums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.stated_words import sums_in_words
 
@@ -119,7 +119,7 @@ def _is_bar(name: str, names: Sequence[str]) -> bool:
 
 
 def _statement(statement: Any) -> tuple[str, list[str]]:
-    if statement["kind"] != WORKLOAD_KIND:
+    if not is_of_sums(statement):
         return "", _said(stated_release(statement), [])
     # The sums of a plan have their statement among them: it is shown by itself, without its sums.
     shown = [(name, fact) for name, fact in statement.items() if isinstance(fact, str | int | float) and name != "kind"]

@@ -30,6 +30,7 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns, declared_columns
 from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.noise_at_level import bar_column
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.answer import Answer
@@ -73,25 +74,27 @@ class Source:
         """The public columns, as they are published."""
         return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
-    def texts(self) -> Mapping[str, list[str]]:
+    def texts(self, labels: Mapping[str, Column]) -> Mapping[str, list[str]]:
         """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
 
         None where an ``id_column`` says which they are.
+
+        Args:
+            labels: The public columns, as they are published.
         """
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
         for name in self.adapter.names(self.table):
             if name not in self.columns:
-                column = self.adapter.column(self.table, name)
-                cells = plain_cells(column)
-                if cells and all(isinstance(cell, str) for cell in cells):
+                cells = plain_cells(labels[name] if name in labels else self.adapter.column(self.table, name))
+                if cells and all(issubclass(kind, str) for kind in set(map(type, cells))):
                     texts[str(name)] = cells
         return texts
 
     def check_sizes(self) -> None:
-        """Check that no value is larger than was declared, or than a response of so many cells takes."""
-        most, bound = self.promise.lasting_noise.bound(self.rows * len(self.columns))
+        """Check that no value is larger than was declared, or than a word takes."""
+        most, bound = self.promise.lasting_noise.bound()
         for name, column in self.columns.items():
             ends = column[[column.argmin(), column.argmax()]].tolist() if column.size else []
             if any(abs(end) > most for end in ends):
@@ -110,7 +113,7 @@ class Source:
 
         def table(released: Mapping[str, Any]) -> Any:
             bars = at_level.bars(columns)
-            margins = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
+            margins = {name: bar_column(margin, self.rows) for name, (_, margin) in bars.items()}
             kept = (*self.columns, *self.promise.public)
             hidden = [name for name in self.adapter.names(self.table) if name not in kept]
             behind = {name: owner for name, (owner, _) in bars.items()}
@@ -228,7 +231,7 @@ def release_source(release: Published, table: Any) -> Source:
 
 
 _BYTES = 16
-_MOST_RUNS = 1024
+_MOST_RUNS = 256
 
 
 def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
@@ -319,5 +322,5 @@ def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
 
 
 def _run(rows: int) -> int:
-    """Number of rows to a digest: one where there are few rows, and never more than 1024 digests to a column."""
+    """Number of rows to a digest: one where there are few rows, and never more than 256 digests to a column."""
     return max(1, -(-rows // _MOST_RUNS))

@@ -21,15 +21,15 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import Numbers, read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
-from utmost.publish.promises.noise_at_level import NoiseAtLevel, cell_noise_at, cell_noise_of_answer
+from utmost.publish.promises.noise_at_level import Bar, NoiseAtLevel, cell_noise_at, cell_noise_of_answer
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
-# Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
-_SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
+_UNDECLARED = (1 << 126) - 1
+"""The size in steps that a value may have where no largest is declared: with its noise it has a word of 16 bytes."""
 _LARGEST_BITS = 4096
 
 
@@ -42,9 +42,7 @@ class ColumnNoise(PlannedNoise):
         """The largest margin of the plan."""
         return self.at(level, confidence).margin
 
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
+    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Bar]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
         return self.at(level, confidence).bars(columns)
 
@@ -106,24 +104,18 @@ class LatticeNoise(Noise):
         """The lattice of the largest noise."""
         return self.lattice
 
-    def bound(self, cells: int) -> tuple[int, str]:
-        """The size that a true value may have, in steps, in a response of so many cells; and in words.
-
-        Where nothing is declared it is 2^1278 for up to 409 cells, 2^126 from 4096 on, and in between such that the
-        response takes about 64 KiB.
-        """
+    def bound(self) -> tuple[int, str]:
+        """The size that a true value may have, in steps; and in words. Where nothing is declared it is 2^126."""
         if self.largest is not None:
             grid = 1 if self.exponent is None else Fraction(2) ** -self.exponent
             return -(-self.largest // grid) + (self.exponent is not None), f"{self.largest}"
-        word = max(_LEAST_WORD, min(_LARGEST_WORD, _SHARED // max(cells, 1) // 8 * 8))
-        steps = (1 << (8 * word - 2)) - 1
-        return steps, f"2^{steps.bit_length()} steps"
+        return _UNDECLARED, "2^126 steps"
 
-    def stored_bound(self, cells: int) -> int:
+    def stored_bound(self) -> int:
         """The size that what is noised may have, in steps."""
-        return self.bound(cells)[0]
+        return self.bound()[0]
 
-    def word(self, level: Level, cells: int) -> int:
+    def word(self, level: Level) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone.
 
         A value within `bound`, and noise within the 1 - 2^-512 quantile of the level, fit. Noise beyond makes the words
@@ -131,16 +123,14 @@ class LatticeNoise(Noise):
 
         >>> from utmost.exact import level
         >>> small = CellNoise(Unit(1, 1), largest=10**6)
-        >>> small.word(level(1), 12), small.word(level("1/1000000000"), 12)
-        (4, 8)
-        >>> [CellNoise(Unit(1, 1)).word(level(1), cells) for cells in (12, 1024, 10**6)]
-        [160, 64, 16]
+        >>> small.word(level(1)), small.word(level("1/1000000000")), CellNoise(Unit(1, 1)).word(level(1))
+        (4, 8, 16)
         """
         bits, epsilon = 128, Fraction(0)
         while epsilon <= 0:  # ends: a level is positive
             epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
         noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
-        return width_of(2 + max(self.stored_bound(cells), noise).bit_length())
+        return width_of(2 + max(self.stored_bound(), noise).bit_length())
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
         """The values of a column, in steps of the lattice."""
@@ -158,8 +148,8 @@ class CellNoise(ColumnNoise, LatticeNoise):
         numbers: Kind of the numbers, "integers" or "reals".
         grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
         largest: Bound on the size of any true value there could be, known without looking at the data. It settles how
-            many bytes a cell takes on disk, since a length must not depend on the values. If left out, 2^1278 steps for
-            up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
+            many bytes a cell takes on disk, since a length must not depend on the values. If left out, 2^126 steps, at
+            16 bytes a cell.
         half_step: Half-step staircase noise, for odd sensitivities above 1: less than geometric noise up to an epsilon
             of 2.5 a cell.
 

@@ -105,11 +105,11 @@ class NamingNoise(Noise):
         """Refused: keys are named at one level."""
         raise _once(level, where)
 
-    def bound(self, cells: int) -> tuple[float, str]:
+    def bound(self) -> tuple[float, str]:
         """A table of keys is as large as it is."""
         return float("inf"), "any"
 
-    def word(self, level: Level, cells: int) -> int:
+    def word(self, level: Level) -> int:
         """The bytes of a list that names nothing; a longer one takes what it takes, as it is told in full."""
         return 16
 

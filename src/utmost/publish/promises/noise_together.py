@@ -117,10 +117,10 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         """The error bar of each column."""
         return tuple(zip(self.columns, self.at(level, confidence).margins, strict=True))[:most]
 
-    def stored_bound(self, cells: int) -> int:
+    def stored_bound(self) -> int:
         """A sum of several columns may be as many times as large as one."""
         rows = [row for law in self.way.laws if isinstance(law, SignedCells) for row in law.rows]
-        return self.bound(cells)[0] * max([2, *(sum(map(abs, row)) for row in rows)])
+        return self.bound()[0] * max([2, *(sum(map(abs, row)) for row in rows)])
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The columns, which the noise names."""

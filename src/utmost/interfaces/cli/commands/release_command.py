@@ -7,7 +7,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = (
-    "--each-row", "--domain", "--by", "--mean", "--columns", "--public", "--drop", "--sensitivity", "--cells",
+    "--each-row", "--domain", "--by", "--mean", "--want", "--columns", "--public", "--drop", "--sensitivity", "--cells",
     "--epsilon", "--ledger", "--recipe", "--out", "--dry-run",
 )  # fmt: skip
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -33,10 +32,9 @@ from utmost.interfaces.cli.screens.screen import (
 from utmost.interfaces.cli.screens.terminal import Group, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.measures_table import MeasuresTable
-from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
@@ -45,7 +43,6 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
-from utmost.tables.files.saving import Digest
 from utmost.tables.files.sidecars import check_repeated, check_repeated_document, publish, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
@@ -251,8 +248,7 @@ def give_cells(
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
     table = _with_means(release, family)
 
-    def said(digest: Digest | None) -> dict[str, Any]:
-        return workload_table_statement(release, family, digest, with_means=amounts is not None)
+    said = SumsTable(release, family, amounts is not None).statement
 
     out = answer.file
     if out is None:
@@ -355,16 +351,27 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     shares = {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()}
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
     counts = {"count_error_bars": _count_bars(release)} if release.unit.is_shared else {}
-    print_json(report | {"error_bars": _wanted_bars(release)} | counts)
+    cleaned = {} if plan.clean_needs is None else {"clean_needs": plan.clean_needs}
+    print_json(report | {"error_bars": _wanted_bars(release)} | counts | cleaned)
 
 
 def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     """The screen of a release by a plan, with the error bars of the tables that were wanted."""
     rows = {"margins": _margins(release)}
+    if headline == DRY and (cells := release.plan.clean_needs) is not None:
+        rows["clean"] = no_clean_table(cells)
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
     then = NOT_REMEMBERED if release.ledger_facts is None else ""
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole, then=then)
+
+
+def no_clean_table(cells: str) -> str:
+    """Why whole numbers cannot be made of a release, and the table to want so that they can."""
+    return (
+        f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
+        f'--want "{cells}=1/100" it has a small one'
+    )
 
 
 def _margins(release: NoisySums) -> str:
@@ -410,7 +417,7 @@ def _table_writers(release: NoisySums, words: tuple[Any, ...], path: Path, signe
     """The writers of one table and, beside it, of the release by which every sum of it is answered."""
     table = files.columns(_with_means(release, words))
     columns = {name: np.array(column, dtype=object) for name, column in table.items()}
-    statement = partial(workload_table_statement, release, words, with_means=release.unit.is_shared)
+    statement = SumsTable(release, words, release.unit.is_shared).statement
     return table_writers(columns, statement, path, signer=signer)[0]
 
 
