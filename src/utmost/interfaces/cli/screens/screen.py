@@ -169,7 +169,9 @@ def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float]
 
     def stop(*_: object) -> NoReturn:
         gap = f"at a relative gap of {reached[-1]:.1e}" if reached else "before there was a bound"
-        console.print(Text(f"{what}: interrupted {gap}. --out keeps the best so far; --gap ends a search that is near enough."))
+        console.print(
+            Text(f"{what}: interrupted {gap}. --out keeps the best so far; --gap ends a search that is near enough.")
+        )
         sys.exit(128 + signal.SIGINT)
 
     def say(rounds: int, gap: float) -> None:
