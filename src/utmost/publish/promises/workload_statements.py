@@ -77,7 +77,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
     """The public statement of a workload release: the promise, the domain, the families and their noise."""
     unit, strategy = release.strategy.unit, release.strategy
     promised = promise(release.level, unit, "the released sums", "cell")
-    assumed = "It takes for granted that the lists of values of the domain depend on no individual."
+    assumed = "The promise also assumes that the lists of values of the domain depend on no individual."
     return {
         "kind": WORKLOAD_KIND,
         "format": FORMAT,
@@ -136,10 +136,10 @@ def _assumed(strategy: Strategy) -> str:
     """The assumptions beside the unit: that nothing is negative, and which cells change together."""
     amount = strategy.unit.amount
     lowers = "" if amount is None or amount.clipped is None else f"Sums and means are of {amount.clipped}. "
-    lowers += "It takes for granted that no individual lowers the number of any cell. " * strategy.unit.nonnegative
+    lowers += "The promise also assumes that no individual lowers the number of any cell. " * strategy.unit.nonnegative
     if strategy.unit.exactly:
         lowers += (
-            "It takes for granted that every individual changes exactly so many cells by all of that, and that nobody "
+            "The promise also assumes that every individual changes exactly so many cells by all of that, and that nobody "
             "is left out: the total is public. "
         )
     if strategy.together is None:
@@ -148,7 +148,7 @@ def _assumed(strategy: Strategy) -> str:
     rows, count = strategy.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
     which = f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows"
     return lowers + (
-        f"It takes for granted that these are {which}, a row having a cell for {whole.words} of "
+        f"The promise also assumes that these are {which}, a row having a cell for {whole.words} of "
         f"{strategy.together!r}, and that no other cell changes. "
     )
 

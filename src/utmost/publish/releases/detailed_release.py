@@ -331,8 +331,8 @@ class DetailedSums(Display):
         """The public statement: the promise of both stages, the rule, and the statement of each."""
         unit = self.first.unit
         assumed = (
-            f"Which breakdown of {self.rule.group!r} is published was chosen by released sums, which is accounted for. "
-            "It takes for granted that the lists of values of the domain depend on no individual."
+            f"Released sums chose which breakdown of {self.rule.group!r} is published; epsilon covers that choice. "
+            "The promise also assumes that the lists of values of the domain depend on no individual."
         )
         return {
             "kind": DETAILED_KIND,

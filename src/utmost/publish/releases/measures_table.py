@@ -20,7 +20,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import FORMAT, MEASURES_KIND
-from utmost.publish.promises.table_statements import assumed_line, promise_text
+from utmost.publish.promises.table_statements import changes_text, promise_text
 from utmost.publish.releases.estimates import estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
@@ -97,9 +97,9 @@ class MeasuresTable:
     def said(self, digest: Digest | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
         first, share = self._first, str(Fraction(1, len(self.releases)))
-        each = "; ".join(f"{name}: {assumed_line(one.unit, 'cell')}" for name, one in self.releases.items())
-        promised = promise_text(self.level, first.unit.neighbours, "the table", f"what follows. {each}")
-        assumed = "It takes for granted that the lists of values of the domain depend on no individual."
+        each = "; ".join(f"for {name} {changes_text(one.unit, 'cell')}" for name, one in self.releases.items())
+        promised = promise_text(self.level, first.unit.neighbours, "the table", each)
+        assumed = "The promise also assumes that the lists of values of the domain depend on no individual."
         return {
             "kind": MEASURES_KIND,
             "format": FORMAT,

@@ -18,9 +18,9 @@ from utmost.publish.statements.table_words import (
     NO_CHANGE,
     ROW_BUDGET,
     NoiseWords,
-    alike,
     bars,
     listed,
+    neighbours_in_words,
     released_rows,
     table_domain,
 )
@@ -47,9 +47,9 @@ def _of_columns_together(statement: Statement, plan: TogetherPlan) -> NoiseWords
     noises = tuple(
         StatedNoise(
             name,
-            listed("column", [name]) + ", in each cell",
+            f"each cell of {listed('column', [name])}",
             plan.drawn_for(at),
-            f"{level_name(plan.level)} for the cells of one row together",
+            "the cells of one row share epsilon",
             bars(plan.confidence, lambda sure, at=at: _together_margin(plan, sure, at)),
         )
         for at, name in enumerate(plan.columns)
@@ -61,13 +61,13 @@ def _of_columns_together(statement: Statement, plan: TogetherPlan) -> NoiseWords
         per=None,
         released=released_rows(plan.columns, statement.rows),
         unit=f"one individual, who changes {changes}",
-        neighbours=alike(plan.unit, "released cell"),
+        neighbours=neighbours_in_words(plan.unit),
         noises=noises,
         why=plan.why,
         before=NO_CHANGE,
         after=after,
         composition=ROW_BUDGET,
-        on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
+        on_trust=(*ON_TRUST, "no individual changes cells of two rows"),
         domain=table_domain(statement, "integers"),
     )
 
@@ -83,23 +83,23 @@ def _of_points(statement: Statement, plan: PointPlan) -> NoiseWords:
     law, columns = plan.law, statement.promise.columns
     noise = StatedNoise(
         "points",
-        f"the points ({', '.join(columns)}), in each row",
+        f"the point ({', '.join(columns)}) of each row",
         places_drawn(law),
-        f"{level_name(law.level)} for each {law.per} of distance",
+        "",
         bars(plan.confidence, law.margin),
-        "within {} of each point",
+        "within {} of the true point",
     )
     return NoiseWords(
         line=places_line(law),
         per=str(law.per),
         released=released_rows(columns, statement.rows, ": one point a row"),
-        unit=f"one row's point, moved by {law.per} of distance",
+        unit=f"where one row's point is, among all places within some {law.per} of it",
         neighbours=_metric_words(law, columns),
         noises=(noise,),
         why=places_theorem(law),
-        before="none",
+        before="nothing",
         after=f"noisy points are rounded to steps of {law.grid}",
-        composition="the distances of several rows of one individual add up.",
+        composition="The distances of several rows of one individual add up.",
         on_trust=PLACES_ON_TRUST,
         domain=table_domain(statement, "points"),
     )
@@ -116,7 +116,7 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
             name,
             name,
             noise.drawn(level),
-            level_name(level),
+            "",
             tuple((sure, named[place][1]) for sure, named in named_bars.items()),
         )
         for place, (name, _) in enumerate(named_bars[statement.confidence])
@@ -124,24 +124,23 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
     columns, line = statement.promise.columns, promise_line(level, noise.unit.neighbours)
     named = f" ({statement.rows} named)" if statement.rows else ""
     return NoiseWords(
-        line=line if noise.delta is None else f"{line[:-1]}, but for a chance of {noise.delta}.",
+        line=line if noise.delta is None else f"{line[:-1]}, except with a chance of {noise.delta}.",
         per=None,
         released=f"{', '.join(columns)}{named}" if noise.names_rows else released_rows(columns, statement.rows),
         unit=noise.whom,
-        neighbours=f"data sets that differ by one individual under {noise.relation}",
+        neighbours=neighbours_in_words(noise.unit),
         noises=noises,
         why=noise.theorem,
-        before="none",
-        after="none",
+        before="nothing",
+        after="nothing",
         composition="",
-        on_trust=(f"that it protects whom it says: {noise.whom}", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
+        on_trust=("one individual changes no more than stated", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
         domain=f"Tables of {noise.subject}.",
     )
 
 
 def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
     return (
-        f"data sets that differ in one row's point ({', '.join(released)}); for points a Euclidean distance d apart "
-        f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
-        "known as geo-indistinguishability)"
+        f"the same data with one row's point ({', '.join(released)}) moved by a Euclidean distance d, which changes the "
+        f"chance of any result by a factor of at most exp(epsilon d/{law.per})"
     )
