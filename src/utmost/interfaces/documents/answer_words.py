@@ -66,8 +66,8 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str
     once = _telling_distance(at)
     near, far = (f"{_distance(times * once, unit)}, at most {factor_text(at.scaled(times * once))}" for times in (1, 2))
     return (
-        f"Replacing the secret by another changes the chance of any conclusion from one answer by a factor, up or down, "
-        f"that grows with the distance of the two secrets: {near}; {far} (epsilon = {epsilon} for each "
+        f"Replacing the secret by another changes the chance of any conclusion from one answer by a factor, up or "
+        f"down, that grows with the distance of the two secrets: {near}; {far} (epsilon = {epsilon} for each "
         f"{_distance(Fraction(1), unit)}). {KEPT if by_ledger else AGAIN}"
     )
 
@@ -131,8 +131,8 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
     public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
     once = _telling_distance(at)
     line = (
-        f"Replacing one secret by another at a distance of {_distance(once, space.unit)} changes the chance of any answer "
-        f"by a factor of at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
+        f"Replacing one secret by another at a distance of {_distance(once, space.unit)} changes the chance of any "
+        f"answer by a factor of at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
     )
     return Facts(
         statement=statement,

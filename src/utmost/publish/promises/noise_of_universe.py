@@ -95,7 +95,7 @@ class NamedCellNoise(NamingNoise):
     @property
     def theorem(self) -> str:
         """That what is drawn is the long way."""
-        return "the list has the same distribution as if every cell of the universe had got noise; only the named cells are drawn"
+        return "the list has the same distribution as if every possible key had got noise; only named keys are drawn"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""

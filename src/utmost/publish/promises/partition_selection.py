@@ -278,9 +278,9 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
     else:
         alone = f"Any key that one individual alone holds is named with a chance of at most {delta}."
     return (
-        f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, changes the chance of any "
-        f"list of keys by a factor of at most {factor_text(total)}, except with a chance of {delta}: naming these keys "
-        f"is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are released at a "
+        f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, changes the chance of "
+        f"any list of keys by a factor of at most {factor_text(total)}, except with a chance of {delta}: naming these "
+        f"keys is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are released at a "
         "level of their own add that level to epsilon."
     )
 

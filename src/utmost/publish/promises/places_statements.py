@@ -58,6 +58,6 @@ def places_theorem(law: PlanarLaw) -> str:
     """The theorem about the noise."""
     space = f"{law.dimensions} dimension{'s' * (law.dimensions > 1)}"
     return (
-        f"among all noise that is added to a point at this level, an error beyond any distance is least likely with the "
-        f"density c exp(-epsilon |v|/{law.per}) in {space}; points are rounded afterwards to steps of {law.grid}"
+        f"among all noise that is added to a point at this level, an error beyond any distance is least likely with "
+        f"the density c exp(-epsilon |v|/{law.per}) in {space}; points are rounded afterwards to steps of {law.grid}"
     )

@@ -139,8 +139,8 @@ def _assumed(strategy: Strategy) -> str:
     lowers += "The promise also assumes that no individual lowers the number of any cell. " * strategy.unit.nonnegative
     if strategy.unit.exactly:
         lowers += (
-            "The promise also assumes that every individual changes exactly so many cells by all of that, and that nobody "
-            "is left out: the total is public. "
+            "The promise also assumes that every individual changes exactly so many cells by all of that, and that "
+            "nobody is left out: the total is public. "
         )
     if strategy.together is None:
         return lowers

@@ -210,9 +210,9 @@ class Facts(Display):
     def _at(self) -> str:
         if self.per is not None:
             return f"epsilon = {level_words(self.own_level)}{self.each}"
-        cell = self._noise.get("per_cell")
-        is_shared = cell is not None and level_from_facts(cell) != self.own_level
-        shared = f"; epsilon = {level_words(level_from_facts(cell))} for each cell" if is_shared else ""
+        facts = self._noise.get("per_cell")
+        cell = self.own_level if facts is None else level_from_facts(facts)
+        shared = "" if cell == self.own_level else f"; epsilon = {level_words(cell)} for each cell"
         return f"epsilon = {level_words(self.own_level)}{shared}"
 
     @property

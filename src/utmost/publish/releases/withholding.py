@@ -296,8 +296,8 @@ def _digits(number: float) -> float:
 def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
     """The meaning of the figures of `shown_bias`, in a sentence."""
     parts = [
-        f"a true {number_words(Fraction(fact['true']))} is shown in {100 * fact['chance_shown']:.3g} % of releases, and "
-        f"then {abs(fact['bias']):.3g} too {'high' if fact['bias'] >= 0 else 'low'} on average"
+        f"a true {number_words(Fraction(fact['true']))} is shown in {100 * fact['chance_shown']:.3g} % of releases, "
+        f"and then {abs(fact['bias']):.3g} too {'high' if fact['bias'] >= 0 else 'low'} on average"
         for fact in bias
         if fact["bias"] is not None
     ]

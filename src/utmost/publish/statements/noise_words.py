@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from utmost.core.exact.written_levels import level_name
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.point_noise import PointPlan
@@ -141,6 +140,6 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
 
 def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
     return (
-        f"the same data with one row's point ({', '.join(released)}) moved by a Euclidean distance d, which changes the "
-        f"chance of any result by a factor of at most exp(epsilon d/{law.per})"
+        f"the same data with one row's point ({', '.join(released)}) moved by a Euclidean distance d, which changes "
+        f"the chance of any result by a factor of at most exp(epsilon d/{law.per})"
     )

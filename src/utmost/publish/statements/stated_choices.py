@@ -203,8 +203,8 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
         line=promise_line(at, unit.neighbours),
         domain=f"Whatever {parts[2]} published rows ({', '.join(parts[0])}) were computed from.",
         released=f"{', '.join(parts[0])} ({parts[2]} rows)",
-        unit=f"one individual, who changes at most {cells}, {'each ' * (unit.cells > 1)}by at most {unit.sensitivity}, before "
-        "the noise",
+        unit=f"one individual, who changes at most {cells}, {'each ' * (unit.cells > 1)}by at most {unit.sensitivity}, "
+        "before the noise",
         neighbours=neighbours_in_words(unit),
         mechanism="noise that can be relaxed without loss was added to a query of the data, and a function of the "
         "noisy values alone was published",

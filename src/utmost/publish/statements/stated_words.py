@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_name, level_words
+from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
@@ -266,8 +266,8 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
     if ledger is None or ledger.together is None:
         return own, ("", "")
     adds = (
-        f"All answers of this release together cost the largest of their levels, {level_name(ledger.together)}, and not "
-        f"the sum [koufogiannis2015]. {ADDS_UP}"
+        f"All answers of this release together cost the largest of their levels, {level_name(ledger.together)}, and "
+        f"not the sum [koufogiannis2015]. {ADDS_UP}"
     )
     return ledger.together, (adds, FEWER_LEVELS)
 

@@ -114,7 +114,7 @@ def rounded(unit: Unit, cell: str) -> str:
         return ""
     if unit.amount.distinct is not None:
         return (
-            f"{unit.amount.name} is the number of different values that occur in each {cell}, of {unit.amount.distinct} "
+            f"{unit.amount.name} counts the different values in each {cell}, of {unit.amount.distinct} "
             f"values that were declared beforehand; one individual adds at most {unit.most} of them to a {cell}; such "
             f"numbers do not add up over {cell}s, which may have values in common; "
         )

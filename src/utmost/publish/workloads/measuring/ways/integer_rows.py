@@ -22,9 +22,9 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
 _OF_ROWS = (
-    "each sum gets noise at the share of epsilon of its class of listed rows. One individual changes no more cells than "
-    "are charged; over all sums that contain a cell, the cell's weight times the share of the sum adds up to 1, as the "
-    f"listed rows show. {FREE_ESTIMATES}"
+    "each sum gets noise at the share of epsilon of its class of listed rows. One individual changes no more cells "
+    "than are charged; over all sums that contain a cell, the cell's weight times the share of the sum adds up to 1, "
+    f"as the listed rows show. {FREE_ESTIMATES}"
 )
 
 _OF_SIGNED = (
