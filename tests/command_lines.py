@@ -29,6 +29,7 @@ design --space counts:3 --prior uniform {HALF} --out design.json
 """What the table below needs: files that commands make, in this order."""
 
 JSON = {
+    "init": "--each-row --by town --domain domain.json --epsilon 1 --out recipe.toml",
     "count": "events.csv --person p --at-most 1 --domain domain.json --out counted.json",
     "bounds": "part.json --public --persons 40 --domain domain.json --epsilon 1",
     "plan": "c.json --want town --epsilon 1",
@@ -78,6 +79,7 @@ JSON = {
 
 PIPE = {name: f"{words} --out -" for name, words in JSON.items() if "--out " not in words and name != "trust"} | {
     "count": "events.csv --person p --at-most 1 --domain domain.json --out - --format csv",
+    "init": "--each-row --by town --domain domain.json --epsilon 1 --out -",
     "release": f"t.csv {PROMISE} --out -",
     "read": "r.csv --out -",
     "relax": "t.csv --ledger l.db --name r --epsilon 3 --out -",

@@ -28,6 +28,10 @@ TYPED = [
     "Laplace(epsilon='1/3', sensitivity='5/2')",
     "Staircase(epsilon=1, sensitivity=1, gamma=0.25)",
     "DiscreteStaircase(epsilon=1, sensitivity=4, step=2)",
+    "CellsDraw(epsilon=1, sensitivity=4, cells=3, changed=2, in_all=5, step=2)",
+    "CellsDraw(epsilon=1, sensitivity=1, cells=3, changed=2, neighbours='change-one', nonnegative=False)",
+    "TablesDraw(epsilon='1/2', sizes=(2, 3))",
+    "TablesDraw(epsilon=1, sizes=(5,), neighbours='change-one', exactly=True)",
     "spaces.counts(3)",
     "spaces.discrete(4)",
     "spaces.hamming(2)",
@@ -41,7 +45,10 @@ TYPED = [
 ]
 NAMES = {
     **{name: getattr(ut, name) for name in ("level", "Unit", "Domain", "Promise")},
-    **{name: getattr(noise, name) for name in ("Geometric", "Laplace", "Staircase", "DiscreteStaircase")},
+    **{
+        name: getattr(noise, name)
+        for name in ("Geometric", "Laplace", "Staircase", "DiscreteStaircase", "CellsDraw", "TablesDraw")
+    },
     "spaces": spaces,
     "losses": losses,
     "Amount": Amount,

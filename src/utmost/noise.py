@@ -1,6 +1,7 @@
 """Laws of additive noise on the integers and the reals: what is revealed, as a law. No randomness here."""
 
 from utmost.core.noise import costs
+from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.combination import Combination, simultaneous_margins
 from utmost.core.noise.discrete_staircase import DiscreteStaircase, optimal_step
 from utmost.core.noise.geometric import Geometric
@@ -14,8 +15,10 @@ from utmost.core.noise.ratio_bars import RatioBar, fieller
 from utmost.core.noise.repeated_sums import RepeatedSum
 from utmost.core.noise.signed_cells import SignedCells
 from utmost.core.noise.staircase import Staircase, heuristic_gamma, optimal_gamma
+from utmost.core.noise.tables_draw import TablesDraw
 
 __all__ = [
+    "CellsDraw",
     "Combination",
     "DiscreteStaircase",
     "Geometric",
@@ -28,6 +31,7 @@ __all__ = [
     "RotatedPair",
     "SignedCells",
     "Staircase",
+    "TablesDraw",
     "costs",
     "fieller",
     "gain",

@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+import tomllib
 
 import yaml
 
@@ -59,10 +60,12 @@ def check(name, line, said):
     assert said
     assert NOISE.strip() not in said
     text = said.decode("utf-8")
-    if "--json" in line or name not in TABLES | {"statement"}:
+    if "--json" in line or name not in TABLES | {"statement", "init"}:
         json.loads(text)
     elif name == "statement":
         assert yaml.safe_load(text)
+    elif name == "init":
+        assert tomllib.loads(text)
     else:
         rows = list(csv.reader(io.StringIO(text), strict=True))
         assert len(rows) > 1

@@ -33,7 +33,7 @@ def test_a_part_and_geometric_variables_make_the_size_of_the_cube(k, q):
 @pytest.mark.parametrize("law", [JointCells(alpha="1/3", cells=3), JointCells(1, 5), JointCells("1/1000", 2)])
 def test_the_parts_are_cut_where_the_law_says(law):
     """The thresholds of J enclose its distribution function."""
-    cuts = joint_draws._cuts(law, 128)
+    cuts = joint_draws._cuts(law.sizes(), law.ratio, 128)
     q = law.ratio.alpha_interval(200).middle
     weights = [b * q**j for j, b in enumerate(law.sizes())]
     for j, cut in enumerate(cuts):

@@ -236,7 +236,7 @@ def sin_interval(x: Interval, bits: int) -> Interval:
     >>> nearest(sin_interval(Interval.of(Fraction(1, 2), 80), 80)) == math.sin(0.5)
     True
     """
-    ball = arb(_dyadic(x.low + x.high, x.bits + 1), _dyadic(x.high - x.low, x.bits + 1))
+    ball = interval_ball(x)
     size = max(abs(x.low), abs(x.high)) >> x.bits
     low, high = _ends(_at(bits + size.bit_length() + _GUARD, arb.sin, ball), bits)
     # The ball, rounded outward, may reach beyond [-1, 1].
@@ -301,6 +301,20 @@ def ball_between(low: Fraction, high: Fraction) -> arb:
     True
     """
     return arb(_ratio(low)).union(arb(_ratio(high)))
+
+
+def interval_ball(x: Interval) -> arb:
+    """The ball of Arb with the ends of an interval."""
+    return arb(_dyadic(x.low + x.high, x.bits + 1), _dyadic(x.high - x.low, x.bits + 1))
+
+
+def ball_interval(ball: arb, bits: int) -> Interval:
+    """The narrowest interval of this precision around a ball.
+
+    >>> ball_interval(interval_ball(Interval(3, 5, 4)), 4)
+    Interval(low=3, high=5, bits=4)
+    """
+    return Interval(*_ends(ball, bits), bits)
 
 
 def _renewed_lock() -> None:

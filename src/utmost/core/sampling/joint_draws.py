@@ -1,16 +1,18 @@
 """Exact draws of the noise of several cells that one individual changes together."""
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
 
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
+from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
 from utmost.core.noise.norm_staircase import BallMixture
 from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.draw import CHUNK, Method, plan_for
-from utmost.core.sampling.geometric_draws import MarkedGeometricSampler
+from utmost.core.sampling.geometric_draws import MarkedGeometricSampler, SamplingPlan
 from utmost.core.sampling.integers import Integers, narrowed, one_below, uniform_below
 from utmost.core.sampling.random_bits import Randomness, source
 
@@ -44,10 +46,9 @@ def sample_joint_cells(
     """
     size, bits = natural(rows, "rows"), source(randomness)
     plan = plan_for(method, size * (law.cells + 1))
-    index = Categorical(lambda precise: _cuts(law, precise), word_bits=plan.word_bits, lookup=plan.lookup)
-    geometric = MarkedGeometricSampler(law.ratio.alpha_interval, [_one], plan)
+    shells = ShellSampler(law.sizes(), law.ratio, plan)
     step = max(1, CHUNK // (law.cells + 1))
-    parts = [_draw(law, min(step, size - at), index, geometric, bits) for at in range(0, size, step)]
+    parts = [_draw(law, min(step, size - at), shells, bits) for at in range(0, size, step)]
     if not parts:
         return np.zeros((0, law.cells), np.int64)
     if any(part.dtype == object for part in parts):
@@ -55,35 +56,60 @@ def sample_joint_cells(
     return np.concatenate(parts)
 
 
+class ShellSampler:
+    """Numbers m with P(m) proportional to f(m) q^m, f a polynomial whose h are known and not negative.
+
+    Args:
+        heads: Numbers h_0, ..., h_D.
+        ratio: Level whose alpha is q.
+        plan: Sizes of the samplers.
+        geometric: Sampler of geometric variables of q, where it is at hand.
+    """
+
+    __slots__ = ("_geometric", "_index", "_order")
+
+    def __init__(
+        self, heads: Sequence[int], ratio: Level, plan: SamplingPlan, geometric: MarkedGeometricSampler | None = None
+    ) -> None:
+        self._order = len(heads)
+        self._index = Categorical(lambda bits: _cuts(heads, ratio, bits), word_bits=plan.word_bits, lookup=plan.lookup)
+        self._geometric = geometric_sampler(ratio, plan) if geometric is None else geometric
+
+    def draw(self, count: int, randomness: Randomness, room: int = 0) -> Integers:
+        """``count`` independent numbers: int64 if they stay within it, times a number of ``room`` bits, too."""
+        parts, _ = self._geometric.draw(count * self._order, randomness)
+        widest = int(parts.max(initial=0)).bit_length() + (2 * self._order).bit_length() + room
+        shape = (count, self._order)
+        n: Integers = parts.astype(object if widest > _SUM_BITS else np.int64).reshape(shape).sum(axis=1)
+        return n + self._index.draw(count, randomness).astype(np.int64)
+
+
+def geometric_sampler(ratio: Level, plan: SamplingPlan) -> MarkedGeometricSampler:
+    """The sampler of geometric variables of the alpha of a level."""
+    return MarkedGeometricSampler(ratio.alpha_interval, [_one], plan)
+
+
 def _one(bits: int) -> Interval:
     return Interval.of(1, bits)
 
 
-def _cuts(law: BallMixture, bits: int) -> list[Interval]:
-    """P(J <= j) for j < k."""
-    inner = bits + 16 + sum(law.sizes()).bit_length()
-    q = law.ratio.alpha_interval(inner)
-    powers = accumulate([q] * law.cells, lambda x, y: x * y, initial=_one(inner))
-    sums = list(accumulate(power * size for power, size in zip(powers, law.sizes(), strict=True)))
+def _cuts(heads: Sequence[int], ratio: Level, bits: int) -> list[Interval]:
+    """P(J <= j) for j < D."""
+    inner = bits + 16 + sum(heads).bit_length()
+    q = ratio.alpha_interval(inner)
+    powers = accumulate([q] * (len(heads) - 1), lambda x, y: x * y, initial=_one(inner))
+    sums = list(accumulate(power * size for power, size in zip(powers, heads, strict=True)))
     return [partial / sums[-1] for partial in sums[:-1]]
 
 
-def _draw(
-    law: BallMixture, rows: int, index: Categorical, geometric: MarkedGeometricSampler, randomness: Randomness
-) -> Integers:
+def _draw(law: BallMixture, rows: int, shells: ShellSampler, randomness: Randomness) -> Integers:
     cells = law.cells
-    parts, _ = geometric.draw(rows * (cells + 1), randomness)
-    bits = int(parts.max(initial=0)).bit_length() + (2 * cells + 2).bit_length()
-    # int64 only if no sum can leave it; Python's integers otherwise.
-    widest = bits + (0 if law.stride == 1 else (law.first + law.stride).bit_length())
-    wide = widest > _SUM_BITS
-    n: Integers = parts.astype(object if wide else np.int64).reshape(rows, cells + 1).sum(axis=1)
-    n = n + index.draw(rows, randomness).astype(np.int64)
+    n = shells.draw(rows, randomness, 0 if law.stride == 1 else (law.first + law.stride).bit_length())
     n = n * law.stride + law.first
     if law.ball == "range":
         return _in_ranges(n, cells, randomness)
     reach = np.repeat(n, cells)
-    if wide:
+    if n.dtype == object:
         whole = objects(one_below(2 * int(count) + 1, randomness.word) - int(count) for count in reach)
         return narrowed(whole).reshape(rows, cells)
     places: Integers = uniform_below((2 * reach + 1).astype(np.uint64), randomness).view(np.int64)
@@ -101,7 +127,7 @@ def _in_ranges(n: Integers, cells: int, randomness: Randomness) -> Integers:
     points: Integers = np.zeros((rows, cells), dtype=n.dtype)
     left = np.arange(rows)
     while left.size:
-        z = _below(np.repeat(n[left] + 1, cells + 1), randomness).reshape(left.size, cells + 1)
+        z = below(np.repeat(n[left] + 1, cells + 1), randomness).reshape(left.size, cells + 1)
         zero_places = uniform_below(np.full(left.size, cells + 1, np.uint64), randomness).view(np.int64)
         z[np.arange(left.size), zero_places] = 0
         zeros = (z == 0).sum(axis=1)
@@ -111,7 +137,7 @@ def _in_ranges(n: Integers, cells: int, randomness: Randomness) -> Integers:
     return narrowed(points) if points.dtype == object else points
 
 
-def _below(bounds: Integers, randomness: Randomness) -> Integers:
+def below(bounds: Integers, randomness: Randomness) -> Integers:
     """Integers uniform below their bounds."""
     if bounds.dtype == object:
         return objects(one_below(int(bound), randomness.word) for bound in bounds)

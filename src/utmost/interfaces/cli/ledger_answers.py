@@ -17,7 +17,7 @@ from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseMemory
 from utmost.interfaces.cli.options.table_options import TableAnswer
-from utmost.interfaces.cli.screens.screen import facts, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, watched
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import (
     check_document,
@@ -25,6 +25,7 @@ from utmost.interfaces.cli.screens.workload_screens import (
     give_cells,
     give_workload,
     is_of_cells,
+    planned_margins,
 )
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
@@ -43,6 +44,7 @@ from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.release_facts import short_bar
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.signatures import Signer
@@ -268,7 +270,9 @@ def publish_in_ledger(
         question.checked(table)  # a file that no ledger answered: it is refused before one is made
     with memory.place.opened(create=memory.create) as opened:
         if again and question.is_written and not opened.has_request(str(memory.request)):
-            question.checked(table)
+            kept = question.release_in(opened)
+            if kept is None or question.at not in kept.levels:  # something would be drawn
+                question.checked(table)
         with progress_bar("Publishing") as progress, _named_command(opened, table, memory, question, counted_by):
             answered = opened.publish(
                 question.name,
@@ -308,9 +312,10 @@ def _named_command(
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
     check_release(table, promise, question.at)
+    noise = promise.lasting_noise
     if memory.create and not memory.place.is_there:
         after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
-        return _show_spending(question, after | {"spent": level_text(question.at)}, new=True)
+        return _show_spending(question, after | {"spent": level_text(question.at)}, noise, new=True)
     with memory.place.opened() as opened:
         after = opened.rehearse(
             question.name,
@@ -319,19 +324,26 @@ def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Que
             dataset=memory.dataset,
             independent=memory.independent,
         )
-        show_spending(question, after)
+        show_spending(question, after, noise)
 
 
-def show_spending(question: Question, after: Budget) -> None:
-    """Say what a call would spend; nothing was drawn or written."""
-    _show_spending(question, budget_report(after), new=False)
+def show_spending(question: Question, after: Budget, noise: Noise | None) -> None:
+    """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
+    _show_spending(question, budget_report(after), noise, new=False)
 
 
-def _show_spending(question: Question, after: dict[str, Any], *, new: bool) -> None:
+def _show_spending(question: Question, after: dict[str, Any], noise: Noise | None, *, new: bool) -> None:
+    sure = read_confidence(question.answer.confidence)
+    margin = None if noise is None else noise.margin(question.at, sure)
     if question.answer.as_json:
-        report = {"dry_run": True, "name": question.name, **level_facts(question.at)}
+        report = {"dry_run": True, "name": question.name, **level_facts(question.at), "margin": margin}
         return print_json(report | {"after": after, "new_ledger": new})
-    rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **budget_rows(after)}
+    rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}"}
+    if isinstance(noise, SumNoise):
+        rows["margins"] = planned_margins(noise.strategy, question.at, sure)
+    elif margin is not None:
+        rows["margin"] = f"± {short_bar(margin)} around each released value, at {percent(sure)} confidence"
+    rows |= budget_rows(after)
     rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
     if new:
         rows["ledger"] = "would be made"

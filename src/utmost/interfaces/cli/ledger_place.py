@@ -89,6 +89,11 @@ class MemoryOfMany:
         """Where the ledger is; only where one is named."""
         return Place(str(self.ledger), self.key_file, self.witness)
 
+    @property
+    def secret_file(self) -> Path | None:
+        """The secret file, where the key is in one: it has a counting key, too."""
+        return secret_file_of(self.key_file)
+
 
 @dataclass(frozen=True, slots=True)
 class Memory(MemoryOfMany):
@@ -99,6 +104,15 @@ class Memory(MemoryOfMany):
         int | None,
         option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
     ] = None
+
+
+def secret_file_of(key_file: Path | None) -> Path | None:
+    """The key file, where it is a secret file."""
+    if key_file is None:
+        return None
+    from utmost.publish.ledger.secret_file import is_secret_file
+
+    return key_file if is_secret_file(key_file) else None
 
 
 def is_server(text: str) -> bool:

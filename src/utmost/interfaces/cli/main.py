@@ -44,6 +44,7 @@ from utmost.version import __version__
 GROUPS = {
     "Publish": {
         "demo": "Count, release, read and verify a public table in a few seconds.",
+        "init": "Write a recipe: everything about a release but the data.",
         "count": "Count events of people into a table, and prove what one person changes.",
         "bounds": "Compare bounds on what one person contributes.",
         "plan": "Choose the sums to measure for the tables that you want.",
@@ -207,10 +208,12 @@ class _Command(click.Command):
 
     Attributes:
         elsewhere: for an option that people look for here, where it is instead.
+        rare: options that the help only names; the page of commands explains them.
     """
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
+    rare: Collection[str] = ()
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         try:
@@ -238,7 +241,7 @@ class _Command(click.Command):
         for parameter in self.get_params(ctx):
             title = "Arguments" if isinstance(parameter, click.Argument) else getattr(parameter, GROUP, None)
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and not set(parameter.opts) & set(self.rare):
                 (others if title is None else groups.setdefault(title, [])).append(record)
         whole = len(groups) == 2 and not groups[NEEDED]
         shared = groups.pop(SHARED, [])
@@ -250,6 +253,9 @@ class _Command(click.Command):
             formatter.write_paragraph()
             names = ", ".join(re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared)
             formatter.write_text(f"Also (utmost --help): {names}.")
+        if self.rare:
+            with formatter.section("Less often used, explained in docs/reference/cli.md"):
+                formatter.write_text(", ".join(self.rare))
 
 
 @cache
@@ -267,6 +273,7 @@ def command_named(*path: str) -> click.Command:
     if parts is None:
         command = _command(name, getattr(module, word), first)
         command.elsewhere = getattr(module, "ELSEWHERE", {})
+        command.rare = getattr(module, "RARE", ())
         return command
     group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
     group.elsewhere = getattr(module, "ELSEWHERE", {})

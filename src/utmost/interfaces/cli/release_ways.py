@@ -100,13 +100,14 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     if not told.is_repeatable:
         check_document(answer.file, answer.sign, draws=told.memory.ledger is None)
     if told.memory.ledger is not None:
-        check_counted_before(told.people)
+        check_counted_before(told.people, told.count_key)
     unread = Protected() if told.people.are_events else promised.protected
     measured = Persons(mean=told.people.mean, neighbours=told.people.neighbours)
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
     strategy = promised.strategy
     assert strategy is not None, "there is a plan"
-    counted = planned_table(table, told.people.people, told.spelling.cells, strategy)
+    people = replace(told.people.people, count_key=told.count_key)
+    counted = planned_table(table, people, told.spelling.cells, strategy)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
@@ -122,8 +123,8 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if told.people.are_events and not told.is_repeatable and not is_document:  # before what may take a minute
         answer.check_free(table, draws=told.memory.ledger is None)
     if told.memory.ledger is not None:
-        check_counted_before(told.people)
-    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
+        check_counted_before(told.people, told.count_key)
+    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
     elif isinstance(counted, dict):
@@ -239,19 +240,29 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     promise.check(counted)
 
 
-def check_counted_before(people: Persons) -> None:
-    """Which events of a person count is drawn: a ledger, which may meet them again, is given the counted table."""
-    if people.person is not None:
-        remedy = "Count first: utmost count TABLE --person ... --out counted.json, and release counted.json."
+def check_counted_before(people: Persons, key: Path | None) -> None:
+    """Check that a ledger, which may meet the events of a person again, counts them by a key, or gets them counted."""
+    if people.person is not None and key is None:
+        remedy = (
+            "Count first: utmost count TABLE --person ... --count-key count.key --out counted.json, and release "
+            "counted.json. Or pass --key-file release.secret.toml, which utmost init writes: it has a counting key."
+        )
         raise OutOfRange(
-            "a ledger keeps a table that was counted before", came="--person", where="--ledger", remedy=remedy
+            "a ledger counts persons by a key, or keeps a table that was counted before",
+            came="--person",
+            where="--ledger",
+            remedy=remedy,
         )
 
 
 def counted_table(
-    table: Path, persons: Persons, neighbours: str, spelling: "Spelling"
+    table: Path, persons: Persons, neighbours: str, spelling: "Spelling", key: Path | None = None
 ) -> "CountedTable | dict[str, CountedTable] | None":
-    """The counted table of events in the file, several by name, or one that `utmost count` wrote; else None."""
+    """The counted table of events in the file, several by name, or one that `utmost count` wrote; else None.
+
+    Args:
+        key: File of the counting key, so that a re-run keeps the same rows.
+    """
     if persons.are_events:
         if persons.domain is None:
             from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
@@ -261,7 +272,8 @@ def counted_table(
         from utmost.publish.statements.counted_files import read_domain
 
         counted: CountedTable | dict[str, CountedTable]
-        counted = persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
+        people = replace(persons.people, count_key=key)
+        counted = people.counted(table, read_domain(persons.domain), neighbours, spelling)
         return counted
     for option in options.told(persons):
         remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."

@@ -14,6 +14,7 @@ from utmost.core.exact.disk import force
 from utmost.core.sampling.item_words import length_prefixed
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
+from utmost.publish.ledger.secret_file import COUNT_KEY, LEDGER_KEY, is_secret_file, secret
 
 OWNER_ONLY = 0o600
 
@@ -170,12 +171,34 @@ def _of_environment() -> Given:
     return Path(os.environ[FILE_VARIABLE]) if os.environ.get(FILE_VARIABLE) else None
 
 
+def counting_key(path: Path) -> bytes:
+    """The bytes by which events are counted: those of a secret file's counting key, else the whole file.
+
+    Raises:
+        KeyRefused: for a secret file without a counting key.
+    """
+    if not is_secret_file(path):
+        return path.read_bytes()
+    try:
+        return bytes.fromhex(secret(path, COUNT_KEY) or "-")
+    except (OSError, ValueError):
+        refused = _no_secret(path, COUNT_KEY)
+    raise refused
+
+
+def _no_secret(path: Path, name: str) -> KeyRefused:
+    remedy = f'A line is needed, {name} = "...", of {2 * KEY_BYTES} hexadecimal digits.'
+    return KeyRefused("a secret file must hold its keys", came=f"no {name}", where=str(path), remedy=remedy)
+
+
 def _of_file(path: Path) -> Key | KeyRefused:
     try:
         mode = path.stat().st_mode
         if _HAS_MODES and mode & 0o077:
             came, remedy = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
             return KeyRefused("the key file must be its owner's alone", came=came, where=str(path), remedy=remedy)
+        if is_secret_file(path):
+            return _key_of_text(secret(path, LEDGER_KEY) or "-", f"{LEDGER_KEY} of {path}")
         return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))
     except (OSError, UnicodeDecodeError):
         remedy = "Put the ledger's key file back: without its key a ledger cannot be used."

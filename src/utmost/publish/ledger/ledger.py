@@ -106,12 +106,13 @@ class Ledger(Responding, Accounts, Display):
         Args:
             place: Path, "sqlite:///path", or "postgresql://user@host/database".
             create: Whether a ledger may be made; without it a misspelt place is an error.
-            key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
-                (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
-                behind it, made with mode 0600 when the ledger is made.
+            key: 32 bytes or more, or the path of a key file, or of a secret file of `utmost init` (.toml). If left out,
+                the environment's ``UTMOST_LEDGER_KEY`` (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite,
+                the file of the same name with ``.key`` behind it, made with mode 0600 when the ledger is made.
             witness: Path of the witness file, which detects that the ledger was replaced by an older copy. If left out,
-                for SQLite the file of the same name with ``.witness`` behind it, for PostgreSQL a file beside the key
-                file. Keep it where the store cannot reach it. False makes a new ledger without a witness, for good.
+                the one that a secret file names; else for SQLite the file of the same name with ``.witness`` behind it,
+                for PostgreSQL a file beside the key file. Keep it where the store cannot reach it. False makes a new
+                ledger without a witness, for good.
             sealed: Whether a new ledger encrypts its responses, each level under its own key; it does if left out.
             derived: Whether a new ledger derives its noise from the key, so that an older copy of it repeats its
                 answers; noise keyed by identifier only where levels are asked for in the same order. Keep the key as

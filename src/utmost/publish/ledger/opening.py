@@ -19,6 +19,7 @@ from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import Given, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
 from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
+from utmost.publish.ledger.secret_file import witness_of
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import Part, Rows, Store
@@ -54,7 +55,8 @@ def opened_log(
     identity, watched = entropy(16).hex(), witness is not False
     opening = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
     key_file = None if beside is None else _with(beside, ".key")
-    watching = watching_at(witness, beside, key_path(key), timeout)
+    place_of_witness = witness_of(key_path(key)) if witness is None else witness
+    watching = watching_at(place_of_witness, beside, key_path(key), timeout)
 
     def checked_key(fresh: bool) -> Key:
         mark = mark_of(store, key_file_of(key, key_file)) if fresh else None
@@ -225,7 +227,8 @@ def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | 
     source, target = SqliteStore(backup, timeout), store_at(place, timeout)
     beside = target.path if isinstance(target, SqliteStore) else None
     key_file = None if beside is None else _with(beside, ".key")
-    watching = watching_at(witness, beside, key_path(key), timeout)
+    place_of_witness = witness_of(key_path(key)) if witness is None else witness
+    watching = watching_at(place_of_witness, beside, key_path(key), timeout)
     read_key = found_key(key, key_file, fresh=False)
     old = open_log(source, lambda fresh: read_key, lambda _: None, None)
 

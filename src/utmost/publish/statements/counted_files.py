@@ -19,10 +19,10 @@ from utmost.tables.files.table_formats import holds_records
 
 
 def read_domain(path: Path | str) -> Domain:
-    """Read a declared domain from a JSON file, in the form of `Domain.of_facts`.
+    """Read a declared domain from a JSON file, in the form of `Domain.of_facts`, or from a recipe (.toml).
 
     Raises:
-        BadTable: for what is no JSON.
+        BadTable: for what is no JSON, and for a recipe without a domain.
         OutOfRange, WrongKind: for what declares no domain.
 
     >>> from tempfile import mkdtemp
@@ -31,7 +31,16 @@ def read_domain(path: Path | str) -> Domain:
     >>> read_domain(path).size
     2
     """
-    return Domain.of_facts(read_json(Path(arguments.path(path, "path")), "a domain must"))
+    file = Path(arguments.path(path, "path"))
+    if file.suffix.lower() != ".toml":
+        return Domain.of_facts(read_json(file, "a domain must"))
+    from utmost.tables.files.toml_files import read_toml
+
+    facts = read_toml(file, "a recipe must").get("domain")
+    if not isinstance(facts, dict):
+        remedy = 'Write [domain] and below it region = ["north", "south"], say.'
+        raise BadTable("a recipe must hold its domain", came="none", where=str(file), remedy=remedy)
+    return Domain.of_facts(facts)
 
 
 def _few_cells(facts: Mapping[str, Any], domain: Domain) -> FewCells:

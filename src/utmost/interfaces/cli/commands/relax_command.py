@@ -1,5 +1,6 @@
 """`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
-from utmost.interfaces.cli.ledger_place import Place
+from utmost.interfaces.cli.ledger_place import Place, secret_file_of
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import Persons
@@ -48,26 +49,27 @@ def relax(
         kept = question.release_in(opened)
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
-            values = _table_to_relax(table, kept, people, spelling)
+            values = _table_to_relax(table, kept, people, spelling, secret_file_of(ledger.key_file))
         if dry_run:
-            return show_spending(question, opened.rehearse(question.name, epsilon=at, version=question.version))
+            after = opened.rehearse(question.name, epsilon=at, version=question.version)
+            return show_spending(question, after, None if kept is None else kept.noise)
         with options.protected(yes), progress_bar("Relaxing") as progress:
             relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
         question.give(relaxed, signer)
 
 
 def _table_to_relax(
-    table: Path, kept: Published | None, people: Persons, spelling: table_options.NumberSpelling
+    table: Path, kept: Published | None, people: Persons, spelling: table_options.NumberSpelling, key: Path | None
 ) -> Any:
     """The table that is relaxed: events are counted again, over the domain of the plan where no other is named."""
     noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
     if people.are_events:
-        check_counted_before(people)
+        check_counted_before(people, key)
     if isinstance(noise, SumNoise) and people.domain is None:
         options.refuse("needs --domain", Persons(by=people.by, mean=people.mean))
         if not people.are_events and table.suffix.lower() != ".json":
             raise _counted_otherwise(_options(noise.strategy.domain, noise.unit), "neither --each-row nor --domain")
-        counted = planned_table(table, people.people, spelling.cells, noise.strategy)
+        counted = planned_table(table, replace(people.people, count_key=key), spelling.cells, noise.strategy)
         _check_counted_alike(kept, counted)
         return counted
     neighbours = people.neighbours or ("add-remove" if kept is None else kept.promise.unit.neighbours)
@@ -79,7 +81,7 @@ def _table_to_relax(
             if published.mean:  # before options that go with a mean, such as --leave-out amounts, are refused
                 words = options.typed_again(Persons(by=people.by))
                 raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
-        of_people = counted_table(table, people, neighbours, spelling.cells)
+        of_people = counted_table(table, people, neighbours, spelling.cells, key)
         assert isinstance(of_people, CountedTable), "events are counted, with one mean at most"
         _check_counted_alike(kept, of_people)
         return of_people if isinstance(noise, SumNoise) else of_people.in_steps(column)

@@ -1,13 +1,19 @@
 """`utmost release`: publish a file, in whichever way its options say."""
 
+import click
+
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.recipe_options import check_said_once
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = (
     "--each-row", "--domain", "--by", "--mean", "--columns", "--public", "--drop", "--sensitivity", "--cells",
-    "--epsilon", "--ledger", "--out", "--dry-run",
+    "--epsilon", "--ledger", "--recipe", "--out", "--dry-run",
 )  # fmt: skip
+
+RARE = ("--numbers", "--neighbours", "--cost", "--together", "--dataset", "--independent", "--data-version", "--yes")
+"""Options that a recipe says better, or that hardly anybody needs: the help only names them."""
 
 ELSEWHERE = {
     **dict.fromkeys(
@@ -49,11 +55,13 @@ def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
 
     utmost release survey.csv --each-row --by region,sex --domain domain.json --epsilon 1 --out released.csv
 
-    Each column of an already counted table is released (--columns), --public or dropped (--drop).
+    Each column of an already counted table is released (--columns), --public or dropped (--drop). For a release that
+    is repeated, `utmost init` writes all options into a recipe.
 
     More: docs/tutorial/first-release.md
     """
     from utmost.interfaces.cli.release_ways import publish_table
 
+    check_said_once(click.get_current_context())
     with options.protected(told.yes):
         publish_table(table, told)

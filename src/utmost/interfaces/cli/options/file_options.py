@@ -57,9 +57,9 @@ def readable(text: str) -> Path:
     return Path(text)
 
 
-def file_option(metavar: str, help: str, *names: str) -> Any:
+def file_option(metavar: str, help: str, *names: str, **more: Any) -> Any:
     """An option that names a file to read; see `option`."""
-    return option(metavar, help, *names, parser=readable)
+    return option(metavar, help, *names, parser=readable, **more)
 
 
 def file_argument(metavar: str, help: str) -> Any:

@@ -25,6 +25,7 @@ class Word:
         parser: what makes its value of a text. exists, file_okay, dir_okay: what a path must be.
         min, max: the range of a number. show_default: what holds where it is left out, if the default does not say it.
         envvar: a variable of the environment that says it, too.
+        first: a function that is called with the value before any other option is read.
     """
 
     metavar: str | None
@@ -39,6 +40,7 @@ class Word:
     max: Any = None
     show_default: str | None = None
     envvar: str | None = None
+    first: Callable[[click.Context, Any], None] | None = None
 
     def spelled(self, name: str) -> str:
         """The word as it is typed, where its parameter has this name: its first name without an opposite."""
@@ -60,6 +62,8 @@ class Word:
             return _Argument([name], nargs=-1 if several else 1, **known)
         if kind is bool:
             known = {"help": self.help, "default": default, "is_flag": True}
+        if self.first is not None:
+            known |= {"is_eager": True, "callback": self._called_first}
         shown = default not in (False, "") if self.show_default is None else self.show_default
         option = _Option(
             [name, self.spelled(name)],
@@ -71,6 +75,11 @@ class Word:
         )
         setattr(option, GROUP, title)
         return option
+
+    def _called_first(self, context: click.Context, _: click.Parameter, value: Any) -> Any:
+        if value is not None and self.first is not None and not context.resilient_parsing:
+            self.first(context, value)
+        return value
 
     def _type(self, kind: Any) -> click.ParamType[Any]:
         if self.parser is not None:

@@ -341,7 +341,9 @@ class People(Persons):
     @property
     def key(self) -> bytes | None:
         """The bytes of the key of the count."""
-        return None if self.count_key is None else self.count_key.read_bytes()
+        from utmost.publish.ledger.key import counting_key
+
+        return None if self.count_key is None else counting_key(self.count_key)
 
     def _read(self, table: Path, domain: "Domain", neighbours: str, spelling: "Spelling") -> "CountedTable":
         """A table that was counted elsewhere, with the unit that is said."""

@@ -1,6 +1,7 @@
 """The options of `utmost release` beside the table, family by family."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from utmost.interfaces.cli.ledger_place import Memory
@@ -20,6 +21,7 @@ from utmost.interfaces.cli.options.promise_options import (
     ReleasedColumns,
     ReleasedNoise,
 )
+from utmost.interfaces.cli.options.recipe_options import RecipeFile
 from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
 
 
@@ -74,6 +76,7 @@ class ReleaseOptions:
 
     title: ClassVar[str] = "Output"
 
+    recipe: RecipeFile = None
     asked: AskedPromise
     level: options.AskedLevel
     people: Persons
@@ -93,6 +96,11 @@ class ReleaseOptions:
     def neighbours(self) -> str:
         """The relation between neighbours under which events are counted."""
         return self.people.neighbours or self.promised.neighbours
+
+    @property
+    def count_key(self) -> Path | None:
+        """The file with the counting key, where the ledger's key is in a secret file."""
+        return self.memory.secret_file
 
     @property
     def is_repeatable(self) -> bool:

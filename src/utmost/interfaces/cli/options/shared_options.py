@@ -64,7 +64,7 @@ KeyFile = Annotated[
     Path | None,
     option(
         "FILE",
-        "Ledger's key; default: PLACE.key.",
+        "Ledger's key, or secret file of `utmost init`; default: PLACE.key.",
     ),
 ]
 WitnessFile = Annotated[

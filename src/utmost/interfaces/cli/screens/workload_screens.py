@@ -360,6 +360,14 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
 
 def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     """The screen of a release by a plan, with the error bars of the tables that were wanted."""
+    rows = {"margins": _margins(release)}
+    facts = sums_in_words(release.statement, release)
+    is_whole = not written and release.ledger_facts is None
+    then = NOT_REMEMBERED if release.ledger_facts is None else ""
+    return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole, then=then)
+
+
+def _margins(release: NoisySums) -> str:
     bars, counts = _wanted_bars(release), _count_bars(release)
     amount = release.unit.amount
     wanted = ", ".join(
@@ -368,11 +376,12 @@ def _said(release: NoisySums, headline: str, written: str = "") -> Group:
         else f"{_named(name)}: count ± {number(counts[name])}, {amount.name}_sum ± {number(bar)}"
         for name, bar in bars.items()
     )
-    rows = {"margins": f"{wanted}; each {percent(release.confidence)} sure"}
-    facts = sums_in_words(release.statement, release)
-    is_whole = not written and release.ledger_facts is None
-    then = NOT_REMEMBERED if release.ledger_facts is None else ""
-    return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole, then=then)
+    return f"{wanted}; each {percent(release.confidence)} sure"
+
+
+def planned_margins(strategy: Strategy, at: Level, confidence: Fraction) -> str:
+    """The margins of the wanted tables of a plan, before anything is drawn."""
+    return _margins(_blank(strategy, at, confidence))
 
 
 def shown_tables(release: NoisySums) -> Iterable[Text | Table]:

@@ -1,0 +1,456 @@
+"""Noise of n cells of which one individual changes at most k, each by at most s, and all by a bound: in one draw.
+
+Let r be the step. What a cell has beyond its centre, y = max(|x| - r + 1, 0), is counted in chunks of s, and
+
+    g(y) = max(largest number of chunks, (sum of the chunks) / k),  each rounded up,
+
+is at most 1 more after one individual has raised cells. Where all cells together are bounded, chunks are single units:
+the largest takes s of them, and the sum has the bound in the place of k. For parts of x that are raised and lowered
+
+    d = g(raised) + g(lowered)      where individuals are added or removed and lower no cell,
+    d = max(g(raised), g(lowered))  where a record that lowers no cell is replaced,
+    d = g(both)                     where an individual may lower cells, too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, factorial
+from typing import Any, Literal
+
+from utmost.core.exact.arguments import one_of, truth
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.law import law_level, law_text, positive_integer
+from utmost.core.noise.one_draw import DrawGroup, DrawLaw
+from utmost.core.noise.shell_series import ShellSeries, falling, number_at
+from utmost.errors import OutOfRange
+
+Relation = Literal["add-remove", "change-one"]
+
+_HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class CellsDraw(DrawLaw):
+    r"""P(X = x) proportional to q^d(x), d the number of individuals who lead from the centre \|x_i\| < step to x.
+
+    Args:
+        epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
+        cells: Number n of cells.
+        changed: Number k of cells that one individual changes, at most n.
+        sensitivity: Largest change s of a cell by one individual, an integer >= 1.
+        in_all: Largest change of all cells together, an integer from s to ks; None for ks.
+        neighbours: "add-remove", or "change-one" where a record is replaced.
+        nonnegative: Whether an individual's presence lowers no cell; False for changes of any sign.
+        step: First step r, from 1 to s: all \|x_i\| < r are equally likely.
+
+    Raises:
+        NotALevel: for no level or two.
+        OutOfRange: for numbers outside these ranges.
+
+    Promise: epsilon-DP for n integers of which one individual changes so many by so much; attained. Not to be relaxed.
+    Cost:    closed forms of n^2 terms or n^3; a tenth of a second for 10 cells, seconds for 50.
+    Source:  one draw of an individual's body [hardt2010], [awan2021]; on the integers, with steps: proofs/theory/
+        one-draw.md. Nothing better is known; optimality is not claimed.
+
+    >>> law = CellsDraw(alpha="1/2", cells=2, changed=2)
+    >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.margin("0.95")
+    (Fraction(1, 13), Fraction(1, 26), Fraction(1, 52), 5)
+    >>> CellsDraw(1, cells=10, changed=5).variance, CellsDraw(1, 2, 2, sensitivity=2, step=2).variance / 4
+    (20.88..., 3.17...)
+    """
+
+    level: Level
+    cells: int
+    changed: int
+    sensitivity: int
+    in_all: int | None
+    neighbours: Relation
+    nonnegative: bool
+    step: int
+
+    def __init__(
+        self,
+        epsilon: Number | Level | None = None,
+        cells: Number = 1,
+        changed: Number = 1,
+        sensitivity: Number = 1,
+        *,
+        in_all: Number | None = None,
+        neighbours: str = "add-remove",
+        nonnegative: bool = True,
+        step: Number = 1,
+        alpha: Number | None = None,
+    ) -> None:
+        name = "CellsDraw"
+        n, k = positive_integer(cells, "cells", name), positive_integer(changed, "changed", name)
+        s = positive_integer(sensitivity, "sensitivity", name)
+        most = None if in_all is None else positive_integer(in_all, "in_all", name)
+        first = positive_integer(step, "step", name)
+        if k > n:
+            raise OutOfRange("one individual changes at most all cells", came=f"{k} of {n}", where="changed")
+        if most is not None and most < s:
+            raise OutOfRange("in_all must be at least the sensitivity", came=most, where="in_all")
+        if first > s:
+            raise OutOfRange("the first step may be as wide as the sensitivity", came=step, where=name)
+        fields = {
+            "level": law_level(epsilon, alpha, name),
+            "cells": n,
+            "changed": k,
+            "sensitivity": s,
+            "in_all": None if most is None or most >= k * s else most,
+            "neighbours": one_of(neighbours, Relation, "neighbours"),
+            "nonnegative": truth(nonnegative, "nonnegative"),
+            "step": first,
+        }
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        more: dict[str, Any] = {} if self.in_all is None else {"in_all": self.in_all}
+        more |= {} if self.neighbours == "add-remove" else {"neighbours": self.neighbours}
+        more |= {} if self.nonnegative else {"nonnegative": False}
+        more |= {} if self.step == 1 else {"step": self.step}
+        return law_text(self, cells=self.cells, changed=self.changed, **more)
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return self.cells
+
+    @property
+    def ratio(self) -> Level:
+        """The level of one individual's change; a half where a record that may lower cells is replaced by another."""
+        halved = self.neighbours == "change-one" and not self.nonnegative
+        return self.level.scaled(_HALF) if halved else self.level
+
+    @property
+    def chunk(self) -> int:
+        """The size of a chunk."""
+        return self.sensitivity if self.in_all is None else 1
+
+    @property
+    def width(self) -> int:
+        """The number of chunks by which one individual changes a cell."""
+        return 1 if self.in_all is None else self.sensitivity
+
+    @property
+    def bound(self) -> int:
+        """The number of chunks by which one individual changes all cells together."""
+        return self.changed if self.in_all is None else self.in_all
+
+    @property
+    def is_row(self) -> bool:
+        """Whether one individual may change all cells by the sensitivity, so that cells of a shell are independent."""
+        return self.bound >= self.cells * self.width
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether raised and lowered parts have one shell, as where a record is replaced."""
+        return self.nonnegative and self.neighbours == "change-one"
+
+    def mixture_factor(self, q: Any) -> Any:
+        """1 - q for each number of individuals that is drawn: two where some are added and others removed."""
+        return (1 - q) ** (2 if self.nonnegative and not self.is_joined else 1)
+
+    @property
+    def kinds(self) -> dict[int, int]:
+        """All cells have one distribution."""
+        return {0: self.cells}
+
+    def distance(self, x: Sequence[int]) -> int:
+        """The number of individuals d(x)."""
+        beyond = [self._chunks(abs(number)) for number in x]
+        if not self.nonnegative:
+            return self._individuals(beyond)
+        parts = [[n if sign * number > 0 else 0 for n, number in zip(beyond, x, strict=True)] for sign in (1, -1)]
+        raised, lowered = map(self._individuals, parts)
+        return max(raised, lowered) if self.is_joined else raised + lowered
+
+    @property
+    def groups(self) -> tuple[DrawGroup, ...]:
+        """One part for each number of raised cells and of lowered ones; of both where signs are free."""
+        return _groups(self._body, self.nonnegative, self.is_joined, self.step)
+
+    @property
+    def _body(self) -> "_Body":
+        return _Body(self.cells, self.chunk, self.width, min(self.bound, self.cells * self.width))
+
+    def variance_at(self, q: Any, coefficients: Sequence[Fraction]) -> Any:
+        """The variance of an answer: (cell - covariance) sum of c^2 + covariance (sum of c)^2."""
+        squares, total = sum((c * c for c in coefficients), Fraction(0)), sum(coefficients, Fraction(0))
+        cells, together, _ = self._moments(q)
+        cell = cells / self.cells
+        if self.cells == 1 or not self.nonnegative:
+            return cell * _number(q, squares)
+        covariance = (together - cells) / (self.cells * (self.cells - 1))
+        return (cell - covariance) * _number(q, squares) + covariance * _number(q, total * total)
+
+    @property
+    def mean_size(self) -> Fraction | float:
+        r"""E\|X_1\|, of one cell."""
+        return number_at(self.ratio, lambda q: self._moments(q)[2] / self.cells)
+
+    def _moments(self, q: Any) -> tuple[Any, Any, Any]:
+        """E of the sum of squares, of the square of the sum, and of the sum of sizes."""
+        n, r, body = self.cells, self.step, self._body
+        centre, middle = _number(q, Fraction(r * (r - 1), 3)), _number(q, Fraction(r * (r - 1), 2 * r - 1))
+        masses = self.masses_at(q)
+        mass = sum(masses, 0 * q)
+        if self.is_joined:
+            at_centre, squares, together, sizes = (moment.at(q) / mass for moment in _joined_moments(body, r))
+            return squares + centre * at_centre, together + centre * at_centre, sizes + middle * at_centre
+        moments = [body.moments(a, r, q) for a in range(n + 1)]
+        found = [0 * q] * 3
+        for group, part in zip(self.groups, masses, strict=True):
+            a, b = group.raised, group.lowered
+            (up, up_square, up_pair), (down, down_square, down_pair) = moments[a], moments[b]
+            squares = a * up_square + b * down_square + (n - a - b) * centre
+            products = a * (a - 1) * up_pair + b * (b - 1) * down_pair - 2 * a * b * up * down
+            sizes = a * up + b * down + (n - a - b) * middle
+            values = squares, squares + products, sizes
+            found = [total + part * value for total, value in zip(found, values, strict=True)]
+        cells, together, sizes = (total / mass for total in found)
+        return cells, together, sizes
+
+    def tail_at(self, q: Any, cell: int, t: int) -> Any:
+        """P(|X_cell| > t), the same for every cell."""
+        masses, n, r = self.masses_at(q), self.cells, self.step
+        mass = sum(masses, 0 * q)
+        if t < r - 1:
+            parts = zip(self.groups, masses, strict=True)
+            moved = sum((part * (group.raised + group.lowered) for group, part in parts), 0 * q) / (mass * n)
+            return 1 - (1 - moved) * _number(q, Fraction(2 * t + 1, 2 * r - 1))
+        whole, part = divmod(t - r + 1, self.chunk)
+        body, total = self._body, 0 * q
+        lowered = [body.series(b).at(q) for b in range(n + 1)] if self.nonnegative else [1] * (n + 1)
+        weights = [0 * q] * (n + 1)
+        for group in self.groups:
+            weights[group.raised] = weights[group.raised] + group.weight * lowered[group.lowered]
+        for a in range(1, n + 1):
+            others = _Others(body, a, r) if self.is_joined else None
+            beyond = (self.chunk - part) * body.beyond(a, whole + 1, q, others)
+            if part:
+                beyond = beyond + part * body.beyond(a, whole + 2, q, others)
+            total = total + a * beyond * (1 if self.is_joined else weights[a])
+        sides = 2 if self.nonnegative else 1
+        return total * sides / (mass * n * self.chunk)
+
+    def _chunks(self, size: int) -> int:
+        return -(-max(size - self.step + 1, 0) // self.chunk)
+
+    def _individuals(self, chunks: Sequence[int]) -> int:
+        return max(-(-max(chunks) // self.width), -(-sum(chunks) // self.bound))
+
+
+def _number(q: Any, number: Fraction) -> Any:
+    """A rational in the kind of numbers of q."""
+    return (0 * q + number.numerator) / number.denominator
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The vectors {1, ..., j width}^a whose sum is at most j bound: chunks of a raised cells in shell j.
+
+    Attributes:
+        cells: Number n of cells.
+        chunk: Values of a cell in one chunk.
+        width: Chunks of one cell in a shell of 1.
+        bound: Chunks of all cells in a shell of 1.
+    """
+
+    cells: int
+    chunk: int
+    width: int
+    bound: int
+
+    def count(self, a: int, j: int) -> int:
+        """The number of points: a polynomial of degree a in j."""
+        return chunk_points(a, j * self.width, j * self.bound, ())
+
+    def series(self, a: int) -> ShellSeries:
+        """The points of all shells."""
+        return _body_series(self, a, ())
+
+    def values(self, step: int) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction, Fraction]]:
+        """The mean of a raised value in chunk k, and of its square, by 1, C(k, 1), C(k, 2)."""
+        c, low = Fraction(self.chunk), Fraction(step - 1 - self.chunk)
+        mean = low + (c + 1) * _HALF
+        square = low * low + low * (c + 1) + (c + 1) * (2 * c + 1) * _SIXTH
+        return (mean, c), (square, 2 * c * low + c * (c + 1) + c * c, 2 * c * c)
+
+    def moments(self, a: int, step: int, q: Any) -> tuple[Any, Any, Any]:
+        """E of a raised value, of its square, and of the product of two, where a cells are raised."""
+        if not a:
+            return 0 * q, 0 * q, 0 * q
+        alone = _body_series(self, a, ()).at(q)
+        first, second = (_body_series(self, a, (order,)).at(q) / alone for order in (1, 2))
+        (m0, m1), (s0, s1, s2) = ([_number(q, number) for number in numbers] for numbers in self.values(step))
+        mean, square = m0 + m1 * first, s0 + s1 * first + s2 * second
+        if a == 1:
+            return mean, square, 0 * q
+        pair = _body_series(self, a, (1, 1)).at(q) / alone
+        return mean, square, m0 * m0 + 2 * m0 * m1 * first + m1 * m1 * pair
+
+    def beyond(self, a: int, least: int, q: Any, others: "_Others | None") -> Any:
+        """The sum over j of q^j times the points of a raised cells, the first of at least ``least`` chunks.
+
+        Args:
+            a: Number of raised cells.
+            least: Least number of chunks of the first.
+            q: Rational or ball.
+            others: Points of the other cells in the same shell; None for 1.
+        """
+        total = 0 * q
+        for series in _beyond_series(self, a, least, others):
+            total = total + series.at(q)
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Numbers of points by shell: the cells that are lowered, and those at the centre."""
+
+    body: _Body
+    raised: int
+    step: int
+
+    def count(self, j: int) -> int:
+        """The points of shell j, weighed by the choices of cells and values."""
+        return sum(
+            _weight(self.body, self.raised, b, self.step) * _joined_count(self.body, b, j)
+            for b in range(self.body.cells - self.raised + 1)
+        )
+
+
+@lru_cache(maxsize=1 << 16)
+def _joined_count(body: _Body, a: int, j: int) -> int:
+    return body.count(a, j)
+
+
+def _weight(body: _Body, a: int, b: int, step: int) -> int:
+    """The choices of a raised cells, b lowered ones, and values within chunks and centre."""
+    rest = body.cells - a - b
+    choices = factorial(body.cells) // (factorial(a) * factorial(b) * factorial(rest))
+    return int(choices * body.chunk ** (a + b) * (2 * step - 1) ** rest)
+
+
+@lru_cache(maxsize=64)
+def _groups(body: _Body, nonnegative: bool, is_joined: bool, step: int) -> tuple[DrawGroup, ...]:
+    n = body.cells
+    if not nonnegative:
+        return tuple(DrawGroup(2**a * _weight(body, a, 0, step), (body.series(a),), a) for a in range(n + 1))
+    pairs = [(a, b) for a in range(n + 1) for b in range(n + 1 - a)]
+    if not is_joined:
+        return tuple(DrawGroup(_weight(body, a, b, step), (body.series(a), body.series(b)), a, b) for a, b in pairs)
+    counts = [[body.count(a, j) for j in range(n + 1)] for a in range(n + 1)]
+    groups = []
+    for a, b in pairs:
+        both = [counts[a][j] * counts[b][j] for j in range(a + b + 1)]
+        groups.append(DrawGroup(_weight(body, a, b, step), (ShellSeries.of(both),), a, b))
+    return tuple(groups)
+
+
+@lru_cache(maxsize=1 << 12)
+def _body_series(body: _Body, a: int, orders: tuple[int, ...]) -> ShellSeries:
+    shells = range(a + sum(orders) + 1)
+    return ShellSeries.of([chunk_points(a, j * body.width, j * body.bound, orders) for j in shells])
+
+
+def chunk_points(a: int, most: int, in_all: int, orders: tuple[int, ...] = ()) -> int:
+    """The sum over y in {1..most}^a, sum(y) <= in_all, of the product of C(y_i, orders_i) for the first cells.
+
+    By generating functions: each cell is cut off at ``most`` by taking away what is beyond.
+    """
+    terms = [(1, 0, 1)]
+    for order in orders:
+        cut = _cut_off(order, most)
+        terms = [(x * y, low + more, power + further) for x, low, power in terms for y, more, further in cut]
+    rest, total = a - len(orders), 0
+    for factor, low, power in terms:
+        size = power + rest - 1
+        for i in range(rest + 1):
+            left = in_all - low - rest - i * most
+            if left < 0:
+                break
+            total += (-1) ** i * comb(rest, i) * factor * comb(left + size, size)
+    return total
+
+
+def chunk_points_from(a: int, most: int, in_all: int, least: int) -> int:
+    """The points of {1..most}^a with sum(y) <= in_all whose first cell is at least ``least``, from 1 to most + 1."""
+    total = 0
+    for i in range(a):
+        near, far = in_all - least + 1 - i * most, in_all - (i + 1) * most
+        if near < a:
+            break
+        total += (-1) ** i * comb(a - 1, i) * (comb(near, a) - falling(far, a))
+    return total
+
+
+def _cut_off(order: int, most: int) -> list[tuple[int, int, int]]:
+    """The generating function of C(y, order) over y = 1..most, as terms (factor, e, f) of z^e / (1-z)^f."""
+    beyond = [(-falling(most, order - t), most + max(t, 1), t + 1) for t in range(order + 1)]
+    return [(1, max(order, 1), order + 1), *beyond]
+
+
+@lru_cache(maxsize=64)
+def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
+    """Where both parts have one shell: cells at the centre; without them squares, squares of sums, and sizes."""
+    n = body.cells
+    (m0, m1), (s0, s1, s2) = body.values(step)
+    values: list[list[Fraction]] = [[], [], [], []]
+    for j in range(n + 5):
+        width, bound = j * body.width, j * body.bound
+        counts, sizes, squares, products = ([Fraction(0)] * (n + 1) for _ in range(4))
+        for a in range(n + 1):
+            counts[a] = Fraction(chunk_points(a, width, bound))
+            first, second = (chunk_points(a, width, bound, (order,)) if a else 0 for order in (1, 2))
+            pair = chunk_points(a, width, bound, (1, 1)) if a > 1 else 0
+            sizes[a] = a * (m0 * counts[a] + m1 * first)
+            squares[a] = a * (s0 * counts[a] + s1 * first + s2 * second)
+            products[a] = a * (a - 1) * (m0 * m0 * counts[a] + 2 * m0 * m1 * first + m1 * m1 * pair)
+        sums = [Fraction(0)] * 4
+        for a in range(n + 1):
+            for b in range(n + 1 - a):
+                square = squares[a] * counts[b] + counts[a] * squares[b]
+                product = products[a] * counts[b] + counts[a] * products[b] - 2 * sizes[a] * sizes[b]
+                size = sizes[a] * counts[b] + counts[a] * sizes[b]
+                parts = ((n - a - b) * counts[a] * counts[b], square, square + product, size)
+                weight = _weight(body, a, b, step)
+                sums = [total + weight * part for total, part in zip(sums, parts, strict=True)]
+        for listed, total in zip(values, sums, strict=True):
+            listed.append(total)
+    # Every number of a group's choices has the chunk of each raised or lowered cell as a factor: whole numbers.
+    return [ShellSeries.of([int(value) for value in listed]) for listed in values]
+
+
+def _beyond_series(body: _Body, a: int, least: int, others: _Others | None) -> list[ShellSeries]:
+    """The series of `_Body.beyond`; for single terms of the cut-off that start later, one of their own each."""
+    width, bound, n = body.width, body.bound, body.cells
+    start = -(-least // width)
+    degree = a if others is None else n
+    starts: dict[int, list[int]] = {}
+    for i in range(a):
+        slope = bound - i * width
+        if slope > 0:
+            starts.setdefault(max(start, -(-(least - 1) // slope)), []).append(i)
+    found = []
+    for first in sorted({start, *starts}):
+        values = []
+        for j in range(first, first + degree + 1):
+            value = sum(
+                (-1) ** i * comb(a - 1, i) * falling((bound - i * width) * j - least + 1, a)
+                for i in starts.get(first, ())
+            )
+            if first == start:
+                value -= sum(
+                    (-1) ** i * comb(a - 1, i) * falling((bound - (i + 1) * width) * j, a)
+                    for i in range(a)
+                    if bound > (i + 1) * width
+                )
+            values.append(value * (1 if others is None else others.count(j)))
+        found.append(ShellSeries.of(values, first))
+    return found

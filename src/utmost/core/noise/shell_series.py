@@ -1,0 +1,102 @@
+"""Sums over m of f(m) q^m for polynomials f: numbers that are rational in q, exact or certified.
+
+The generating function of a polynomial of degree D has the numerator h_0 + ... + h_D z^D over (1 - z)^(D+1). Where f
+counts the lattice points of the multiples of a lattice polytope, no h is negative [stanley1980]; then m with
+P(m) proportional to f(m) q^m is an index with weights h_i q^i plus D + 1 geometric variables.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+from flint import arb, fmpq
+
+from utmost.core.exact.intervals import Interval, ball_interval, interval_ball, nearest, settled, working_precision
+from utmost.core.exact.levels import Level
+from utmost.errors import OutOfRange
+
+Formula = Callable[[Any], Any]
+"""A number by q, which is a rational or a ball of Arb."""
+
+_MOST_PRECISION = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ShellSeries:
+    """The sum over m >= first of f(m) q^m, f a polynomial: q^first (h_0 + h_1 q + ...) / (1 - q)^(degree + 1).
+
+    Attributes:
+        heads: Numbers h_0, ..., h_degree.
+        first: First m of the sum.
+    """
+
+    heads: tuple[int, ...]
+    first: int = 0
+
+    @classmethod
+    def of(cls, values: Sequence[int], first: int = 0) -> "ShellSeries":
+        """The series of the polynomial with the values f(first), ..., f(first + degree).
+
+        >>> ShellSeries.of([1, 3]).heads, ShellSeries.of([1, 3]).at(fmpq(1, 2))
+        ((1, 1), 6)
+        """
+        heads = [int(value) for value in values]
+        for _ in values:  # times (1 - z), once for each value
+            heads = [after - before for before, after in zip([0, *heads], heads, strict=False)]
+        return cls(tuple(heads), first)
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether no h is negative, so that m can be drawn by them."""
+        return min(self.heads) >= 0
+
+    def at(self, q: Any) -> Any:
+        """The sum at a rational or a ball."""
+        total = 0 * q
+        for head in reversed(self.heads):
+            total = total * q + head
+        return total / (1 - q) ** len(self.heads) * q**self.first
+
+
+def falling(top: int, size: int) -> int:
+    """The binomial coefficient C(top, size), 0 where top is below size or negative."""
+    return comb(top, size) if top >= size else 0
+
+
+def number_at(ratio: Level, formula: Formula) -> Fraction | float:
+    """The value of a formula at the alpha of a level: a Fraction where alpha is rational, else the float next to it."""
+    if ratio.is_rational:
+        alpha = ratio.alpha_fraction()
+        exact = fmpq(formula(fmpq(alpha.numerator, alpha.denominator)))
+        return Fraction(int(exact.p), int(exact.q))
+    return nearest(settled(lambda bits: intervals_at(ratio, lambda q: [formula(q)], bits)[0]))
+
+
+def intervals_at(ratio: Level, formulas: Callable[[Any], Sequence[Any]], bits: int) -> list[Interval]:
+    """Intervals around the values of formulas at the alpha of a level, at most 2^(2-bits) wide.
+
+    Precision doubles until the balls are narrow; a ball is right at any precision.
+    """
+    precision = bits + 64
+    while precision < _MOST_PRECISION:
+        alpha = ratio.alpha_interval(precision)
+        with working_precision(precision):
+            balls = [arb(value) for value in formulas(interval_ball(alpha))]
+            is_narrow = all(ball.is_finite() and ball.rad() < arb(1) / (1 << bits) for ball in balls)
+        if is_narrow:
+            return [ball_interval(ball, bits) for ball in balls]
+        precision *= 2
+    raise OutOfRange("a level must lie where its noise can be computed", came="one beyond", remedy="Take another.")
+
+
+def is_at_most(ratio: Level, formula: Formula, bound: Fraction) -> bool:
+    """Whether a formula's value is at most a bound; False for a value that 8192 bits do not tell from it."""
+    for bits in (64, 256, 1024, 8192):
+        (around,) = intervals_at(ratio, lambda q: [formula(q)], bits)
+        if around.upper <= bound or around.lower > bound:
+            return around.upper <= bound
+        if ratio.is_rational and bits == 256:
+            return bool(number_at(ratio, formula) <= bound)
+    return False

@@ -1,0 +1,230 @@
+"""`utmost init`: write a recipe, which holds everything about a release but the data."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import click
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.ledger_place import Memory
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.options.people_options import Persons, split_names
+from utmost.interfaces.cli.options.recipe_options import recipe_text
+from utmost.interfaces.cli.options.release_options import AskedPromise, Once
+from utmost.interfaces.cli.options.table_options import NumberSpelling
+from utmost.interfaces.cli.screens.screen import facts, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.ledger.secret_file import new_secrets
+from utmost.publish.statements.counted_files import read_domain
+from utmost.tables.axes.domain import Domain
+from utmost.tables.files.atomic import check_absent, write_together
+
+FIRST = ("--each-row", "--person", "--domain", "--by", "--mean", "--epsilon", "--ledger", "--name", "--out")
+_FILES = {"plan", "promise", "key-file", "witness", "sign", "ledger"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecipeOutput:
+    """The files that each run writes, and the file of the recipe."""
+
+    title: ClassVar[str] = "Output"
+
+    form: options.Format = None
+    sign: options.Sign = None
+    confidence: options.Confidence = "0.95"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Everything that a recipe holds."""
+
+    asked: AskedPromise
+    level: options.AskedLevel
+    people: Persons
+    once: Once
+    memory: Memory
+    spelling: NumberSpelling
+    output: RecipeOutput
+
+
+Out = Annotated[Path, option("FILE", "File for the recipe (.toml).")]
+
+
+def init(*, choices: Choices, out: Out = Path("release.toml"), as_json: options.AsJson = False) -> None:
+    """Write a recipe: everything about a release but the data. Without options it asks.
+
+    utmost init --each-row --by region,sex --domain domain.json --epsilon 1 --out release.toml
+
+    Then `utmost release DATA.csv --recipe release.toml`. A recipe with a ledger has a secret file beside it, with the
+    ledger's key and the key by which events are counted: keep that file out of version control.
+
+    More: docs/howto/keep-a-ledger.md
+    """
+    file = file_options.file_of(out)
+    folder = Path() if file is None else file.parent
+    if file is not None:
+        if file.suffix.lower() != ".toml":
+            remedy = f"Write --out {file.with_suffix('.toml')}."
+            raise OutOfRange("a recipe is written as .toml", came=file.name, where="--out", remedy=remedy)
+        check_absent(file)
+    options_given = dict(options.given_options(choices))
+    given, domain = _checked(choices, options_given, folder) if options_given else asked_recipe()
+    secrets = _secrets_to_write(given, file, folder)
+    if secrets is not None:
+        given |= {"create": True, "key-file": secrets.name}
+    text = recipe_text("release.toml" if file is None else file.name, given, domain)
+    if secrets is not None:
+        witness = f"{given['ledger']}.witness"
+        write_together({secrets: lambda file: file.write(new_secrets(witness).encode())}, owner_only=True)
+    if file is not None:
+        write_together({file: lambda target: target.write(text.encode())})
+    if as_json:
+        report = {"recipe": text, "out": file and str(file), "secrets": secrets and str(secrets)}
+        return print_json(report)
+    if file is None:
+        return click.echo(text, nl=False)
+    rows = {"written": str(file)}
+    if secrets is not None:
+        rows["secrets"] = f"{secrets}: keep it as safe as the data, and out of version control"
+    request = ' --request "$(date +%F)"' if "ledger" in given else ""
+    rows["try it"] = f"utmost release DATA.csv --recipe {file} --dry-run"
+    rows["release"] = f"utmost release DATA.csv --recipe {file}{request} --out released.csv"
+    screen().print(Group(Text("A recipe, with everything but the data.", style="bold"), facts(rows)))
+
+
+def _ask(question: str, **more: Any) -> Any:
+    return click.prompt(question, err=True, **more)
+
+
+def _confirm(question: str) -> bool:
+    return click.confirm(question, default=True, err=True)
+
+
+def _secrets_to_write(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
+    """The secret file, where there is to be a new ledger in a file, and nothing says where its key is."""
+    place = given.get("ledger")
+    if place is None or "://" in place or "key-file" in given:
+        return None
+    if os.environ.get("UTMOST_LEDGER_KEY") or os.environ.get("UTMOST_LEDGER_KEY_FILE") or (folder / place).exists():
+        return None
+    if file is None:
+        remedy = "Write --out release.toml: the secret file stands beside it."
+        raise OutOfRange("a recipe with a new ledger must have a file", came="-", where="--out", remedy=remedy)
+    secrets = file.with_suffix(".secret.toml")
+    check_absent(secrets)
+    return secrets
+
+
+def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The options as a recipe has them and the declared domain, once it is clear that they go together.
+
+    Raises:
+        NotALevel: without a level.
+        OutOfRange: for options that do not go together, and one that is missing.
+    """
+    choices.level.read()
+    promised, people = choices.asked.whole, choices.people
+    promised.check()
+    domain = None if people.domain is None else read_domain(people.domain)
+    if people.are_events and domain is None and not promised.is_planned:
+        from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
+
+        raise OutOfRange(
+            "the possible values of each column must be listed in a file",
+            came="no file",
+            where="--domain",
+            remedy=DOMAIN_REMEDY,
+        )
+    if not people.are_events:
+        for name in options.told(people):
+            remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
+            raise OutOfRange("events need --person or --each-row", came=f"{name} without them", remedy=remedy)
+    if choices.memory.ledger is None:
+        options.refuse("needs --ledger", choices.memory)
+    elif choices.memory.name is None:
+        raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
+    if domain is not None and people.by is not None:
+        for name in split_names(people.by):
+            domain.level_named(name)
+    taken = {spelled.removeprefix("--"): value for spelled, value in given.items()}
+    taken.pop("domain", None)
+    for name, value in taken.items():
+        if name in _FILES and "://" not in str(value):
+            taken[name] = os.path.relpath(value, folder)
+        elif name == "mean":
+            means = [text.rpartition("=") for text in value]
+            if people.people.several is None:  # a mean that is written otherwise is refused here
+                _ = people.people.measure
+            taken[name] = {column: [_number(end) for end in ends.split(",")] for column, _, ends in means}
+        elif isinstance(value, list):
+            taken[name] = split_names(value)
+    return taken, None if domain is None else dict(domain.facts())
+
+
+def _number(text: str) -> int | str:
+    plain = text.strip()
+    return int(plain) if plain.removeprefix("-").isdecimal() and plain.isascii() else plain
+
+
+def asked_recipe() -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Ask, question by question; the answers depend on what is known of the columns, never on the data."""
+    click.echo("Answer from what you know of the columns. Nothing is read from the data.", err=True)
+    given: dict[str, Any] = {}
+    if _confirm("Is each row another person"):
+        given["each-row"] = True
+    else:
+        given["person"] = _ask("Column that tells persons apart").strip()
+        given["at-most"] = _ask("Most cells of the table that one person may change", type=click.IntRange(1))
+    domain: dict[str, Any] = {}
+    for name in split_names([_ask("Columns to count by, with commas between")]):
+        domain[name] = _asked_axis(name)
+    given["by"] = list(domain)
+    mean = _ask("Column of amounts to sum and average (Enter for none)", default="", show_default=False).strip()
+    if mean:
+        low, high = (_ask(f"{end} amount; others are clipped to it").strip() for end in ("Least", "Largest"))
+        step = _ask("Step of the amounts: 1 for whole numbers, 0.01 for cents", default="1").strip()
+        given["mean"] = {mean: [_number(low), _number(high), *([] if step == "1" else [step])]}
+    given["epsilon"] = _ask("Privacy level epsilon; 1 is usual, smaller is more private", default="1").strip()
+    options.written_level(given["epsilon"])
+    if _confirm("Keep the release in a ledger, to repeat it and to add accuracy later"):
+        given["ledger"] = _ask("File of the ledger", default="releases.db").strip()
+        given["name"] = _ask("Name of the release", default="-".join(domain)).strip()
+    Domain.of_facts(domain)
+    return given, domain
+
+
+def _asked_axis(name: str) -> Any:
+    """One axis, asked again until it is one."""
+    kinds = click.Choice(["values", "numbers", "birth dates", "months", "years"])
+    while True:
+        axis = _axis_of(_ask(f"{name}: kind of column", type=kinds, default="values"))
+        try:
+            Domain.of_facts({name: axis})
+        except OutOfRange as error:
+            click.echo(f"{error}", err=True)
+            continue
+        return axis
+
+
+def _axis_of(kind: str) -> Any:
+    if kind == "values":
+        return split_names([_ask("  its values, with commas between")])
+    if kind in ("months", "years"):
+        ends = _ask("  first one and the one after the last, as 2024,2026")
+        return {"periods": split_names([ends]), "every": kind.removesuffix("s")}
+    text = _ask("  where groups begin, as 0,18,65,; a comma at the end leaves the last one open")
+    groups: list[Any] = [_number(part) for part in split_names([text])]
+    groups += [None] if text.rstrip().endswith(",") else []
+    if kind == "numbers":
+        return {"edges": groups}
+    column = _ask("  column of birth dates", default="birth_date").strip()
+    return {
+        "ages": groups,
+        "on": _ask("  day on which ages are counted, as 2025-01-01").strip(),
+        "column": column,
+    }

@@ -1,0 +1,133 @@
+"""Recipes: the options of `utmost release` in a file, all but those of a single run. A key is an option's name."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.cli.options.file_options import File, file_option
+
+OF_A_RUN = {"recipe", "out", "request", "dry-run", "json", "yes", "help"}
+"""Options that only the command line has."""
+
+_PATHS = {"domain", "plan", "promise", "key-file", "witness", "sign"}
+"""Options that name files, which a recipe names as seen from its own folder."""
+
+_HEAD = """\
+# A recipe: what `utmost release` does with the data, and everything but the data. A key is an option's name.
+# utmost release DATA.csv --recipe {name} --dry-run
+"""
+
+
+def take_recipe(context: click.Context, path: Path) -> None:
+    """Take the options of a recipe where the command line does not have them.
+
+    Raises:
+        BadTable: for what is no TOML, and for a value that its option does not take.
+        OutOfRange: for a key that is no option, naming the nearest one.
+    """
+    from utmost.tables.files.toml_files import read_toml, toml_key
+
+    if path.suffix.lower() != ".toml":
+        raise OutOfRange(
+            "a recipe must be a .toml file", came=str(path), where="--recipe", remedy="utmost init writes one."
+        )
+    known = {word.opts[-1].lstrip("-"): word for word in context.command.params if isinstance(word, click.Option)}
+    known = {name: word for name, word in known.items() if name not in OF_A_RUN}
+    taken: dict[str, Any] = {}
+    for key, value in read_toml(path, "a recipe must").items():
+        where = f"{path.name}, {toml_key(key)}"
+        if key not in known:
+            near = get_close_matches(key.replace("_", "-"), known, 1)
+            remedy = f"Did you mean {near[0]!r}?" if near else f"Its keys are {', '.join(sorted(known))}."
+            if key in OF_A_RUN:
+                remedy = f"Write --{key} on the command line: it is of one run."
+            raise OutOfRange(
+                "a key of a recipe must be an option of utmost release", came=repr(key), where=where, remedy=remedy
+            )
+        taken[str(known[key].name)] = _value(known[key], key, value, path, where)
+    context.default_map = taken
+
+
+def check_said_once(context: click.Context) -> None:
+    """Check that no option stands on the command line which the recipe has, so that a recipe means one thing.
+
+    Raises:
+        OutOfRange: naming the option.
+    """
+    for word in context.command.params:
+        source = context.get_parameter_source(str(word.name))
+        if source is click.core.ParameterSource.COMMANDLINE and str(word.name) in (context.default_map or {}):
+            name = word.opts[-1]
+            raise OutOfRange(f"{name} stands in the recipe", remedy=f"Leave out {name}, or change the recipe.")
+
+
+def _value(word: click.Option, key: str, value: Any, path: Path, where: str) -> Any:
+    """What click takes for a value of TOML."""
+    if key == "domain" and isinstance(value, dict):
+        return str(path)
+    if key == "mean" and isinstance(value, dict):
+        return [f"{column}={','.join(str(end) for end in _listed(ends, where))}" for column, ends in value.items()]
+    if word.is_flag:
+        if not isinstance(value, bool):
+            raise _refused("true or false", value, where)
+        return value
+    if word.multiple:
+        return [_named(str(each)) if key != "mean" else str(each) for each in _listed(value, where)]
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _refused("text or a number", value, where)
+    if key in _PATHS or (key == "ledger" and "://" not in str(value)) or (key == "cost" and "." in str(value)):
+        return str(path.parent / str(value))
+    return value if isinstance(value, int) else str(value)
+
+
+def _listed(value: Any, where: str) -> list[Any]:
+    listed = value if isinstance(value, list) else [value]
+    for each in listed:
+        if isinstance(each, bool) or not isinstance(each, str | int | float):
+            raise _refused("a list of texts or numbers", each, where)
+    return listed
+
+
+def _refused(required: str, value: Any, where: str) -> BadTable:
+    return BadTable(f"the value must be {required}", came=type(value).__name__, where=where)
+
+
+def _named(name: str) -> str:
+    """A name as `split_names` takes it: in quotes where it holds a comma, a quote or blanks at its ends."""
+    is_plain = "," not in name and not name.startswith('"') and name == name.strip() and name
+    return name if is_plain else '"' + name.replace('"', '""') + '"'
+
+
+def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] | None) -> str:
+    """A recipe as text.
+
+    Args:
+        name: Name of its file.
+        given: Values by option, as TOML has them.
+        domain: The declared axes as JSON values.
+
+    >>> print(recipe_text("r.toml", {"each-row": True, "mean": {"income": [0, 9]}}, {"age": {"bins": [0, 18, None]}}))
+    # A recipe: ...
+    each-row = true
+    mean = { income = [0, 9] }
+    <BLANKLINE>
+    [domain]
+    age = { bins = [0, 18, inf] }
+    <BLANKLINE>
+    """
+    from utmost.tables.files.toml_files import toml_key, toml_value
+
+    lines = [f"{toml_key(key)} = {toml_value(value)}\n" for key, value in given.items()]
+    if domain is not None:
+        lines += ["\n[domain]\n", *(f"{toml_key(axis)} = {toml_value(facts)}\n" for axis, facts in domain.items())]
+    return _HEAD.format(name=name) + "".join(lines)
+
+
+RecipeFile = Annotated[
+    File | None,
+    file_option("FILE", "Recipe of `utmost init`, in place of these options.", first=take_recipe),
+]

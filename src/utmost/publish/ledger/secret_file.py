@@ -1,0 +1,49 @@
+"""The secret file of a job: the ledger's key, the key by which events are counted, and the place of the witness."""
+
+import os
+import tomllib
+from pathlib import Path
+
+from utmost.core.sampling.random_bits import entropy
+
+SECRET_ENDING = ".toml"
+LEDGER_KEY, COUNT_KEY, WITNESS = "ledger-key", "count-key", "witness"
+_BYTES = 32
+_HEAD = """\
+# Secrets of a job. Whoever has this file and the ledger can read every answer: keep it as safe as the data, back it up
+# once, and keep it out of version control. A lost ledger-key cannot be replaced.
+"""
+
+
+def is_secret_file(path: Path) -> bool:
+    """Whether a key file is a secret file, which holds more than one key."""
+    return path.suffix.lower() == SECRET_ENDING
+
+
+def new_secrets(witness: str) -> str:
+    """The text of a secret file with new keys.
+
+    Args:
+        witness: Path of the witness file, as seen from the folder of the secret file.
+    """
+    from utmost.tables.files.toml_files import toml_value
+
+    keys = {LEDGER_KEY: entropy(_BYTES).hex(), COUNT_KEY: entropy(_BYTES).hex(), WITNESS: witness}
+    return _HEAD + "".join(f"{name} = {toml_value(text)}\n" for name, text in keys.items())
+
+
+def secret(path: Path, name: str) -> str | None:
+    """One secret of the file; None where it has no such text. The error of a file that is no TOML quotes nothing."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get(name)
+    except tomllib.TOMLDecodeError:
+        return None
+    return found if isinstance(found, str) else None
+
+
+def witness_of(key_file: Path | None) -> Path | None:
+    """The witness file that a secret file names, relative to its folder; None for any other key file."""
+    if key_file is None or not is_secret_file(key_file) or not key_file.is_file():
+        return None
+    named = secret(key_file, WITNESS)
+    return None if named is None else Path(os.path.normpath(key_file.parent / named))

@@ -1,0 +1,169 @@
+"""`utmost init` and `utmost release --recipe`: the options in a file, from any folder; what is misspelt is named."""
+
+import json
+import stat
+import tomllib
+
+import pytest
+
+import utmost as ut
+
+REGIONS = ("nord", '"süd, ost"', "west")
+EVENTS = "".join(f"p{i % 40},{REGIONS[i % 3]},{1950 + i % 60}-03-01,{i % 7}.25\n" for i in range(120))
+DOMAIN = {
+    "region": ["nord", "süd, ost", 'w"est', "west"],
+    "age": {"ages": [0, 18, 65, None], "on": "2025-01-01", "column": "born"},
+}
+BY = ["--by", "region,age", "--domain", "d.json"]
+COUNT = ["--person", "who", "--at-most", 2, *BY]
+MEAN = ["--each-row", *BY, "--mean", "paid=0,10,0.01"]
+CELLS = ["--columns", "n,m", "--public", '"a, b"']
+WAYS = {
+    "means": ("e.csv", MEAN),
+    "columns": ("t.csv", [*CELLS, "--sensitivity", 3, "--cells", 2]),
+    "reals": ("t.csv", [*CELLS, "--sensitivity", 3, "--cells", 2, "--numbers", "reals", "--confidence", 0.9]),
+    "together": ("t.csv", [*CELLS, "--sensitivity", 3, "--together", "any", "--format", "tsv"]),
+}
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    """Events and their domain, in a folder that is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text("who,region,born,paid\n" + EVENTS, encoding="utf-8")
+    (tmp_path / "d.json").write_text(json.dumps(DOMAIN), encoding="utf-8")
+    (tmp_path / "t.csv").write_text('"a, b",n,m\nx,10,1\ny,20,2\n', encoding="utf-8")
+    return tmp_path
+
+
+def ran(run, *words):
+    code, out, err = run(*words)
+    assert code == 0, err
+    return out
+
+
+@pytest.mark.parametrize(("table", "options"), WAYS.values(), ids=WAYS)
+def test_a_recipe_says_what_its_options_say(run, job, table, options):
+    """The promise of the statement is the same, and so is every fact but the noise."""
+    level = ["--epsilon", "1/2"]
+    ran(run, "init", *options, *level, "--out", "r.toml")
+    by_options = ran(run, "release", table, *options, *level, "--dry-run", "--json")
+    assert ran(run, "release", table, "--recipe", "r.toml", "--dry-run", "--json") == by_options
+    out = "o.tsv" if "tsv" in options else "o.csv"
+    ran(run, "release", table, "--recipe", "r.toml", "--out", out)
+    ran(run, "verify", out)
+
+
+def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypatch):
+    """Persons are counted by the key of the secret file, so a re-run from another folder writes the same bytes."""
+    out = ran(run, "init", *COUNT, "--epsilon", "1/4", "--ledger", "n.db", "--name", "people", "--out", "night.toml")
+    assert "night.secret.toml" in out
+    secrets = job / "night.secret.toml"
+    assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
+    night = ["--recipe", "night.toml", "--request", "monday"]
+    shown = ran(run, "release", "e.csv", *night[:2], "--dry-run")
+    assert "± " in shown
+    assert "would be spent" in shown
+    assert not (job / "n.db").exists()
+    ran(run, "release", "e.csv", *night, "--out", "o.csv")
+    first = (job / "o.csv").read_bytes(), (job / "o.csv.json").read_bytes()
+    assert ran(run, "release", "e.csv", *night, "--out", "o.csv")
+    for _ in range(2):  # the next night, with the data of the night before: the answer that is there
+        ran(run, "release", "e.csv", *night[:3], "tuesday", "--out", "p.csv")
+    assert (job / "p.csv").read_bytes() == first[0]
+    (job / "elsewhere").mkdir()
+    monkeypatch.chdir(job / "elsewhere")
+    ran(run, "release", "../e.csv", "--recipe", "../night.toml", "--request", "monday", "--out", "o.csv")
+    for folder in (job, job / "elsewhere"):
+        assert ((folder / "o.csv").read_bytes(), (folder / "o.csv.json").read_bytes()) == first
+    assert sorted(path.name for path in (job / "elsewhere").iterdir()) == ["o.csv", "o.csv.json"]
+    other = (job / "e.csv").read_text(encoding="utf-8").replace("p9,nord", "p9,west")
+    (job / "other.csv").write_text(other, encoding="utf-8")
+    for more in ([], ["--request", "tuesday"]):
+        code, _, _ = run("release", "../other.csv", "--recipe", "../night.toml", *more, "--out", "x.csv")
+        assert code == 3
+    with ut.Ledger.open(job / "n.db", key=secrets) as ledger:
+        assert ledger.spent("people") == ut.level("1/4")
+    assert (job / "n.db.witness").exists()
+    place = ["--ledger", job / "n.db", "--key-file", secrets]
+    count = [f"../{word}" if word == "d.json" else word for word in COUNT]
+    ran(run, "relax", "../e.csv", *count, *place, "--name", "people", "--epsilon", 1, "--out", "r.csv")
+    ran(run, "ledger", "verify", *place)
+
+
+def test_a_ledger_counts_persons_by_a_key_alone(run, job):
+    code, _, err = run("release", "e.csv", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--create", "--name", "a")
+    assert code == 2
+    assert "--count-key" in err
+    assert "--key-file" in err
+
+
+WRONG = {
+    "a misspelt key": ("epsilom = 1", 2, "Did you mean 'epsilon'?"),
+    "an underscore": ("at_most = 1", 2, "Did you mean 'at-most'?"),
+    "another word": ("xyz = 1", 2, "Its keys are at-most, by"),
+    "an option of a run": ('out = "o.csv"', 2, "Write --out on the command line"),
+    "no TOML": ("epsilon = ", 1, "must be TOML"),
+    "a flag as text": ('each-row = "yes"', 1, "true or false"),
+    "a list of lists": ("by = [[1]]", 1, "list of texts"),
+    "an option said twice": ("sensitivity = 1", 2, "--sensitivity stands in the recipe"),
+    "no level": ('columns = "n"', 2, "--epsilon must be given"),
+    "a domain that is not there": ('each-row = true\nepsilon = 1\ndomain = "no.json"', 2, "no.json"),
+    "an axis that is none": ("each-row = true\nepsilon = 1\n[domain]\nage = { bin = [0, 1] }", 2, "axis 'age'"),
+    "not a number": ("epsilon = nan", 1, "nan"),
+}
+
+
+@pytest.mark.parametrize(("text", "code", "message"), WRONG.values(), ids=WRONG)
+def test_a_recipe_that_is_wrong_is_refused_with_the_place(run, job, text, code, message):
+    (job / "r.toml").write_text(text, encoding="utf-8")
+    more = ["--sensitivity", 1] if "sensitivity" in text else []
+    found = run("release", "e.csv", "--recipe", "r.toml", *more, "--out", "o.csv")
+    assert (found[0], message in found[2]) == (code, True), found
+    assert not (job / "o.csv").exists()
+
+
+def test_what_init_writes_is_read_as_it_was_declared(run, job):
+    """Open ends, quotes, commas and letters of other alphabets; other commands take the domain from the recipe."""
+    ran(run, "init", *MEAN, "--epsilon", 1, "--out", "r.toml")
+    facts = tomllib.loads((job / "r.toml").read_text(encoding="utf-8"))
+    assert facts["mean"] == {"paid": [0, 10, "0.01"]}
+    assert facts["domain"]["region"] == DOMAIN["region"]
+    rows = ["count", "e.csv", "--each-row", "--by", "region,age", "--out", "-", "--domain"]
+    assert ran(run, *rows, "r.toml") == ran(run, *rows, "d.json")
+    assert run("init", *MEAN, "--epsilon", 1, "--out", "r.toml")[0] == 2, "nothing is written over"
+    assert run("init", *MEAN, "--out", "s.toml")[0] == 2, "no level is assumed"
+    assert run("init", *MEAN, "--epsilon", 1, "--name", "a", "--out", "s.toml")[0] == 2
+    assert run("init", *MEAN[:1], "--by", "regio", *BY[2:], "--epsilon", 1, "--out", "s.toml")[0] == 2
+    assert not (job / "s.toml").exists()
+
+
+ANSWERS = (
+    "n\nwho\n2\nregion, age\n\nnord,west\nbirth dates\n0,18,65,\nborn\n2025-01-01\npaid\n0\n10\n0.01\n1/2\ny\n\np\n"
+)
+
+
+def test_init_asks(job):
+    """Question by question, on standard error; and what comes of the answers is a recipe that runs."""
+    from running import utmost_command
+
+    asked = utmost_command("init", input=ANSWERS, cwd=job)
+    assert asked.returncode == 0, asked.stderr
+    assert "Is each row another person" in asked.stderr
+    recipe = tomllib.loads((job / "release.toml").read_text(encoding="utf-8"))
+    assert recipe["domain"]["age"] == {"ages": [0, 18, 65, float("inf")], "on": "2025-01-01", "column": "born"}
+    done = utmost_command("release", "e.csv", "--recipe", "release.toml", "--out", "o.csv", cwd=job)
+    assert done.returncode == 0, done.stderr
+    assert utmost_command("init", input="", cwd=job).returncode != 0
+
+
+@pytest.mark.parametrize("text", ["", "ledger-key = 7", 'count-key = "zz"', "[[", 'ledger-key = "00"'])
+def test_a_secret_file_without_its_keys_is_refused_and_not_quoted(run, job, text):
+    (job / "s.toml").write_text(text)
+    (job / "s.toml").chmod(0o600)
+    keep = ["--ledger", "l.db", "--create", "--name", "a", "--key-file", "s.toml", "--epsilon", 1]
+    code, _, err = run("release", "e.csv", *COUNT, *keep)
+    assert code == 1
+    assert "s.toml" in err
+    assert "zz" not in err
+    assert not (job / "l.db").exists()

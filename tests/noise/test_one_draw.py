@@ -1,0 +1,351 @@
+"""Noise of many cells in one draw: individuals by search, privacy and laws by enumeration, the table of the page."""
+
+from collections import deque
+from fractions import Fraction
+from functools import cache
+from itertools import accumulate, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.core.noise.cells_draw import CellsDraw
+from utmost.core.noise.shell_series import ShellSeries, intervals_at, is_at_most, number_at
+from utmost.core.noise.tables_draw import TablesDraw
+from utmost.errors import NotALevel, OutOfRange
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, JointCells
+
+Q = Fraction(1, 3)
+
+CELLS = [
+    {"cells": n, "changed": k, "sensitivity": s, "step": r, **more}
+    for n, k, s, r in [(1, 1, 3, 2), (2, 1, 1, 1), (2, 2, 2, 2), (3, 2, 1, 1), (3, 3, 2, 1), (3, 1, 2, 2), (4, 3, 1, 1)]
+    for more in [{}, {"neighbours": "change-one"}, {"nonnegative": False}]
+] + [
+    {"cells": 2, "changed": 2, "sensitivity": 3, "in_all": 4, "step": 2},
+    {"cells": 3, "changed": 3, "sensitivity": 2, "in_all": 3},
+    {"cells": 3, "changed": 2, "sensitivity": 2, "in_all": 3, "neighbours": "change-one"},
+    {"cells": 2, "changed": 2, "sensitivity": 4, "in_all": 5, "nonnegative": False, "neighbours": "change-one"},
+    {"cells": 3, "changed": 3, "sensitivity": 1, "in_all": 2},
+    {"cells": 4, "changed": 4, "sensitivity": 1, "in_all": 3, "neighbours": "change-one"},
+]
+
+TABLES = [
+    {"sizes": sizes, "neighbours": neighbours, "exactly": exactly}
+    for sizes in [(1,), (3,), (2, 2), (2, 3), (1, 2), (2, 2, 2)]
+    for neighbours, exactly in [("add-remove", False), ("change-one", False), ("change-one", True)]
+]
+
+
+def presences(law):
+    """All that the presence of one individual can add to the cells."""
+    s, in_all = law.sensitivity, law.in_all
+    values = range(s + 1) if law.nonnegative else range(-s, s + 1)
+    for u in product(values, repeat=law.cells):
+        if sum(v != 0 for v in u) <= law.changed and (in_all is None or sum(map(abs, u)) <= in_all):
+            yield u
+
+
+def table_presences(law):
+    """One cell of each table, or, where the total is not public, nothing."""
+    for cells in product(*map(range, law.sizes)):
+        yield tuple(int(i == cell) for size, cell in zip(law.sizes, cells, strict=True) for i in range(size))
+    if not law.exactly:
+        yield (0,) * law.size
+
+
+def changes(law):
+    """All that one individual can change under the law's relation, and its negative."""
+    present = set(presences(law) if isinstance(law, CellsDraw) else table_presences(law))
+    if law.neighbours == "change-one":
+        return {tuple(a - b for a, b in zip(u, v, strict=True)) for u in present for v in present}
+    return present | {tuple(-v for v in u) for u in present}
+
+
+def moved(x, change):
+    return tuple(a + b for a, b in zip(x, change, strict=True))
+
+
+def near(law, most):
+    """The points of at most so many individuals."""
+    values = range(-most * 4, most * 4 + 1)
+    points = product(values, repeat=law.size) if law.size < 3 else product(range(-most - 2, most + 3), repeat=law.size)
+    return [x for x in points if (d := law.distance(x)) is not None and d <= most]
+
+
+@pytest.mark.parametrize("about", CELLS, ids=str)
+def test_cells_keep_their_level_and_no_less(about):
+    """All points near 0 and all changes of one individual, in rationals: the largest ratio is 1/alpha."""
+    law = CellsDraw(alpha=Q**2, **about)
+    pmf = cache(law.pmf)
+    most = 2 if law.cells < 4 else 1
+    points, all_changes = near(law, most), changes(law)
+    ratios = {pmf(x) / pmf(moved(x, change)) for x in points[:: 1 + len(points) // 40] for change in all_changes}
+    assert max(ratios) == 1 / Q**2
+    assert min(ratios) >= Q**2
+
+
+@pytest.mark.parametrize("about", TABLES, ids=str)
+def test_tables_keep_their_level_and_no_less(about):
+    """The same; a public total never moves."""
+    law = TablesDraw(alpha=Q, **about)
+    pmf = cache(law.pmf)
+    points = near(law, 1)
+    if law.size == 1 and law.exactly:
+        assert law.pmf([0]) == 1
+        return
+    ratios = {pmf(x) / pmf(moved(x, change)) for x in points for change in changes(law)}
+    assert max(ratios) == 1 / Q
+
+
+def by_search(law, depth):
+    """The least number of individuals that lead from the centre to each point, by search."""
+    r = getattr(law, "step", 1)
+    start = product(range(-r + 1, r), repeat=law.size)
+    found, steps = dict.fromkeys(start, 0), [change for change in changes(law) if any(change)]
+    todo = deque(found)
+    while todo:
+        x = todo.popleft()
+        if found[x] < depth:
+            for change in steps:
+                y = moved(x, change)
+                if y not in found:
+                    found[y] = found[x] + 1
+                    todo.append(y)
+    return found
+
+
+@pytest.mark.parametrize("about", [*CELLS[:21], *CELLS[-2:]], ids=str)
+def test_cells_are_reached_by_so_many_individuals(about):
+    """The formula is the exact count: for single chunks, and without a bound of all cells."""
+    law = CellsDraw(1, **about)
+    reached = by_search(law, 2)
+    if law.neighbours == "change-one" and not law.nonnegative:
+        return
+    assert all(law.distance(x) == steps for x, steps in reached.items())
+    assert set(near(law, 1)) <= set(reached)
+
+
+@pytest.mark.parametrize("about", TABLES, ids=str)
+def test_tables_are_reached_by_so_many_individuals(about):
+    """The largest size of a table is the exact count."""
+    law = TablesDraw(1, **about)
+    reached = by_search(law, 2)
+    assert all(law.distance(x) == steps for x, steps in reached.items())
+    assert set(near(law, 1)) <= set(reached)
+
+
+@pytest.mark.parametrize("about", CELLS, ids=str)
+def test_shells_of_cells_are_counted_out(about):
+    """The groups of a shell have as many points as it has."""
+    law = CellsDraw(alpha=Q, **about)
+    reach = law.step + 2 * law.sensitivity
+    values = list(product(range(-reach + 1, reach), repeat=law.cells)) if law.cells < 4 else []
+    alone = CellsDraw(alpha=Q, **{**about, "neighbours": "add-remove"})
+    pairs = [(1, 0), (1, 1), (2, 1), (0, 2), (2, 2)]
+    for j, l in pairs if law.nonnegative and values else []:
+        parts = [([max(v, 0) for v in x], [min(v, 0) for v in x]) for x in values]
+        points = sum(alone.distance(up) <= j and alone.distance(down) <= l for up, down in parts)
+        if not law.is_joined:
+            counted = (g.weight * value(g.shells[0], j) * value(g.shells[1], l) for g in law.groups)
+            assert sum(counted) == points
+        elif j == l:
+            assert sum(g.weight * value(g.shells[0], j) for g in law.groups) == points
+    for j in (0, 1, 2) if not law.nonnegative and values else ():
+        assert sum(g.weight * value(g.shells[0], j) for g in law.groups) == sum(law.distance(x) <= j for x in values)
+    assert all(series.is_positive for group in law.groups for series in group.shells)
+
+
+def value(series, m):
+    """The coefficient of z^m in h(z) / (1 - z)^order."""
+    row = [*series.heads, *[0] * (m + 1)]
+    for _ in series.heads:
+        row = list(accumulate(row))
+    return row[m]
+
+
+SMALL = Fraction(1, 400)
+
+
+def enumerated(law, reach):
+    """Points and their exact masses but for the normaliser, up to a reach."""
+    points = product(range(-reach, reach + 1), repeat=law.size)
+    return [(x, SMALL**d) for x in points if (d := law.distance(x)) is not None and d < 5]
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        CellsDraw(alpha=SMALL, cells=1, sensitivity=3, step=2),
+        CellsDraw(alpha=SMALL, cells=2, changed=2, sensitivity=2, step=2),
+        CellsDraw(alpha=SMALL, cells=2, changed=1, sensitivity=2, neighbours="change-one"),
+        CellsDraw(alpha=SMALL, cells=3, changed=2),
+        CellsDraw(alpha=SMALL, cells=3, changed=2, nonnegative=False),
+        CellsDraw(alpha=SMALL, cells=3, changed=2, neighbours="change-one"),
+        CellsDraw(alpha=SMALL, cells=2, changed=2, sensitivity=2, in_all=3, step=2),
+        CellsDraw(alpha=SMALL, cells=2, changed=2, sensitivity=2, in_all=3, neighbours="change-one"),
+        TablesDraw(alpha=SMALL, sizes=[3], neighbours="change-one"),
+        TablesDraw(alpha=SMALL, sizes=[3], neighbours="change-one", exactly=True),
+        TablesDraw(alpha=SMALL, sizes=[2, 2]),
+        TablesDraw(alpha=SMALL, sizes=[1, 2], neighbours="change-one"),
+        TablesDraw(alpha=SMALL, sizes=[2, 2], neighbours="change-one", exactly=True),
+    ],
+    ids=repr,
+)
+def test_closed_forms_are_what_the_definition_adds_up_to(law):
+    """Normaliser, variances of cells and answers, mean size, tails, total."""
+    unit = getattr(law, "sensitivity", 1)
+    points = enumerated(law, 4 * unit + 1 if law.size < 4 else 4)
+    mass = sum(weight for _, weight in points)
+
+    def mean(of):
+        return float(sum(weight * of(x) for x, weight in points) / mass)
+
+    assert float(law.normaliser) == pytest.approx(float(mass), rel=1e-6)
+    assert float(law.variance) == pytest.approx(mean(lambda x: Fraction(sum(v * v for v in x), law.size)), rel=1e-5)
+    coefficients = [1, -2, 3, 5][: law.size]
+    wanted = mean(lambda x: sum(c * v for c, v in zip(coefficients, x, strict=True)) ** 2)
+    assert float(law.variance_of(coefficients)) == pytest.approx(wanted, rel=1e-5)
+    for t in range(2 * unit + 1):
+        for cell in {0, law.size - 1}:
+            beyond = mean(lambda x, cell=cell, t=t: abs(x[cell]) > t)
+            assert float(law.tail(t, cell)) == pytest.approx(beyond, rel=1e-4, abs=3e-9)
+    if isinstance(law, CellsDraw):
+        assert float(law.mean_size) == pytest.approx(mean(lambda x: Fraction(sum(map(abs, x)), law.size)), rel=1e-5)
+    else:
+        first = law.sizes[0]
+        assert float(law.total_variance) == pytest.approx(mean(lambda x: sum(x[:first]) ** 2), rel=1e-5, abs=1e-12)
+        for t in range(3):
+            beyond = mean(lambda x, t=t: abs(sum(x[:first])) > t)
+            assert float(law.total_tail(t)) == pytest.approx(beyond, rel=1e-4, abs=3e-9)
+
+
+@pytest.mark.parametrize("about", CELLS[::2], ids=str)
+@given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20))
+def test_tails_add_up_to_the_moments(about, q):
+    """E|X| and E X^2 by tails, exactly: beyond some t every tail is one closed form, cut where it is tiny."""
+    law = CellsDraw(alpha=q**8, **about)
+    tails = [float(law.tail(t)) for t in range(60)]
+    if tails[-1] < 1e-12:
+        assert sum(tails) == pytest.approx(float(law.mean_size), rel=1e-6)
+        squares = sum((2 * t + 1) * tail for t, tail in enumerate(tails))
+        assert squares == pytest.approx(float(law.variance), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("law", "variance"),
+    [
+        (CellsDraw(1, 2, 2), 3.163),
+        (CellsDraw(1, 2, 2, 2, step=2), 4 * 3.173),
+        (CellsDraw(1, 3, 2), 4.145),
+        (CellsDraw(1, 3, 2, nonnegative=False), 5.461),
+        (CellsDraw(1, 10, 2), 6.894),
+        (CellsDraw(1, 10, 2, nonnegative=False), 7.737),
+        (CellsDraw(1, 10, 5), 20.88),
+        (CellsDraw("1/10", 10, 5), 2142),
+        (CellsDraw(3, 10, 5, nonnegative=False), 3.667),
+        (TablesDraw(1, [2], "change-one"), 3.163),
+        (TablesDraw(1, [5], "change-one"), 5.067),
+        (TablesDraw(1, [30], "change-one"), 7.212),
+        (TablesDraw(3, [30], "change-one"), 0.6666),
+        (TablesDraw(1, [5] * 10), 75.33),
+    ],
+    ids=repr,
+)
+def test_the_variances_of_the_page(law, variance):
+    """The table of proofs/theory/one-draw.md."""
+    assert float(law.variance) == pytest.approx(variance, rel=5e-4)
+
+
+@pytest.mark.parametrize(("sizes", "value"), [((2, 2), 12.65), ((2,) * 5, 64.2), ((2,) * 20, 1852), ((3,) * 5, 100.4)])
+def test_all_one_way_tables_and_the_total(sizes, value):
+    """The variances of one cell of each table, and of the total, added up."""
+    law = TablesDraw(1, sizes)
+    starts = [0, *accumulate(sizes)][:-1]
+    cells = sum(float(law.variance_of([int(i == start) for i in range(law.size)])) for start in starts)
+    assert cells + float(law.total_variance) == pytest.approx(value, rel=1e-3)
+
+
+def test_margins():
+    """Of the note; and the least that cover, in rationals."""
+    assert TablesDraw(1, [5], "change-one").margin("0.95") == 5
+    ten = TablesDraw(1, [2] * 10)
+    assert (ten.margin("0.95"), ten.total_margin("0.95")) == (10, 13)
+    assert (CellsDraw(1, 10, 5).margin("0.95"), CellsDraw(1, 10, 5, nonnegative=False).margin("0.95")) == (9, 11)
+    for law in (CellsDraw(alpha=Q, cells=3, changed=2, sensitivity=2), TablesDraw(alpha=Q, sizes=[2, 3])):
+        t = law.margin("9/10")
+        assert law.tail(t) <= Fraction(1, 10) < law.tail(t - 1)
+        assert law.margin(1 - law.tail(t)) == t
+
+
+def test_what_other_laws_cover():
+    """One cell is a geometric or a staircase law; cells that one individual changes all are those of the cube."""
+    for epsilon in ("1/10", 1, 3):
+        assert float(CellsDraw(epsilon).variance) == pytest.approx(float(Geometric(epsilon).variance()), rel=1e-12)
+        stairs = DiscreteStaircase(level(epsilon), 5, step=2)
+        assert float(CellsDraw(epsilon, 1, 1, 5, step=2).variance) == pytest.approx(float(stairs.variance()), rel=1e-9)
+        cube = JointCells(epsilon, 3, 1)
+        assert CellsDraw(epsilon, 3, 3, nonnegative=False).variance == pytest.approx(cube.variance, rel=1e-12)
+    apart = CellsDraw(alpha=Q, cells=3)
+    assert apart.variance == Geometric(alpha=Q).variance()
+    assert apart.variance_of([1, 1, 1]) == 3 * Geometric(alpha=Q).variance()
+    raised, replaced = (
+        CellsDraw(alpha=Q, cells=4, neighbours="change-one"),
+        TablesDraw(alpha=Q, sizes=[4], neighbours="change-one"),
+    )
+    for t in range(6):
+        assert raised.tail(t) == replaced.tail(t)
+    assert raised.variance_of([1, 2, 3, 4]) == replaced.variance_of([1, 2, 3, 4])
+    halved = CellsDraw(1, 3, 2, neighbours="change-one", nonnegative=False)
+    assert halved.variance == CellsDraw("1/2", 3, 2, nonnegative=False).variance
+
+
+def test_extreme_levels_and_sizes():
+    """Tiny and large levels, wide sensitivities, many cells: the limits of the page."""
+    tiny = level("1/1000000")
+    row = CellsDraw(tiny, 3, 3)
+    assert float(row.variance) == pytest.approx(5 * 6 / 6 * 1e12, rel=1e-4)
+    one = TablesDraw(tiny, [5], "change-one")
+    assert float(one.variance) == pytest.approx(4 * 5 * 11 / (6 * 7) * 1e12, rel=1e-4)
+    assert row.margin("0.95") > 10**6
+    assert CellsDraw(50, 5, 3).margin("0.95") == TablesDraw(50, [2, 3]).margin("0.95") == 0
+    wide = CellsDraw(1, 3, 2, 10**9, step=10**8)
+    assert float(wide.variance) / 1e18 == pytest.approx(
+        float(CellsDraw(1, 3, 2, 10**4, step=10**3).variance) / 1e8, rel=1e-3
+    )
+    assert TablesDraw(1, [100], "change-one").variance < Geometric("1/2").variance()
+
+
+def test_series():
+    """Numerators of polynomials; sums that start later; certified comparisons."""
+    squares = ShellSeries.of([0, 1, 4])
+    assert squares.heads == (0, 1, 1)
+    assert squares.at(Fraction(1, 2)) == 6
+    assert ShellSeries.of([9, 16, 25], 3).at(Fraction(1, 2)) == 6 - Fraction(1, 2) - 1
+    assert not ShellSeries.of([1, 0, 1]).is_positive
+    assert number_at(level(alpha="1/2"), squares.at) == 6
+    (around,) = intervals_at(level(1), lambda q: [squares.at(q)], 100)
+    assert around.width < Fraction(1, 2**95)
+    assert is_at_most(level(alpha="1/2"), squares.at, Fraction(6))
+    assert not is_at_most(level(alpha="1/2"), squares.at, Fraction(6) - Fraction(1, 10**30))
+
+
+def test_refusals():
+    """Numbers outside their ranges, and answers of other cells."""
+    for about in ({"cells": 0}, {"cells": 2, "changed": 3}, {"step": 2}, {"sensitivity": 3, "in_all": 2}):
+        with pytest.raises(OutOfRange):
+            CellsDraw(1, **about)
+    for sizes, more in (((), {}), ((2,), {"exactly": True}), ((2, 0), {})):
+        with pytest.raises(OutOfRange):
+            TablesDraw(1, sizes, **more)
+    with pytest.raises(NotALevel):
+        CellsDraw()
+    with pytest.raises(OutOfRange):
+        CellsDraw(1, 2).variance_of([1])
+    with pytest.raises(OutOfRange):
+        TablesDraw(1, [2, 2]).tail(1, cell=4)
+    assert TablesDraw(1, [2, 2]).pmf([1, 0, 0, 0]) == 0
+    assert repr(CellsDraw(1, 3, 2, 4, in_all=5, step=2)) == (
+        "CellsDraw(epsilon=1, sensitivity=4, cells=3, changed=2, in_all=5, step=2)"
+    )
