@@ -85,7 +85,7 @@ Decimal = Annotated[str | None, option("MARK", "Decimal mark: a comma.")]
 MissingMarks = Annotated[list[str] | None, option("MARKS", "Marks of missing cells: NA,.")]
 Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
 
-EXPLAINED_ONCE = {
+EXPLAINED_ONCE: dict[str, Any] = {
     "separator": Separator,
     "encoding": Encoding,
     "decimal": Decimal,
