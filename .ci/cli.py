@@ -40,7 +40,7 @@ def section() -> str:
             heads.add(first)
             lines += [f"## `utmost {first}`", "", FAMILIES[first], ""]
         level = "###" if first == "research" else "##"
-        lines += [f"**`utmost {words}`.**" if first == "ledger" else f"{level} `utmost {words}`", ""]
+        lines += [f"**`utmost {words}`.**" if first in ("ledger", "domain") else f"{level} `utmost {words}`", ""]
         for paragraph in paragraphs(command):
             lines += ["```text", paragraph, "```", ""] if paragraph.startswith("utmost ") else [linked(paragraph), ""]
         own = [each for each in shown(command) if (name(each), help_of(each)) not in shared]
@@ -54,6 +54,7 @@ def section() -> str:
 
 FAMILIES = {
     "ledger": "The file that keeps releases; `--ledger PLACE`, or `UTMOST_LEDGER`, names it.",
+    "domain": "The declared values of columns: a JSON file, or `[domain]` in a recipe.",
     "research": "Mechanisms and what they leak.",
 }
 

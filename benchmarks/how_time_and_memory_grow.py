@@ -54,8 +54,8 @@ def clean(size):
     draw, side = np.random.default_rng(0), round(math.sqrt(size))
     domain = ut.Domain(row=list(range(side)), column=list(range(side)))
     cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, (side, side))))
-    strategy = ut.workloads.Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
-    return ut.release(cells, strategy, epsilon=1, once=True).clean
+    plan = ut.workloads.Plan(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
+    return ut.release(cells, plan, epsilon=1, once=True).clean
 
 
 def design(size):

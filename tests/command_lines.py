@@ -12,6 +12,7 @@ FILES = {
     "secrets.csv": "town,n\nAsh,1\nElm,2\n",
     "policy.csv": "flu,cold\ncold,well\n",
     "edges.csv": "ann,bo\nbo,cy\n",
+    "book.csv": "variable,code,label\ntown,Ash,the north\ntown,Elm,the south\n",
     "one.csv": "1/2,1/2\n1/3,2/3\n",
     "other.csv": "1/2,1/2\n1/2,1/2\n",
 }
@@ -29,7 +30,6 @@ design --space counts:3 --prior uniform {HALF} --out design.json
 """What the table below needs: files that commands make, in this order."""
 
 JSON = {
-    "init": "--each-row --by town --domain domain.json --epsilon 1 --out recipe.toml",
     "count": "events.csv --person p --at-most 1 --domain domain.json --out counted.json",
     "bounds": "part.json --public --persons 40 --domain domain.json --epsilon 1",
     "plan": "c.json --want town --epsilon 1",
@@ -74,6 +74,9 @@ JSON = {
     "doctor": "",
     "research reproduce": "ghosh",
     "detail": "two.csv --each-row --domain two.json --group town --detail sex=5 --epsilon 1",
+    "init": "--each-row --by town --domain domain.json --epsilon 1 --out recipe.toml",
+    "domain check": "events.csv --domain domain.json",
+    "domain propose": "book.csv",
 }
 """Every command that has --json, in words that it takes."""
 

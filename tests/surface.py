@@ -173,7 +173,7 @@ def nouns() -> dict[str, Any]:
 
 
 DOMAIN = utmost.Domain(a=[1, 2], age=utmost.workloads.bins(4))
-MEASURES = utmost.workloads.Strategy(DOMAIN, utmost.Unit(1, 1), {"a age": "1/2", "a": "1/2"})
+MEASURES = utmost.workloads.Plan(DOMAIN, utmost.Unit(1, 1), {"a age": "1/2", "a": "1/2"})
 
 # What is plausible for a parameter of this name: names of nouns after "=", else values.
 PLAUSIBLE: dict[str, list[Any]] = {
@@ -202,7 +202,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "denominator": [25, {}],
     "families": ["a", "age"],
     "along": [{"age": "midpoints"}, {"a": [1, "1/2"]}],
-    "strategy": [MEASURES],
+    "plan": [MEASURES],
     "together": [True, False],
     "facts": [{}, {"kind": "utmost workload release", "format": 1}],
     "cost": ["=cost"],
@@ -327,7 +327,7 @@ MADE = {
     "ConstrainedCertificate",
     "EarthMove",
     "Optimum",
-    "CellPlan",
+    "CellNoiseAtLevel",
     "Position",
     "Reading",
     "Repair",

@@ -77,7 +77,7 @@ with ut.Ledger.open(mkdtemp() + "/l.db", create=True) as ledger:
 events = {"who": ["x", "y", "y"], "ward": ["a", "b", "a"]}
 domain = ut.Domain(ward=["a", "b"])
 counted = ut.count_table(events, domain, ut.Counting("who", at_most=2))
-plan = ut.strategy(ut.Workload(domain, {"ward": 1}), counted.unit, epsilon=1)
+plan = ut.choose_plan(ut.Workload(domain, {"ward": 1}), counted.unit, epsilon=1)
 released = ut.release(counted, plan, epsilon=1, once=True).table
 released.clean()
 """,

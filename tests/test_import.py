@@ -134,7 +134,7 @@ def test_the_command_line_needs_no_extra(tmp_path):
             except SystemExit as ended:
                 assert not ended.code, arguments
             if arguments[0] == "release":
-                assert "utmost.publish.workloads.planning.strategy" not in sys.modules, "a table is no plan"
+                assert "utmost.publish.workloads.planning.plan" not in sys.modules, "a table is no plan"
     """
     assert python("-c", code, cwd=tmp_path).stdout.startswith("n,n_margin\n1,0\n2,0\n")
     assert (tmp_path / "out.csv").read_text() == "n,n_margin\n1,0\n2,0\n"

@@ -7,11 +7,14 @@ Python stands for the machine.
 
 import asyncio
 import json
+import os
 import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -28,19 +31,19 @@ from utmost.design.spaces import losses
 from utmost.programs import solve
 from utmost.sampling import sample
 from utmost.spaces import Consumer, grid
-from utmost.workloads import Strategy, bins
+from utmost.workloads import Plan, bins
 
 LEAST, MOST = 0.03, 2_000
 """Seconds that a contender is timed for at least, and how often it is called for that at most."""
 TURNS = 3
-EVENTS = 100_000
+EVENTS, RELEASES = 100_000, 200
 COUNTED = ut.Domain(page=list(range(400)), country=["A", "B", "C"]), ut.Counting("user", at_most=10)
 SEARCH = """
 from itertools import combinations
 import utmost as ut
 domain = ut.Domain({{f"a{{at}}": ["no", "yes"] for at in range({0})}})
 tables = combinations(domain.columns, {1})
-ut.strategy(ut.Workload(domain, {{" ".join(table): 1 for table in tables}}), ut.Unit(1, 1), epsilon=1)
+ut.choose_plan(ut.Workload(domain, {{" ".join(table): 1 for table in tables}}), ut.Unit(1, 1), epsilon=1)
 """
 NUMPY, HIGHS, DUCKDB, ARROW, LOOP = "NumPy's floats", "HiGHS", "DuckDB", "pyarrow", "a loop of 10^5 steps"
 
@@ -102,6 +105,9 @@ def draws(_folder: Path) -> Iterator[Ratio]:
     """Noise: a draw, ten, a million, of a staircase, and by item."""
     insecure, law = np.random.default_rng(0), ut.noise.Geometric(epsilon=1)
     stairs = ut.noise.DiscreteStaircase(epsilon=1, sensitivity=1000)
+    for size, limit in ((10_000, 4), (100_000, 4)):
+        named = f"{size:,} draws of a staircase"
+        yield Ratio(named, lambda n=size: sample(stairs, n), NUMPY, lambda n=size: insecure.laplace(size=n), limit)
     yield Ratio("one draw", lambda: sample(law), NUMPY, insecure.laplace, 8)
     yield Ratio("ten draws", lambda: sample(law, 10), NUMPY, lambda: np.rint(insecure.laplace(size=10)), 16)
     for name, drawn, limit in (("a million draws", law, 1.5), ("a million draws of a staircase", stairs, 4)):
@@ -182,14 +188,14 @@ def answers(_folder: Path) -> Iterator[Ratio]:
     """What is made of a release of sums that agree: means, quantiles, a table without negative counts."""
     draw = np.random.default_rng(0)
     ages = ut.Domain(age=bins(100))
-    strategy = Strategy(ages, ut.Unit(1, 1), {ages.finest: 1})
-    release = ut.release(draw.poisson(50, ages.shape), strategy, epsilon=1, once=True).table
+    plan = Plan(ages, ut.Unit(1, 1), {ages.finest: 1})
+    release = ut.release(draw.poisson(50, ages.shape), plan, epsilon=1, once=True).table
     yield Ratio("mean over 100 cells", lambda: release.mean("age"), LOOP, loop, 45)
     yield Ratio("quantile over 100 cells", lambda: release.quantile("age", "2/3"), LOOP, loop, 20)
 
     def marginals(side: int) -> Any:
         domain = ut.Domain(row=list(range(side)), column=list(range(side)))
-        plan = Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
+        plan = Plan(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
         return ut.release(draw.poisson(np.exp(draw.normal(0.3, 1.5, domain.shape))), plan, epsilon=1, once=True).table
 
     small, large = marginals(25), marginals(50)
@@ -207,14 +213,69 @@ def plans(folder: Path) -> Iterator[Ratio]:
         yield Ratio(
             f"utmost plan of {wanted}, of {attributes}",
             lambda plan=plan, wanted=wanted: subprocess.run([*plan, "--want", wanted], check=True, capture_output=True),
-            "a process that calls strategy()",
+            "a process that calls choose_plan()",
             lambda search=search: subprocess.run(search, check=True),
             10,
         )
 
 
+def ledgers(folder: Path) -> Iterator[Ratio]:
+    """What a ledger adds: to a command, to an opening, to a publication, and with many releases beside."""
+    source, out, place = folder / "million.csv", folder / "noised.csv", folder / "million.db"
+    rows = enumerate(np.random.default_rng(0).integers(0, 1000, 10**6).tolist())
+    source.write_text("ward,n\n" + "".join(f"w{row},{count}\n" for row, count in rows), encoding="utf-8")
+
+    # As installed: Python reads the modules that it compiled once.
+    compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    compiled["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
+
+    def command(*options: str) -> None:
+        for path in (*folder.glob("noised.csv*"), *folder.glob("million.db*")):
+            path.unlink()
+        line = [sys.executable, *COMMAND.format(source, out).split(), *options]
+        subprocess.run(line, check=True, stdout=subprocess.DEVNULL, env=compiled)
+
+    kept = ["--ledger", str(place), "--create", "--name", "wards"]
+    yield Ratio("release of 10^6 rows in a ledger", lambda: command(*kept), "the same without one", command, 2)
+
+    promise, made = ut.Promise("n", public="ward", unit=ut.Unit(1, 1)), count()
+
+    def publish(ledger: Any) -> None:
+        number = next(made)
+        ledger.publish(f"r{number}", {"ward": ["a"], "n": [number]}, promise, epsilon=1)
+
+    few, many = (ut.Ledger.open(folder / f"{name}.db", create=True) for name in ("few", "many"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(RELEASES):
+            publish(many)
+        store = sqlite3.connect(folder / "commits.db", isolation_level=None)
+        store.execute("PRAGMA synchronous=EXTRA")
+        store.execute("CREATE TABLE kept (number INTEGER PRIMARY KEY, body BLOB)")
+
+        def commits() -> None:
+            for _ in range(3):
+                store.execute("INSERT INTO kept (body) VALUES (randomblob(2000))")
+
+        yield Ratio("publish one cell in a ledger", lambda: publish(few), "three durable commits", commits, 12)
+        beside = f"a ledger of {RELEASES}, publish", lambda: publish(many), "a new ledger", lambda: publish(few)
+        yield Ratio(*beside, 1.3)
+        bodies = [body for (body,) in sqlite3.connect(folder / "many.db").execute("SELECT body FROM utmost_events")]
+        opened = lambda: ut.Ledger.open(folder / "many.db").close()  # noqa: E731
+        read = lambda: [json.loads(body) for body in bodies]  # noqa: E731
+        yield Ratio(f"a ledger of {RELEASES}, opening", opened, "its events read by json", read, 12)
+        cells = {"n": np.random.default_rng(0).integers(0, 1000, 10**6)}
+        unit, levels = ut.Promise("n", unit=ut.Unit(1, 1)), count(2)
+        many.publish("cells", cells, unit, epsilon=1, independent=True)
+        relaxed = lambda: many.relax("cells", cells, epsilon=next(levels))  # noqa: E731
+        insecure = np.random.default_rng(0)
+        yield Ratio("relax 10^6 cells in a ledger", relaxed, NUMPY, lambda: insecure.laplace(size=10**6), 15)
+    few.close()
+    many.close()
+
+
 def doors(folder: Path) -> Iterator[Ratio]:
-    """The command line for one row; a stored view of the service beside an endpoint that says the same."""
+    """The command line for one row; pages and answers of the service beside an endpoint that says the same."""
     source, out = folder / "one.csv", folder / "out.csv"
     source.write_text("ward,n\nw0,17\n", encoding="utf-8")
 
@@ -243,10 +304,16 @@ def doors(folder: Path) -> Iterator[Ratio]:
     tables, proposals = {"visits": {"n": list(range(100))}}, {"visits": proposal.name}
     service.releases.publish_measures(made["curator"][0], "k", [request], tables, proposals)
     headers = {"Authorization": f"Bearer {made['curator'][1]}"}
-    view = asked(application(service, Settings(rate=1e6, burst=10**6)), "/v1/releases/visits/view?epsilon=1", headers)
+    app = application(service, Settings(rate=1e6, burst=10**6))
+    view = asked(app, "/v1/releases/visits/view?epsilon=1", headers)
     bare, answer = FastAPI(), view().json()
     bare.get("/view")(lambda: answer)
-    yield Ratio("the service, a stored view", view, "a bare endpoint", asked(bare, "/view", {}), 12)
+    endpoint = asked(bare, "/view", {})
+    yield Ratio("the service, a stored view", view, "a bare endpoint", endpoint, 4)
+    cookie = {"Cookie": f"utmost={made['curator'][1]}"}  # of a browser that has signed in
+    yield Ratio("the service, the list of releases", asked(app, "/releases", cookie), "a bare endpoint", endpoint, 8)
+    page = asked(app, "/release?name=visits&at=1", cookie)
+    yield Ratio("the service, the page of a release", page, "a bare endpoint", endpoint, 12)
     ledger.close()
 
 
@@ -264,4 +331,4 @@ def asked(app: Any, address: str, headers: dict[str, str]) -> Callable[[], Any]:
     return lambda: asyncio.run(ten())
 
 
-MAKERS = (draws, designs, counting, items, answers, plans, doors)
+MAKERS = (draws, designs, counting, items, answers, plans, ledgers, doors)

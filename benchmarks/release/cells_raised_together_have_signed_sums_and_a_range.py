@@ -81,7 +81,7 @@ def drawn(rows=200_000):
         release = ut.release(table, promise, epsilon=1, once=True)
         spent = time.perf_counter() - began
         errors = np.array([np.abs(release.table[name] - 100).mean() for name in names])
-        print(f"{noise:10} {cells} cells, s {wide:2}: {errors.mean() / release.plan.way.mean_size:.4f}, {spent:.2f} s")
+        print(f"{noise:10} {cells} cells, s {wide:2}: {errors.mean() / release.noise.way.mean_size:.4f}, {spent:.2f} s")
 
 
 if __name__ == "__main__":

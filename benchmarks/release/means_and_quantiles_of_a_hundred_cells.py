@@ -14,7 +14,7 @@ from utmost.core.noise import ratio_bars
 from utmost.privacy import Unit
 from utmost.publish.releases.quantiles import quantile_bar
 from utmost.publish.workloads.measuring.forms import selected
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import Domain, Plan, bins
 
 
 def timed(work):
@@ -32,8 +32,8 @@ def main():
         ("100 cells, and runs of them", ages, list(ages.families())),
         ("the same by sex, all marginals", both, list(both.families())),
     ):
-        strategy = Strategy(domain, Unit(1, 1), {family: Fraction(1, len(families)) for family in families})
-        released = ut.release(draw.poisson(50, domain.shape), strategy, epsilon=1, once=True).table
+        plan = Plan(domain, Unit(1, 1), {family: Fraction(1, len(families)) for family in families})
+        released = ut.release(draw.poisson(50, domain.shape), plan, epsilon=1, once=True).table
 
         def measured(forms, released=released):
             values = [released.reconstruction.value(released.measured, form) for form in forms]

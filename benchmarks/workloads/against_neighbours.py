@@ -209,9 +209,9 @@ def alone(name, file):
 
 
 def ours(people, columns, axes, bound, repeats):
-    """By name of the strategy: noisy cells, seconds of counting and of releasing."""
+    """By name of the plan: noisy cells, seconds of counting and of releasing."""
     from utmost.counting import count_table
-    from utmost.workloads import Domain, Strategy, Workload, strategy
+    from utmost.workloads import Domain, Plan, Workload, choose_plan
 
     domain = Domain({name: list(labels) for name, labels in axes.items()})
     started = time.process_time()
@@ -219,11 +219,11 @@ def ours(people, columns, axes, bound, repeats):
     counting = time.process_time() - started
     *names, total = [domain.family_name(family) for family in wanted(domain)]
     started = time.process_time()
-    plan = strategy(Workload(domain, dict.fromkeys([*names, total], 1)), counted.unit, epsilon=1)
+    plan = choose_plan(Workload(domain, dict.fromkeys([*names, total], 1)), counted.unit, epsilon=1)
     choices = {
-        "cells alone": Strategy(domain, counted.unit, {domain.finest: 1}, plan.workload, plan.level),
+        "cells alone": Plan(domain, counted.unit, {domain.finest: 1}, plan.workload, plan.level),
         "each table alike": plan,
-        "the tables of mbi alike": strategy(Workload(domain, dict.fromkeys(names, 1)), counted.unit, epsilon=1),
+        "the tables of mbi alike": choose_plan(Workload(domain, dict.fromkeys(names, 1)), counted.unit, epsilon=1),
     }
     planning = time.process_time() - started
     for name, chosen in choices.items():

@@ -131,7 +131,7 @@ def ours_counts(columns, bound):
     late = ut.workloads.edges([None, 0, 15, 60, None], missing="cancelled")
     domain = ut.Domain(age=AGES, delay=late)
     counted = ut.count_table(flights, domain, ut.Counting("aircraft"), measure=ut.count(in_all=bound))
-    plan = ut.workloads.Strategy(domain, counted.unit, {"age delay": 1})
+    plan = ut.workloads.Plan(domain, counted.unit, {"age delay": 1})
     table = ut.release(counted, plan, epsilon=2, once=True).table["age delay"]
     return dict(zip(EVERY, table["estimate"], strict=True))
 
@@ -142,7 +142,7 @@ def ours_means(columns, bound):
     miles = {name: columns[name] for name in ("aircraft", "age", "miles")}
     measure = ut.sum("miles", each=(0, 3000), most_events=bound)
     counted = ut.count_table(miles, {"age": AGES}, ut.Counting("aircraft", at_most=1), measure=measure)
-    plan = ut.workloads.Strategy(counted.domain, counted.unit, {"age miles": 1})
+    plan = ut.workloads.Plan(counted.domain, counted.unit, {"age miles": 1})
     both = ut.release(counted, plan, epsilon="4/5", once=True)
     table = both["age"]
     return dict(zip(AGES, table["miles"] / table["count"], strict=True))

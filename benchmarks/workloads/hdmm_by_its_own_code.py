@@ -4,7 +4,7 @@ Run: PYTHONPATH=src python benchmarks/workloads/hdmm_by_its_own_code.py FOLDER [
 
 FOLDER is a clone of github.com/dpcomp-org/hdmm, which needs autograd (`pip install autograd`). It is used as it is, but
 for its `sensitivity`, which newer NumPy refuses and which is computed here from the matrix, and IPython, which it
-imports and does not call. Its strategies are the best of five starts and of the counts of rows that it recommends.
+imports and does not call. Its plans are the best of five starts and of the counts of rows that it recommends.
 
 Root mean square errors over all answers, in units of sqrt(2)/epsilon, where HDMM's are the same at every level.
 ``line`` draws the noise of each a thousand times, and says in how many standard deviations of the mean the squares
@@ -40,23 +40,23 @@ def loaded(folder):
 
 
 def best_of(template, wanted, error):
-    """The least root mean square error of five starts, the strategy, and seconds of processor."""
+    """The least root mean square error of five starts, the plan, and seconds of processor."""
     start, found = time.process_time(), []
     for seed in range(STARTS):
         np.random.seed(seed)
         tried = template()
         tried.optimize(wanted)
-        found.append((error.rootmse(wanted, tried.strategy()), seed, tried.strategy()))
-    least, _, strategy = min(found, key=lambda pair: pair[:2])
-    return least, strategy, time.process_time() - start
+        found.append((error.rootmse(wanted, tried.choose_plan()), seed, tried.choose_plan()))
+    least, _, plan = min(found, key=lambda pair: pair[:2])
+    return least, plan, time.process_time() - start
 
 
 def line(error, templates, workload):
     for n in (16, 64, 256):
         for name, theirs in (("ranges", workload.AllRange(n)), ("prefixes", workload.Prefix(n))):
-            least, strategy, seconds = best_of(lambda n=n: templates.PIdentity(max(1, n // 16), n), theirs, error)
+            least, plan, seconds = best_of(lambda n=n: templates.PIdentity(max(1, n // 16), n), theirs, error)
             wanted = getattr(Workload, name)(Domain(a=bins(n)), "a")
-            print(f"{name} of {n}: HDMM {least:.4f} ({seconds:.1f} s, {agree(strategy, wanted.gram(), least):+.1f})")
+            print(f"{name} of {n}: HDMM {least:.4f} ({seconds:.1f} s, {agree(plan, wanted.gram(), least):+.1f})")
             for epsilon in ours.LEVELS:
                 rows, mean = product_rows(wanted, epsilon)
                 root = np.sqrt(mean / 2) * epsilon
@@ -64,9 +64,9 @@ def line(error, templates, workload):
                 print(f"    ours at epsilon {epsilon}: {root:.4f}, {root / least:.4f} of it ({noise:+.1f})", flush=True)
 
 
-def agree(strategy, gram, least):
+def agree(plan, gram, least):
     """How many standard deviations the mean square of a thousand draws of Laplace noise is from what is stated."""
-    A, draw = np.asarray(strategy.dense_matrix()), np.random.default_rng(1)
+    A, draw = np.asarray(plan.dense_matrix()), np.random.default_rng(1)
     scale = np.abs(A).sum(axis=0).max()
     cells = np.linalg.pinv(A) @ draw.laplace(scale=scale, size=(len(A), DRAWS))
     return deviations(cells, gram, 2 * least**2)

@@ -4,7 +4,7 @@
 
 Root mean square errors of the cells, of the sums over each axis and of the total, epsilon 1, 40 releases each: aircraft
 of examples/flights.csv by airline and quarter, and by airline and month (at most 4 cells each), and the applicants of
-Berkeley. Three strategies: the cells alone, equal shares of cells and axes, a plan for all these tables alike. All four
+Berkeley. Three plans: the cells alone, equal shares of cells and axes, a plan for all these tables alike. All four
 estimates see the same noise. The likeliest non-negative table under independent two-sided geometric noise minimises
 sum_S epsilon_S |A_S x - y_S|_1: a linear program. Where private-pgm is installed (`mbi`, JAX_ENABLE_X64=1) its table
 stands beside them, from the same noisy sums.
@@ -19,7 +19,7 @@ import utmost as ut
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.programs import LinearProgram, solve
-from utmost.workloads import Domain, Strategy, Workload, strategy
+from utmost.workloads import Domain, Plan, Workload, choose_plan
 
 try:
     import mbi
@@ -47,7 +47,7 @@ def likeliest(release):
         rows += [start + groups, start + np.repeat(np.arange(y.size), 2)]
         columns += [np.arange(n), over]
         values += [np.ones(n), np.tile([1.0, -1.0], y.size)]
-        costs.append(np.full(2 * y.size, float(release.strategy.shares[family])))
+        costs.append(np.full(2 * y.size, float(release.plan.shares[family])))
         sums.append(y.ravel().astype(float))
         start += y.size
     at = np.concatenate(sums)
@@ -60,7 +60,7 @@ def private_pgm(release):
     names, measured = tuple("abc"[: len(release.domain.shape)]), []
     for family, y in release.measured.items():
         clique = tuple(name for name, level in zip(names, family, strict=True) if level == 0)
-        scale = float(1 / release.strategy.shares[family])
+        scale = float(1 / release.plan.shares[family])
         measured.append(mbi.LinearMeasurement(y.ravel().astype(float), clique, stddev=scale))
     model = mbi.estimation.MirrorDescent().estimate(mbi.Domain(names, release.domain.shape), measured, iters=2000)
     return np.asarray(model.project(names).datavector()).reshape(release.domain.shape)
@@ -80,9 +80,9 @@ def main():
         counted = count_table({"person": people, **columns}, domain, Counting("person", at_most=most))
         names = [domain.family_name(family) for family in wanted(domain)]
         choices = {
-            "cells alone": Strategy(domain, counted.unit, {domain.finest: 1}),
-            "equal shares": Strategy(domain, counted.unit, dict.fromkeys(names[:-1], f"1/{len(names) - 1}")),
-            "planned": strategy(Workload(domain, dict.fromkeys(names, 1)), counted.unit, epsilon=1),
+            "cells alone": Plan(domain, counted.unit, {domain.finest: 1}),
+            "equal shares": Plan(domain, counted.unit, dict.fromkeys(names[:-1], f"1/{len(names) - 1}")),
+            "planned": choose_plan(Workload(domain, dict.fromkeys(names, 1)), counted.unit, epsilon=1),
         }
         print(f"{title}: {domain.size} cells, {int((counted.cells == 0).sum())} of them 0")
         for name, chosen in choices.items():

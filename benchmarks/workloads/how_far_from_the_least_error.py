@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, hierarchy, strategy
+from utmost.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, choose_plan, hierarchy
 
 LEVELS = ("1/10", 1, 3)
 ONE = Unit(1, 1)
@@ -63,7 +63,7 @@ def main(start: str) -> None:
             continue
         wanted, factors = workload(), []
         for epsilon in LEVELS:
-            error, bounds = strategy(wanted, unit, epsilon=epsilon).value, bounds_of(wanted, unit, epsilon)
+            error, bounds = choose_plan(wanted, unit, epsilon=epsilon).value, bounds_of(wanted, unit, epsilon)
             check_lower_bounds(bounds)
             times = bounds.within(error)
             factors.append(f"{times['per answer']:8.3g} -> {times['any mechanism']:6.3g}")

@@ -23,7 +23,7 @@ from utmost.privacy import Unit
 from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
-from utmost.workloads import Domain, Workload, bins, strategy
+from utmost.workloads import Domain, Workload, bins, choose_plan
 
 LEVELS = (0.1, 1, 3)
 DRAWS = 8
@@ -53,9 +53,9 @@ def line(sizes):
             counts = sorted({max(1, n // 16), max(1, n // 8), max(1, n // 4) if n <= 64 else max(1, n // 16)})
             laplace = min(real_rows(wanted.gram(), p, seed=s) for p in counts for s in range(3 if n <= 256 else 1))
             for epsilon in LEVELS:
-                plain = strategy(wanted, Unit(1, 1), epsilon=epsilon).value
+                plain = choose_plan(wanted, Unit(1, 1), epsilon=epsilon).value
                 started = time.process_time()
-                chosen = strategy(wanted, Unit(1, 1), epsilon=epsilon, method="rows")
+                chosen = choose_plan(wanted, Unit(1, 1), epsilon=epsilon, method="rows")
                 seconds = time.process_time() - started
                 real = laplace * 2 / epsilon**2
                 rows = "no rows" if chosen.rows is None else f"{len(chosen.rows.axes[0].rows)} rows"

@@ -24,7 +24,7 @@ from utmost.privacy import Unit
 from utmost.publish.workloads.bounds.marginal_bounds import wanted_spaces
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors
 from utmost.publish.workloads.planning.marginal_search import _cube_roots
-from utmost.workloads import Domain, Workload, bounds_of, check_lower_bounds, marginals, strategy
+from utmost.workloads import Domain, Workload, bounds_of, check_lower_bounds, choose_plan, marginals
 
 ADULT = {
     "age": 85,
@@ -62,7 +62,7 @@ def figures(name, domain, columns, levels=(0.1, 1, 3)):
         found = {}
         for rows in (False, True):
             started = time.perf_counter()
-            chosen = strategy(wanted, ONE, epsilon=epsilon, rows=rows)
+            chosen = choose_plan(wanted, ONE, epsilon=epsilon, rows=rows)
             found[rows] = chosen, time.perf_counter() - started
         alone = bounds_of(wanted, ONE, epsilon, families).these_families.value / answers
         (plain, seconds), (signed, longer) = found[False], found[True]
@@ -87,7 +87,7 @@ def release(columns, sizes=ADULT):
     counted = ut.count_table(people, domain, ut.Counting(each_row=True))
     lap(f"counted {len(counted.cells)} cells of {float(domain.size):.3g}")
     wanted = Workload(domain, marginals(domain, columns), per_answer=True)
-    chosen = strategy(wanted, counted.unit, epsilon=1)
+    chosen = choose_plan(wanted, counted.unit, epsilon=1)
     lap(f"planned {len(chosen.shares)} tables of {chosen.measured} sums")
     made = ut.release(counted, chosen, epsilon=1, once=True).table
     lap("drawn")

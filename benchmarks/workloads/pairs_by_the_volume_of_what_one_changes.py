@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Workload, bounds_of, strategy
+from utmost.workloads import Domain, Workload, bounds_of, choose_plan
 
 LEVEL = "1/1000"
 CLOSE, ROUNDS = 0.02, 40
@@ -32,7 +32,7 @@ def main(attributes=6, values=3, *seeds):
     domain = Domain({f"x{i}": range(values) for i in range(attributes)})
     wanted = Workload(domain, {" ".join(pair): 1 for pair in combinations(domain.columns, 2)}, per_answer=True)
     scale = float(1 / 1000) ** 2
-    planned = strategy(wanted, Unit(1, 1), epsilon=LEVEL).value * scale
+    planned = choose_plan(wanted, Unit(1, 1), epsilon=LEVEL).value * scale
     certified = bounds_of(wanted, Unit(1, 1), LEVEL).any_mechanism.value * scale
     print(
         f"planned {planned:.0f}, certified bound {certified:.0f}: within {planned / certified:.2f}  (times 1/epsilon^2)"

@@ -7,7 +7,7 @@ from itertools import combinations
 from time import process_time
 
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarchy
 
 
 def marginals(domain, most=3):
@@ -31,9 +31,9 @@ def workloads():
 def main():
     for name, wanted in workloads():
         began = process_time()
-        found = strategy(wanted, Unit(1, 1), epsilon=1)
+        found = choose_plan(wanted, Unit(1, 1), epsilon=1)
         seconds = process_time() - began
-        cells = Strategy(wanted.domain, Unit(1, 1), {wanted.domain.finest: 1}, wanted, found.level)
+        cells = Plan(wanted.domain, Unit(1, 1), {wanted.domain.finest: 1}, wanted, found.level)
         print(
             f"{name:32s} {wanted.domain.size:7d} cells, {len(found.shares):2d} families measured, "
             f"{seconds:6.2f} s; {cells.value / found.value:8.1f} times less error than the cells alone"

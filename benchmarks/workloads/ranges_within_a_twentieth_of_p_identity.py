@@ -1,9 +1,9 @@
-"""All ranges of an ordered axis: hat functions beside the values against HDMM's p-identity strategies, whose rows are
+"""All ranges of an ordered axis: hat functions beside the values against HDMM's p-identity plans, whose rows are
 real.
 
     python benchmarks/workloads/ranges_within_a_twentieth_of_p_identity.py 256 1024
 
-A p-identity strategy is A = [I; B] D with B >= 0 of p rows and D = diag(1/(1 + column sums of B)), so that every
+A p-identity plan is A = [I; B] D with B >= 0 of p rows and D = diag(1/(1 + column sums of B)), so that every
 column has l1 norm 1. With Laplace noise its error in units of 2/epsilon^2 is tr(W'W (A'A)^-1), minimised by L-BFGS.
 Written from the formula of McKenna, Miklau, Hay and Machanavajjhala, *Optimizing error of high-dimensional
 statistical queries under differential privacy* (PVLDB 11, 2018), section 5; one start at random.
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Workload, bins, strategy
+from utmost.workloads import Domain, Workload, bins, choose_plan
 
 
 def gram(n):
@@ -74,7 +74,7 @@ def main():
         theirs, B = p_identity(n, n // 16, 150)
         print(f"n = {n}: p-identity {theirs:.2f} of 2/epsilon^2 ({time.process_time() - started:.0f} s)")
         for epsilon in (0.1, 1, 3):
-            chosen = strategy(Workload.ranges(Domain(a=bins(n)), "a"), Unit(1, 1), epsilon=epsilon)
+            chosen = choose_plan(Workload.ranges(Domain(a=bins(n)), "a"), Unit(1, 1), epsilon=epsilon)
             laplace, whole = theirs * 2 / epsilon**2, rounded(B, epsilon) / (2 * np.sinh(epsilon / 2) ** 2)
             print(
                 f"  epsilon {epsilon}: ours {chosen.value:.4g}, p-identity {laplace:.4g} (ours is "

@@ -19,7 +19,7 @@ from marginals_of_many_attributes import ADULT, dimension
 
 from utmost.privacy import Unit
 from utmost.publish.workloads.bounds.marginal_bounds import wanted_spaces
-from utmost.workloads import Domain, Workload, marginals, strategy
+from utmost.workloads import Domain, Workload, choose_plan, marginals
 
 THEIRS = """
 import itertools, sys
@@ -46,7 +46,7 @@ def main(folder, python):
         wanted = Workload(domain, marginals(domain, columns), per_answer=True)
         answers = float(wanted.weight)
         roots = sum(float(np.sqrt(float(mu) * dimension(domain, space))) for space, mu in wanted_spaces(wanted).items())
-        ours = strategy(wanted, Unit(1, 1), epsilon=1).value / answers
+        ours = choose_plan(wanted, Unit(1, 1), epsilon=1).value / answers
         print(
             f"tables of {columns}, {wanted.answers} answers: ResidualPlanner+ {float(theirs):.4f}, by the closed form "
             f"{roots / answers**0.5:.4f}; ours at epsilon 1 {ours**0.5:.4f}",

@@ -26,7 +26,7 @@ from utmost import Counting
 from utmost.counting import CountedTable, count_table
 from utmost.privacy import Unit
 from utmost.releases import release_detailed
-from utmost.workloads import Domain, Strategy, edges
+from utmost.workloads import Domain, Plan, edges
 
 
 def crowded():
@@ -46,10 +46,10 @@ def compare(people, columns, axes, most, repeats):
     truth, events = truth.reshape(domain.shape), {"person": people, **columns}
     counted = count_table(events, domain, Counting("person", at_most=most))
     coarse = counted.cells.sum(axis=1)  # one person changes at most as much in all as in the cells
-    plan = Strategy(domain, counted.unit, {group: "1/4", f"{group} {cell}": "3/4"})
+    plan = Plan(domain, counted.unit, {group: "1/4", f"{group} {cell}": "3/4"})
     alone, first_plan = (
-        Strategy(domain, counted.unit, {domain.finest: 1}),
-        Strategy(coarse_domain, counted.unit, {group: 1}),
+        Plan(domain, counted.unit, {domain.finest: 1}),
+        Plan(coarse_domain, counted.unit, {group: 1}),
     )
     least = 2 * np.sqrt(2) * 4 * most
     tables = {name: [] for name in ("two stages", "one plan", "one stage, raw", "one stage, clean, held")}
@@ -59,7 +59,7 @@ def compare(people, columns, axes, most, repeats):
         chosen = [label for label, value in zip(groups, sums.tolist(), strict=True) if value >= least]
         keys = Domain.listed([(label, other) for label in chosen for other in cells], names=[group, cell])
         fine = count_table(events, keys, Counting("person", at_most=most))
-        second = ut.release(fine, Strategy(keys, fine.unit, {keys.finest: 1}), epsilon="3/4", once=True).table
+        second = ut.release(fine, Plan(keys, fine.unit, {keys.finest: 1}), epsilon="3/4", once=True).table
         tables["two stages"].append(spread(sums, sums >= least, second.measured[keys.finest], truth.shape))
         whole = ut.release(counted, plan, epsilon=1, once=True).table
         sums, values = whole.measured[domain.family(group)].ravel(), whole.measured[domain.finest]
@@ -89,10 +89,8 @@ def details():
     names = {name: domain.family(f"group {name}") for name in rule}
     truth = {name: domain.sums(cells, family) for name, family in names.items()}
     plans = {
-        "one plan of cells": Strategy(domain, counted.unit, {"group": "1/8", "group age sex": "7/8"}),
-        "one plan of all": Strategy(
-            domain, counted.unit, {"group": "1/8"} | {f"group {name}": "7/24" for name in rule}
-        ),
+        "one plan of cells": Plan(domain, counted.unit, {"group": "1/8", "group age sex": "7/8"}),
+        "one plan of all": Plan(domain, counted.unit, {"group": "1/8"} | {f"group {name}": "7/24" for name in rule}),
     }
     errors_of = {}
     for _ in range(5):

@@ -5,7 +5,7 @@ Run: PYTHONPATH=src python benchmarks/workloads/what_the_planner_does_not_mix.py
 A product of listed rows measures each class of entries of one axis with each of the other, at the product of their
 shares. Would other levels by class do better? For the estimates of the product the error is a sum of V/e^2 over pairs
 of classes, which is least under the charges of all kinds of cells by a convex program: printed is what it would save.
-Then the level is divided between the families that `strategy` chooses and the product, and least squares taken of
+Then the level is divided between the families that `choose_plan` chooses and the product, and least squares taken of
 both: printed are the errors, at 0 all is the product's and at 1 all the families'. Small levels, 1/10.
 """
 
@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 from utmost.privacy import Unit
 from utmost.publish.workloads.planning.product_search import product_rows
-from utmost.workloads import Domain, Workload, bins, strategy
+from utmost.workloads import Domain, Workload, bins, choose_plan
 
 EPSILON = 0.1
 PARTS = (0, 0.02, 0.1, 0.35, 0.65, 0.9, 0.98, 1)
@@ -29,7 +29,7 @@ def main(*sides):
         first = np.arange(n) + 1.0
         gram = np.minimum.outer(first, first) * np.minimum.outer(n + 1 - first, n + 1 - first)
         listed, error = product_rows(wanted, EPSILON)
-        families = strategy(wanted, Unit(1, 1), epsilon="1/10", method="marginals")
+        families = choose_plan(wanted, Unit(1, 1), epsilon="1/10", method="marginals")
         print(f"{n} x {n}: products {error:.1f}, families {families.value:.1f}")
         classes = " x ".join(str(len(axis.places)) for axis in listed.axes)
         print(f"  levels by class, {classes} of them: {saved(listed, gram):.1e} less")

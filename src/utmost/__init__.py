@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.sum_noise import SumNoise as SumNoise
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
-    from utmost.publish.workloads.planning.choose_strategy import strategy as strategy
+    from utmost.publish.workloads.planning.choose_plan import choose_plan as choose_plan
     from utmost.publish.workloads.workload import Workload as Workload
     from utmost.tables.axes.domain import Domain as Domain
     from utmost.tables.cells.spelling import Spelling as Spelling
@@ -95,7 +95,7 @@ _HOMES = {
     "sample": "utmost.core.sampling.draw:sample",
     "save_design": "utmost.interfaces.documents.saved_designs:save_design",
     "spaces": "utmost.spaces",
-    "strategy": "utmost.publish.workloads.planning.choose_strategy:strategy",
+    "choose_plan": "utmost.publish.workloads.planning.choose_plan:choose_plan",
     "sum": "utmost.publish.counting.counted_measures:sum",
     "universal_mechanism": "utmost.design.geometry.universal_optima:universal_mechanism",
     "workloads": "utmost.workloads",

@@ -2,9 +2,9 @@
 
 from utmost.publish.promises.accuracy import epsilon_for
 from utmost.publish.promises.level_steps import bridge, relax, tighten
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 from utmost.publish.promises.noise_of_keys import select_keys
 from utmost.publish.promises.partition_selection import KeySelection
-from utmost.publish.promises.plan import CellPlan, plan_release
 from utmost.publish.promises.planar_law import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
 from utmost.publish.promises.values import add_noise
@@ -28,7 +28,7 @@ from utmost.publish.releases.withholding import WithholdingRule
 __all__ = [
     "Answer",
     "CellBars",
-    "CellPlan",
+    "CellNoiseAtLevel",
     "DetailRule",
     "DetailedSums",
     "Estimate",
@@ -48,12 +48,12 @@ __all__ = [
     "WithholdingRule",
     "add_noise",
     "bridge",
+    "cell_noise_at",
     "check_coalitions",
     "epsilon_for",
     "levels_by_distance",
     "name_cells",
     "path",
-    "plan_release",
     "planar_epsilon_for",
     "relax",
     "release_detailed",

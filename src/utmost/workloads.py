@@ -1,4 +1,4 @@
-"""Wanted sums, and the strategy that measures them."""
+"""Wanted sums, and the plan that measures them."""
 
 from utmost.publish.statements.counted_files import read_domain
 from utmost.publish.statements.plan_files import read_plan, save_plan
@@ -10,11 +10,11 @@ from utmost.publish.workloads.measuring.signed_axis import SignedAxis
 from utmost.publish.workloads.measuring.unequal_trees import tree_estimate, tree_variances
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
-from utmost.publish.workloads.planning.choose_strategy import strategy
+from utmost.publish.workloads.planning.choose_plan import choose_plan
 from utmost.publish.workloads.planning.levels_of_rows import certified_rows
 from utmost.publish.workloads.planning.marginal_search import marginals
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
-from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.reconstruction.public_facts import between
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.ages import ages
@@ -28,10 +28,10 @@ __all__ = [
     "Axis",
     "AxisRows",
     "Domain",
+    "Plan",
     "ProductRows",
     "SharedLevel",
     "SignedAxis",
-    "Strategy",
     "Workload",
     "ages",
     "between",
@@ -41,6 +41,7 @@ __all__ = [
     "certified_shares",
     "charge_of",
     "check_lower_bounds",
+    "choose_plan",
     "edges",
     "hierarchy",
     "listed",
@@ -52,7 +53,6 @@ __all__ = [
     "read_plan",
     "save_plan",
     "share_level",
-    "strategy",
     "tree_estimate",
     "tree_variances",
     "values_alone",

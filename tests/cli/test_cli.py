@@ -65,7 +65,7 @@ def test_json_holds_the_statement_and_the_table(run):
 
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        import_module("utmost.publish.promises.plan"), "noised_by", lambda *_, **__: pytest.fail("drew")
+        import_module("utmost.publish.promises.noise_at_level"), "noised_by", lambda *_, **__: pytest.fail("drew")
     )
     code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
     assert (code, err) == (0, "")
@@ -355,9 +355,10 @@ def test_every_command_and_option_is_documented(run):
     assert names == list(COMMANDS)
     assert [*names[:-1], *(f"research {name}" for name in RESEARCH_COMMANDS)] == list(sections)
     assert re.findall(r"^  ([a-z-]+)  ", studied, re.MULTILINE) == list(RESEARCH_COMMANDS)
-    parts = re.findall(r"^  ([a-z-]+)  ", run("ledger", "--help")[1].partition("Commands:")[2], re.MULTILINE)
     for command, section in sections.items():
-        asked = [("ledger", part) for part in parts] if command == "ledger" else [command.split()]
+        listed = run(*command.split(), "--help")[1].partition("\nCommands:")[2]
+        parts = re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE)
+        asked = [(command, part) for part in parts] or [command.split()]
         shown = "".join(run(*each, "--help")[1] for each in asked)
         section += shared if command.startswith("research ") else ""
         options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown, re.MULTILINE)

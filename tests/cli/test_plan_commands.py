@@ -19,7 +19,7 @@ from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.workloads import Strategy, Workload, read_domain, read_plan, save_plan, share_level
+from utmost.workloads import Plan, Workload, read_domain, read_plan, save_plan, share_level
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOMAIN = EXAMPLES / "applicants_domain.json"
@@ -32,7 +32,7 @@ def made(tmp_path_factory):
     domain = read_domain(DOMAIN)
     counted = count_table(EXAMPLES / "berkeley_applicants.csv", domain, Counting("applicant", at_most=1))
     wanted = Workload(domain, {"department sex outcome": 1, "sex": 2, "": 1})
-    plan = Strategy(domain, counted.unit, {"department sex outcome": 1}, wanted, level(1))
+    plan = Plan(domain, counted.unit, {"department sex outcome": 1}, wanted, level(1))
     counted.save(folder / "counted.json")
     save_plan(plan, folder / "plan.json")
     documents = {}
@@ -72,7 +72,7 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     assert [(one["sums"], one["weight"], one["answers"]) for one in found["wanted"]] == [
         *(("department sex", "1", 12), ("sex", "2", 2), ("", "1", 1)),
     ]
-    kinds = {"per answer", "any mechanism", "any unbiased", "any integer strategy", "these families"}
+    kinds = {"per answer", "any mechanism", "any unbiased", "any integer plan", "these families"}
     assert set(found["within"]) == kinds
     assert all(one["times"] >= 1 for one in found["within"].values())
     assert 1 <= found["certified"] <= 1.021
@@ -108,8 +108,8 @@ def test_other_weightings_are_searched_where_they_are_asked_for(run, counted, mo
     """They took 95 % of the time of a plan, and nobody had asked."""
     say = ["plan", counted, "--want", "department sex", "--want", "", "--epsilon", 1]
     asked = []
-    whole = Strategy.alternatives
-    monkeypatch.setattr(Strategy, "alternatives", lambda plan: asked.append(plan) or whole(plan))
+    whole = Plan.alternatives
+    monkeypatch.setattr(Plan, "alternatives", lambda plan: asked.append(plan) or whole(plan))
     code, shown, _ = run(*say)
     assert (code, "other weightings" in shown, asked) == (0, False, [])
     assert "weightings" not in json.loads(run(*say, "--json")[1])
@@ -391,7 +391,7 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
     assert run(*publish)[0] == 0
     assert run("relax", counted, *place, "--epsilon", 2, "--out", outs[1])[0] == 0
     assert run("view", *place, "--epsilon", 1, "--out", outs[2])[0] == 0
-    assert [ut.read_release(one).table.strategy.together for one in outs] == ["kind"] * 3
+    assert [ut.read_release(one).table.plan.together for one in outs] == ["kind"] * 3
 
 
 def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
@@ -522,7 +522,7 @@ def test_rows_are_planned_released_and_verified(run, tmp_path):
     events = [table, "--person", "person", "--domain", domain, "--at-most", 1]
     code, shown, err = run("release", *events, "--plan", plan, "--epsilon", 1, "--out", out)
     assert (code, err) == (0, "")
-    assert ut.read_release(out).table.strategy.rows.facts() == planned.rows.facts()
+    assert ut.read_release(out).table.plan.rows.facts() == planned.rows.facts()
     assert run("verify", out)[0] == 0
     code, shown, err = run("total", out, "--where", "age=0..8", "--json")
     assert (code, err) == (0, "")

@@ -9,7 +9,7 @@ import pytest
 
 import utmost as ut
 from running import PLAIN
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASED = EXAMPLES / "released_admissions.csv"
@@ -80,8 +80,8 @@ def test_a_curve_and_a_table_are_written(run, tmp_path):
 
 
 def test_a_release_by_a_plan_is_read(run, tmp_path):
-    strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
-    release = ut.release(np.array([[500, 700], [300, 100]]), strategy, epsilon=1, once=True).table
+    plan = Plan(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
+    release = ut.release(np.array([[500, 700], [300, 100]]), plan, epsilon=1, once=True).table
     path = tmp_path / "release.json"
     path.write_text(json.dumps(release.facts()))
     report = found(run, path)

@@ -56,7 +56,10 @@ def test_a_release_is_what_its_statement_says(run, released, tmp_path):
     page = tmp_path / "page.html"
     assert run("statement", out, "--html", page)[0] == 0
     pages = [html.unescape(file.read_text()) for file in (signed, page)]
-    for said in ("Signature: none: whoever can change the table and its statement", "<li>These files come from the publisher"):
+    for said in (
+        "Signature: none: whoever can change the table and its statement",
+        "<li>These files come from the publisher",
+    ):
         assert [said in text for text in pages] == [False, True]
     assert json.loads(run("verify", out, "--json")[1])["signature"] == "none"
     code, _, err = run("verify", out, "--public-key", public)

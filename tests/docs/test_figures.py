@@ -8,8 +8,8 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.interfaces.figures.strategy_pictures import clean_figure, strategy_figure
-from utmost.publish.workloads.planning.strategy import Alternatives
+from utmost.interfaces.figures.plan_pictures import clean_figure, plan_figure
+from utmost.publish.workloads.planning.plan import Alternatives
 from utmost.testing import seeded_workload_release
 
 ROOT = Path(__file__).parents[2]
@@ -88,15 +88,15 @@ def aircraft():
     counted = ut.count_table(events, domain, ut.Counting("aircraft", at_most=4, key=bytes(32)))
     wanted = ut.Workload(domain, {"carrier month": 1, "carrier": 1, "month": 1, "": 1})
     cells = {"carrier month": 20, "carrier": 2, "month": 1, "": 1}
-    plan = ut.strategy(wanted, counted.unit, epsilon=1, up_to=3)
+    plan = ut.choose_plan(wanted, counted.unit, epsilon=1, up_to=3)
     chosen = plan.alternatives({"cells first": cells})["cells first"]
-    equal = ut.workloads.Strategy(
+    equal = ut.workloads.Plan(
         domain, counted.unit, dict.fromkeys([part.name for part in wanted.parts], "1/4"), wanted, chosen.level
     )
-    return counted, chosen, {**plan.alternatives().strategies, "cells first": chosen, "equal shares": equal}
+    return counted, chosen, {**plan.alternatives().plans, "cells first": chosen, "equal shares": equal}
 
 
-def test_strategies_and_clean_tables(tmp_path):
+def test_plans_and_clean_tables(tmp_path):
     counted, plan, choices = aircraft()
     shown = (
         "cells first",
@@ -106,9 +106,9 @@ def test_strategies_and_clean_tables(tmp_path):
         "cells alone",
         "equal shares",
     )
-    drawn = tmp_path / "strategies.svg"
+    drawn = tmp_path / "plans.svg"
     with drawn.open("wb") as file:
-        strategy_figure(Alternatives({name: choices[name] for name in shown}), file, drawn)
+        plan_figure(Alternatives({name: choices[name] for name in shown}), file, drawn)
     check_same(drawn, drawn.name)
     released = seeded_workload_release(counted, plan, "aircraft")
     drawn = tmp_path / "raw-and-clean.svg"

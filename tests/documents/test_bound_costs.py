@@ -42,7 +42,7 @@ def test_what_is_cut_is_what_the_counting_drops():
 def test_the_margin_is_that_of_the_table_that_is_released():
     costs = bound_costs(COUNTED, DOMAIN, epsilon="1/2", public=True, per_cell=3, confidence="0.9")
     for row in costs.rows:
-        plan = ut.releases.plan_release(epsilon="1/2", unit=ut.Unit(3, row.bound), confidence="0.9")
+        plan = ut.releases.cell_noise_at(epsilon="1/2", unit=ut.Unit(3, row.bound), confidence="0.9")
         assert row.margin == plan.margin
         assert row.noise == pytest.approx(float(plan.drawn.variance()) ** 0.5)
 
@@ -86,11 +86,11 @@ def released_in_every_way(counted, tmp_path):
     """As a table, as a table that was read back, by a plan, by a plan that was read back, and from a ledger."""
     table = ut.release(counted, ut.Promise.of_counted(counted), epsilon="1/10", once=True)
     table.save(tmp_path / "table.csv")
-    strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1})
-    planned = ut.release(counted, strategy, epsilon="1/10", once=True)
+    plan = ut.workloads.Plan(counted.domain, counted.unit, {"at_most": 1})
+    planned = ut.release(counted, plan, epsilon="1/10", once=True)
     planned.save(tmp_path / "plan.json")
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        kept = ledger.publish("contributions", counted, ut.Promise(noise=strategy), epsilon="1/10")
+        kept = ledger.publish("contributions", counted, ut.Promise(noise=plan), epsilon="1/10")
     return [table, ut.read_release(tmp_path / "table.csv"), planned, ut.read_release(tmp_path / "plan.json"), kept]
 
 
@@ -107,7 +107,7 @@ def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
 
 def planned_of(counted, epsilon="1/10"):
     return ut.release(
-        counted, ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon, once=True
+        counted, ut.workloads.Plan(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon, once=True
     )
 
 
@@ -142,7 +142,7 @@ def test_amounts_are_in_their_own_unit():
     counted = histogram([5, 3, 0], ["0.5", 20], "per_cell")
     costs = bound_costs(counted, DOMAIN, epsilon=1, public=True, step="0.01", at_most=2)
     unit = ut.Unit(2000, 2, amount=ut.privacy.Amount("amount", "0.01"))
-    assert costs.rows[1].margin == ut.releases.plan_release(epsilon=1, unit=unit).margin
+    assert costs.rows[1].margin == ut.releases.cell_noise_at(epsilon=1, unit=unit).margin
     assert costs.name == "per_cell"
     assert costs.rows[0].lost.exact == 3 * (Fraction("20.51") / 2 - Fraction("0.5"))
 

@@ -13,7 +13,7 @@ from utmost.privacy import Unit
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.statements.workload_files import kind_of_document
 from utmost.releases import NoisySums
-from utmost.workloads import Domain, Strategy, bins, hierarchy
+from utmost.workloads import Domain, Plan, bins, hierarchy
 
 KINDS = {
     "lists": (Domain(a=["x", "y"], b=["é", "z"]), Unit(1, 1), {"a b": "1/2", "": "1/2"}, {"epsilon": 1}),
@@ -36,7 +36,7 @@ def facts(kind):
     domain, unit, shares, say = KINDS[kind]
     cells = np.arange(domain.size).reshape(domain.shape)
     counted = CountedTable(domain, cells, unit, part=("0123", "A") if kind == "a tree" else None)
-    made = ut.release(counted, Strategy(domain, unit, shares), **say, once=True).table
+    made = ut.release(counted, Plan(domain, unit, shares), **say, once=True).table
     return json.loads(json.dumps(made.facts()))
 
 
@@ -76,7 +76,7 @@ def changed(said, path, other):
 def test_every_leaf_changed_is_refused(kind):
     """A margin, a share, a sum, a label, a sentence: another one in its place is told; so is a field more or less."""
     said = facts(kind)
-    assert NoisySums.of_facts(said).strategy.domain.same_as(KINDS[kind][0])
+    assert NoisySums.of_facts(said).plan.domain.same_as(KINDS[kind][0])
     for path, value in leaves(said):
         for other in others(value):
             if path == ("utmost",) and isinstance(other, str):

@@ -20,7 +20,7 @@ from utmost.releases import NoisySums
 from utmost.statements import check_clean
 from utmost.tables.files.json_files import read_json
 from utmost.testing import seeded_workload_release
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 RELEASE = Path(__file__).parent / "released-by-plan.json"
 
@@ -244,7 +244,7 @@ def test_no_table_is_farther_from_the_nearest_than_its_certificate_proves(seed):
     weights = {"sex age": Fraction(1, 2), "sex": Fraction(1, 4), "": Fraction(1, 4)}
     unit = Unit(1, 1)
     counted = CountedTable(domain, generator.poisson(2, (2, 3)), unit)
-    release = seeded_workload_release(counted, Strategy(domain, unit, weights), seed, epsilon="1/2")
+    release = seeded_workload_release(counted, Plan(domain, unit, weights), seed, epsilon="1/2")
     problem = release.clean_problem()
     reals, _ = outside(problem)
     size = 10.0 ** generator.uniform(-6, 1)

@@ -12,14 +12,14 @@ from utmost.errors import OutOfRange, WrongKind
 from utmost.noise import Combination
 from utmost.releases import CellBars
 from utmost.statements import read_release
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 DOMAIN = Domain(sex=["men", "women"], age=["<40", "40+"])
-STRATEGY = Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": 1})
+PLAN = Plan(DOMAIN, ut.Unit(1, 1), {"sex age": 1})
 
 
 def _year(people, epsilon=1):
-    return ut.release(np.array(people), STRATEGY, epsilon=epsilon, once=True)
+    return ut.release(np.array(people), PLAN, epsilon=epsilon, once=True)
 
 
 def _table(folder, number, **law):
@@ -46,7 +46,7 @@ def test_a_change_has_the_law_of_both_noises(tmp_path):
 def test_noise_that_has_no_law_of_sums_has_bars_of_its_parts(tmp_path):
     steps = [_table(tmp_path, number, sensitivity=5) for number in (1, 2)]
     found = ut.statements.change(*steps, {"sex": "men"})
-    assert found.margin == 2 * CellBars(steps[0].plan).total(1, "0.975")
+    assert found.margin == 2 * CellBars(steps[0].noise).total(1, "0.975")
     assert found.value == steps[0].total({"sex": "men"}).value - steps[1].total({"sex": "men"}).value
     with pytest.raises(OutOfRange):
         ut.statements.change(steps[0], _year([[1, 2], [3, 4]]))

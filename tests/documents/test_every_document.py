@@ -37,7 +37,7 @@ AMOUNTS = ut.Domain(county=["A", "B"], sex=["men", "women"])
 
 def plan():
     workload = ut.Workload(AMOUNTS, {"county": 1, "sex": 2})
-    return ut.strategy(workload, ut.Unit(1, 1), epsilon=1)
+    return ut.choose_plan(workload, ut.Unit(1, 1), epsilon=1)
 
 
 def sampler(folder):
@@ -115,8 +115,8 @@ PROOF = frozenset({"cells", "bits", "rest", "multipliers", "values"})
 def test_whatever_is_changed_of_a_clean_table_is_refused_or_proves_the_same(public):
     """Its statement is checked beside its table and its release, and so is each of its fields."""
     counted = CountedTable(AMOUNTS, np.array([[3, 5], [2, 0]]), ut.Unit(1, 1))
-    strategy = ut.workloads.Strategy(AMOUNTS, counted.unit, {"county sex": "1/2", "sex": "1/2"})
-    release = seeded_workload_release(counted, strategy, seed=3)
+    plan = ut.workloads.Plan(AMOUNTS, counted.unit, {"county sex": "1/2", "sex": "1/2"})
+    release = seeded_workload_release(counted, plan, seed=3)
     document, clean = json.loads(json.dumps(release.facts())), release.clean(**public)
     said, table = json.loads(json.dumps(clean.said({"of": "file", "sha256": "0" * 64}, "county"))), clean["county"]
     assert said["kind"] == CLEAN_KIND

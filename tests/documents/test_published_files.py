@@ -14,7 +14,7 @@ from utmost.interfaces.documents import published_files
 from utmost.promises import once_together
 from utmost.releases import Answer
 from utmost.statements import PublishedTable, read_release
-from utmost.workloads import Domain, Strategy, edges
+from utmost.workloads import Domain, Plan, edges
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
@@ -44,7 +44,7 @@ def folder(tmp_path):
 def _plan(cells=(90, 10, 20, 30)):
     domain = Domain(age=edges([0, 15, 25, 65, 100]), sex=["men", "women"])
     counts = np.array([[cell, 2 * cell] for cell in cells])
-    return ut.release(counts, Strategy(domain, ut.Unit(1, 1), {"age sex": 1}), epsilon=1, once=True).table
+    return ut.release(counts, Plan(domain, ut.Unit(1, 1), {"age sex": 1}), epsilon=1, once=True).table
 
 
 KINDS = {

@@ -29,7 +29,7 @@ from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FIL
 from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, release_measures, select_keys
 from utmost.spaces import counts
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 SCHEMA = yaml.safe_load((Path(__file__).parent / "registry/deployments-schema.yaml").read_text())
 TABLE = {"n": [7, 9, 12], "m": [1, 2, 3], "place": ["a", "b*_`", "c"]}
@@ -62,10 +62,8 @@ def _workload():
 
 def _planned():
     """A table released by a plan."""
-    strategy = Strategy(
-        ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex": "1/2", "age": "1/2"}
-    )
-    return ut.release(np.array([[5, 7], [3, 1]]), strategy, epsilon=1, once=True).table
+    plan = Plan(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex": "1/2", "age": "1/2"})
+    return ut.release(np.array([[5, 7], [3, 1]]), plan, epsilon=1, once=True).table
 
 
 def _two_stages():
@@ -110,8 +108,8 @@ def _withheld(**rule):
 
 
 def _withheld_plan():
-    strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
-    release = ut.release(np.array([[500, 70], [30, 900]]), strategy, epsilon=1, once=True).table
+    plan = Plan(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
+    release = ut.release(np.array([[500, 70], [30, 900]]), plan, epsilon=1, once=True).table
     tables = release.withhold("sex age", "sex=men", below=90, complementary=True)
     return _saved(tables["sex age"].said(None))
 

@@ -13,9 +13,9 @@ from utmost.noise import Combination, RepeatedSum
 from utmost.privacy import Amount, Unit
 from utmost.promises import once_together
 from utmost.publish.releases.answer_cells import AnswerCells
-from utmost.releases import CellBars, plan_release
+from utmost.releases import CellBars, cell_noise_at
 from utmost.sampling import sample
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
@@ -30,7 +30,7 @@ LAWS = {
 
 
 def _plan(law, **more):
-    return plan_release(**{"epsilon": 1, **LAWS[law], **more})
+    return cell_noise_at(**{"epsilon": 1, **LAWS[law], **more})
 
 
 def _written(folder, law="geometric", table=None, **more):
@@ -100,7 +100,7 @@ def test_two_bars_that_hold_at_once_may_each_miss_half_as_often():
 def test_a_ratio_of_amounts_is_that_of_their_steps(sensitivity):
     """Fieller's set, and two bars at once: 100 of 300 in halves are 200 of 600."""
     halves = Unit(sensitivity, 1, amount=Amount("paid", "1/2"))
-    bars, steps = (CellBars(plan_release(epsilon=1, unit=unit)) for unit in (halves, Unit(sensitivity, 1)))
+    bars, steps = (CellBars(cell_noise_at(epsilon=1, unit=unit)) for unit in (halves, Unit(sensitivity, 1)))
     assert bars.ratio(100, 300, above=1, below=2) == steps.ratio(200, 600, above=1, below=2)
 
 
@@ -123,7 +123,7 @@ def test_a_table_is_read_from_its_file(law, tmp_path):
     assert (total.value, total.cells) == (found.cells["n"][0] + found.cells["n"][2], 2)
     assert found.total(some, "n", minus=some).margin == 0
     assert found.total(some, "n", mean=True).margin >= total.margin / 2
-    assert found.at(made.plan.level).margin == made.plan.margin
+    assert found.at(made.noise.level).margin == made.noise.margin
     assert found.at(ut.level(2)).margin <= found.at(ut.level("1/2")).margin
     bars = found.with_bars()
     assert "n_all_high" in bars
@@ -159,8 +159,8 @@ def test_columns_changed_together_are_not_read_as_if_their_noise_were_independen
 
 def test_a_difference_of_a_release_by_a_plan_has_the_law_of_its_own_noises():
     """Noises that both sums have cancel: never wider than the sum of both bars, and a sum less itself is 0 exactly."""
-    strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
-    release = ut.release(np.array([[500, 700], [300, 100]]), strategy, epsilon=1, once=True).table
+    plan = Plan(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
+    release = ut.release(np.array([[500, 700], [300, 100]]), plan, epsilon=1, once=True).table
     found = release.difference({"sex": "men"}, {"sex": "women"})
     assert found.exact == release.total({"sex": "men"}).exact - release.total({"sex": "women"}).exact
     assert found.margin == Combination([1], 1, counts=[4]).margin()

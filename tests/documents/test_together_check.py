@@ -33,8 +33,8 @@ def test_a_statement_as_it_was_made_passes(noise, how):
     """All kinds of noise, and what else can be chosen."""
     release = made(noise, **how)
     plan = check_statement(release.statement, release.table)
-    assert plan.margins == release.plan.margins
-    assert plan.way == release.plan.way
+    assert plan.margins == release.noise.margins
+    assert plan.way == release.noise.way
 
 
 def places(said):
@@ -125,7 +125,7 @@ def test_signed_sums_pass_as_they_were_made(how):
     release = signed(**how)
     said = json.loads(json.dumps(release.statement))
     assert said["promise"]["noise"]["nonnegative"] is True
-    assert check_statement(said, release.table).way == release.plan.way
+    assert check_statement(said, release.table).way == release.noise.way
 
 
 def dearer(said):
@@ -177,8 +177,8 @@ def test_staircases_pass_and_their_forgeries_do_not(noise):
     """The step is stated, and error bars follow from it; the range needs its promise."""
     release = made(unit=Unit(3, 3, nonnegative=True), noise=noise, epsilon=2)
     said = json.loads(json.dumps(release.statement))
-    assert field_of(said, "step") == release.plan.way.laws[0].step
-    assert check_statement(said, release.table).way == release.plan.way
+    assert field_of(said, "step") == release.noise.way.laws[0].step
+    assert check_statement(said, release.table).way == release.noise.way
     for change in (
         {"step": field_of(said, "step") % 3 + 1},
         {"step": 4},

@@ -14,7 +14,7 @@ from counting_words import counted_with
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.releases import Answer, WithheldTable
 from utmost.statements import check_withheld, read_release
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 ENDINGS = ("csv", "jsonl", "parquet", "feather", "tsv", "csv.gz")
 NOISY = {"place": list("abcd"), "n": [500, 97, 890, 3], "m": [1, 2, 300, 4]}
@@ -32,8 +32,8 @@ def table(tmp_path):
 @pytest.fixture
 def planned(tmp_path):
     domain = Domain({"age": ["0-14", "15-64", "65+"], "sex": ["men", "women"]})
-    strategy = Strategy(domain, ut.Unit(1, 1), {("age", "sex"): "3/4", ("sex",): "1/4"})
-    release = ut.release(np.array([[512, 9], [353, 217], [20, 402]]), strategy, epsilon=1, once=True).table
+    plan = Plan(domain, ut.Unit(1, 1), {("age", "sex"): "3/4", ("sex",): "1/4"})
+    release = ut.release(np.array([[512, 9], [353, 217], [20, 402]]), plan, epsilon=1, once=True).table
     release.save(tmp_path / "full.json")
     return release, tmp_path / "full.json"
 
@@ -187,8 +187,8 @@ def test_amounts_are_said_as_decimals(tmp_path, run):
     events = {"who": range(3000), "place": ["a", "b", "c"] * 1000, "paid": [12.25, 250.25, 7.0] * 1000}
     domain, options = Domain(place=["a", "b", "c"]), {"step": "0.01", "each": (0, "250.25"), "per_cell": (0, "250.25")}
     paid = counted_with(events, person="who", domain=domain, at_most=1, values="paid", **options)
-    strategy = ut.strategy(ut.Workload(domain, {"place": 1}), paid.unit, epsilon=1)
-    release = ut.release(paid, strategy, epsilon=1, once=True).table
+    plan = ut.choose_plan(ut.Workload(domain, {"place": 1}), paid.unit, epsilon=1)
+    release = ut.release(paid, plan, epsilon=1, once=True).table
     withheld = release.withhold(["place"], below="18073.125")["place"]
     assert "18073.125 or more" in withheld.words
     assert not re.search(r"\d/\d", withheld.words)

@@ -8,13 +8,13 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, Unsupported
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 
 def test_a_release_is_read_as_it_was_written(tmp_path):
     """The same answers; a second file of the name, a changed one and one of another kind are refused."""
-    strategy = Strategy(Domain(a=["x", "y"], b=["é", "z"]), Unit(1, 1), {"a b": "1/2", "": "1/2"})
-    release = ut.release(np.array([[3, 10**20], [0, 1]], dtype=object), strategy, epsilon=1, once=True).table
+    plan = Plan(Domain(a=["x", "y"], b=["é", "z"]), Unit(1, 1), {"a b": "1/2", "": "1/2"})
+    release = ut.release(np.array([[3, 10**20], [0, 1]], dtype=object), plan, epsilon=1, once=True).table
     path = tmp_path / "release.json"
     release.save(path)
     assert ut.read_release(path).total({"b": "é"}) == release.total({"b": "é"})

@@ -76,7 +76,7 @@ def public():
         ut.geometry.kernels(ptype),
         ut.geometry.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),
-        ut.releases.plan_release(1, unit=ut.Unit(1, 1)),
+        ut.releases.cell_noise_at(1, unit=ut.Unit(1, 1)),
     ]
 
 
@@ -85,7 +85,7 @@ def planted(tmp_path):
     """Values that hold true ones, or noise, and the texts that must not be shown."""
     domain = ut.Domain(department=["A"], sex=["m", "w", "x"])
     workload, unit = ut.Workload(domain, {"department sex": 1}), ut.Unit(1, 1)
-    strategy = ut.strategy(workload, unit, epsilon="1/1000000000000")
+    plan = ut.choose_plan(workload, unit, epsilon="1/1000000000000")
     columns = {"id": ["p", "q", "r"], "n": TRUE}
     promise = {"columns": "n", "public": "id", "epsilon": "1/1000000000000", "unit": ut.Unit(1, 1)}
     gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.releases.path("1/1000", noise=TRUE[0])
@@ -99,15 +99,15 @@ def planted(tmp_path):
         yield [
             ut.release(columns, **asked(**promise), once=True),
             asked(**promise)["promise"].at("1/1000000000000"),
-            ut.release(np.array([TRUE]), strategy, epsilon="1/1000000000000", once=True).table,
-            ut.release(np.array([TRUE]), strategy, epsilon="1/1000000000000", once=True).clean(),
+            ut.release(np.array([TRUE]), plan, epsilon="1/1000000000000", once=True).table,
+            ut.release(np.array([TRUE]), plan, epsilon="1/1000000000000", once=True).clean(),
             ut.release(
                 {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]},
                 ut.Promise(["x", "y"], noise=ut.PointNoise(10**9)),
                 epsilon="1/1000",
                 once=True,
             ),
-            strategy,
+            plan,
             workload,
             gradual,
             ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),

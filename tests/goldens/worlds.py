@@ -33,7 +33,7 @@ from utmost.core.sampling.random_bits import secure
 from utmost.promises import together_noise
 from utmost.publish.promises import partition_selection as keys
 from utmost.publish.promises.rotated_sums import columns_of, ratios_of, sums_of
-from utmost.publish.promises.together_plan import plan_together
+from utmost.publish.promises.together_at_level import noise_together_at
 
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
@@ -122,8 +122,8 @@ def by_orders(make, answer):
 def workload_release():
     """A counted table released by a plan."""
     domain = ut.Domain(sex=["men", "women"], age=["<40", "40+", "65+"])
-    strategy = ut.workloads.Strategy(domain, ut.Unit(1, 1), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
-    release = ut.release(np.array([[5, 7, 2], [3, 1, 0]]), strategy, epsilon=1, once=True).table
+    plan = ut.workloads.Plan(domain, ut.Unit(1, 1), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
+    release = ut.release(np.array([[5, 7, 2], [3, 1, 0]]), plan, epsilon=1, once=True).table
     sums, total = release["sex"], release.total({"sex": "men"})
     answers = [*release.measured.values(), sums["estimate"], sums["margin"], total.value, total.margin]
     return [drawn([*answers, release.clean().cells]), stated(release.facts())]
@@ -143,7 +143,7 @@ def counted_table():
 def counted_release():
     """Events counted, planned and released."""
     counted = counted_table()
-    plan = ut.strategy(ut.Workload(counted.domain, {"sex outcome": 1}), counted.unit, epsilon=1)
+    plan = ut.choose_plan(ut.Workload(counted.domain, {"sex outcome": 1}), counted.unit, epsilon=1)
     release = ut.release(counted, plan, epsilon=1, once=True).table
     return [drawn([counted.cells, *release.measured.values()]), stated(release.facts())]
 
@@ -156,7 +156,7 @@ def selected_keys():
 
 def pair_by_hand():
     """A pair of columns at any levels: its sum and its difference as two series, halves by a coin for each level."""
-    way, coins = plan_together(list(PAIR), 1, noise="rotated", halves="toss", unit=ut.Unit(1, 2)).way, secure(None)
+    way, coins = noise_together_at(list(PAIR), 1, noise="rotated", halves="toss", unit=ut.Unit(1, 2)).way, secure(None)
     (law,) = way.laws
     sums = dict(enumerate(sums_of(law, [np.array(column) for column in PAIR.values()])))
     release, read = ut.GradualRelease(sums, 1, randomness=coins), {}
@@ -213,12 +213,12 @@ def ledger_points(folder):
     return [drawn(answer) for answer in answers]
 
 
-def ledger_strategy(folder):
+def ledger_plan(folder):
     """A counted table kept in a ledger, by a plan."""
     counted = counted_table()
-    strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
+    plan = ut.workloads.Plan(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
-        answers = [ledger.publish("sums", counted, ut.Promise(noise=strategy), epsilon="1/2", dataset="d").table]
+        answers = [ledger.publish("sums", counted, ut.Promise(noise=plan), epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("sums", counted, epsilon=2).table, ledger.view("sums", epsilon=1).table]
     return [[drawn(list(answer.measured.values())), stated(answer.facts())] for answer in answers]
 
@@ -379,7 +379,7 @@ WORLDS = {
     "a ledger of reals": lambda folder: ledger_history(folder, derived=True, numbers="reals", grid="1/4"),
     "a ledger by items": ledger_items,
     "a ledger of points": ledger_points,
-    "a ledger of a plan": ledger_strategy,
+    "a ledger of a plan": ledger_plan,
     "a ledger of persons": ledger_answers,
 } | {
     f"utmost {command}": lambda folder, command=command: commands()[command]

@@ -29,10 +29,10 @@ class DoubledNoise(Noise):
     def margin(self, level, confidence):
         return int(Geometric(HALF.of(level)).margin(confidence))
 
-    def bound(self, cells):
+    def bound(self):
         return 2**62, "2^62"
 
-    def word(self, level, cells):
+    def word(self, level):
         return 32
 
     def cells(self, column, name, place):

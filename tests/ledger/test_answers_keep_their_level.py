@@ -15,7 +15,7 @@ from utmost.ledger import Answer, Ledger
 from utmost.promises import Promise
 from utmost.releases import NoisySums
 from utmost.service import Grant, Service, Settings, application, connect
-from utmost.workloads import Domain, Strategy, bins
+from utmost.workloads import Domain, Plan, bins
 
 KEY = bytes(range(32))
 STRICT, LOOSE = level("1/8"), level(20)
@@ -24,7 +24,7 @@ DOMAIN = Domain(x=bins(40))
 ONE = ut.Unit(1, 1)
 NOISES = {
     "cells": (Promise("n", public="ward", unit=ONE), TABLE),
-    "sums": (Promise(noise=Strategy(DOMAIN, ONE, {"x": 1})), CountedTable(DOMAIN, np.array(TABLE["n"]), ONE)),
+    "sums": (Promise(noise=Plan(DOMAIN, ONE, {"x": 1})), CountedTable(DOMAIN, np.array(TABLE["n"]), ONE)),
     "points": (Promise(["x", "y"], noise=ut.PointNoise(1)), {"x": TABLE["n"], "y": [0] * 40}),
     "items": (Promise("n", public="ward", id_column="ward", keyed_by_id=True, unit=ONE), TABLE),
 }

@@ -260,12 +260,12 @@ def test_what_is_taken_for_granted_of_individuals_is_bound(tmp_path, word):
     domain = ut.Domain(cell=["a", "b", "c"])
     unit = ut.Unit(1, 1, "change-one", nonnegative=word == "exactly")
     counted = CountedTable(domain, np.array([3, 4, 5]), unit)
-    promise = ut.Promise(noise=ut.strategy(ut.Workload(domain, {"cell": 1}), unit, epsilon=1))
+    promise = ut.Promise(noise=ut.choose_plan(ut.Workload(domain, {"cell": 1}), unit, epsilon=1))
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, witness=False) as ledger:
         ledger.publish("r", counted, promise, epsilon=1, dataset="d")
         key = ledger.level_key("r", epsilon=1)
     ((number, event),) = [pair for pair in bodies_of(tmp_path / "l.db").items() if "promise" in pair[1]["facts"]]
-    assert read_sealed(tmp_path / "l.db", "r", key).table.strategy.unit == unit
+    assert read_sealed(tmp_path / "l.db", "r", key).table.plan.unit == unit
     event["facts"]["promise"][word] = True
     forged = with_bodies(tmp_path / "l.db", tmp_path / "f.db", {number: json.dumps(event).encode()})
     with pytest.raises(UtmostError):

@@ -37,7 +37,7 @@ from utmost.publish.promises.statement_kinds import STATEMENT_KIND
 from utmost.releases import Texts
 from utmost.service import Grant, Service, Settings, application, connect
 from utmost.statements import read_release, registry_entry, stated_release, statement_page
-from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, bins
+from utmost.workloads import AxisRows, Domain, Plan, ProductRows, bins
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(epsilon) for epsilon in ("1/2", 1, 2))
@@ -68,14 +68,14 @@ def of_counts(answer, table):
 
 
 def plan(n):
-    return Strategy(Domain(x=bins(n)), ONE, {"x": 1})
+    return Plan(Domain(x=bins(n)), ONE, {"x": 1})
 
 
 def listed_rows(n):
     """Values alone, at half the level, and a row of all of them at the other half."""
     domain = Domain(x=bins(n))
     rows = ProductRows(domain, (AxisRows(0, np.ones((1, n), dtype=int), 2),))
-    return Strategy(domain, ONE, rows.shares, rows=rows)
+    return Plan(domain, ONE, rows.shares, rows=rows)
 
 
 def pairs(n):
@@ -129,7 +129,7 @@ NOISES = {
     ),
     "listed rows": Kind(
         lambda n: Promise(noise=listed_rows(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
-        lambda answer, table: answer.measured[list(answer.strategy.shares)[-1]] - table.cells,
+        lambda answer, table: answer.measured[list(answer.plan.shares)[-1]] - table.cells,
         SumNoise(listed_rows(4)).runs[-1][1],
     ),
     "points": Kind(

@@ -14,7 +14,7 @@ from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.releases import DetailRule, NoisySums, release_detailed, release_shared
 from utmost.statements import read_release, stated_release
-from utmost.workloads import Domain, Strategy, Workload, bins, share_level, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, share_level
 
 KEY = bytes(range(32))
 ONE = ut.Unit(1, 1)
@@ -28,9 +28,9 @@ NOISES = {
         {"w": list("abcd"), "n": [1, 2, 3, 4]},
     ),
     "points": (Promise(["x", "y"], noise=ut.PointNoise(1)), {"x": [1, 2], "y": [3, 4]}),
-    "sums": (Promise(noise=Strategy(TWO, ONE, {"x": 1})), CountedTable(TWO, np.arange(8).reshape(4, 2), ONE)),
+    "sums": (Promise(noise=Plan(TWO, ONE, {"x": 1})), CountedTable(TWO, np.arange(8).reshape(4, 2), ONE)),
     "sums together": (
-        Promise(noise=Strategy(TWO, PAIRED, {"x": 1, "x kind": 1}, together="kind")),
+        Promise(noise=Plan(TWO, PAIRED, {"x": 1, "x kind": 1}, together="kind")),
         CountedTable(TWO, np.arange(8).reshape(4, 2), PAIRED, together="kind"),
     ),
 }
@@ -85,7 +85,7 @@ def test_a_document_of_sums_keeps_what_its_ledger_adds(ledger, tmp_path):
         ut.read_release(tmp_path / "r.json").ledger_facts == ut.read_release(tmp_path / "x.csv").ledger_facts == facts
     )
     assert read_release(tmp_path / "r.json").total() == made.total()
-    once = ut.release(table, promise.noise.strategy, epsilon=1, once=True).table
+    once = ut.release(table, promise.noise.plan, epsilon=1, once=True).table
     assert FACTS.isdisjoint(once.statement)
 
 
@@ -94,10 +94,10 @@ def test_two_stages_in_a_ledger_say_both_releases(ledger):
     domain = Domain(county=["A", "B"], sex=["men", "women"])
     counted = CountedTable(domain, np.array([[900, 800], [3, 0]]), ONE)
     rule = DetailRule("county", {"sex": 100})
-    first = ledger.publish("first", counted, Promise(noise=Strategy(domain, ONE, {"county": 1})), epsilon=1)
+    first = ledger.publish("first", counted, Promise(noise=Plan(domain, ONE, {"county": 1})), epsilon=1)
     chosen = rule.chosen(first.table)
     fine = rule.counted(counted, first.table)
-    plan = Promise(noise=Strategy(fine.domain, fine.unit, {fine.domain.finest: 1}))
+    plan = Promise(noise=Plan(fine.domain, fine.unit, {fine.domain.finest: 1}))
     second = ledger.publish("second", fine, plan, epsilon=1, dataset="first")
     told = second.statement, plain(second.table)
     ledger.relax("first", counted, epsilon=9)
@@ -145,7 +145,7 @@ def test_measures_keep_their_names_in_files(tmp_path):
         assert table.save(tmp_path / f"{name}.json")["measure"] == name
         assert table.save(tmp_path / f"{name}.csv")["measure"] == name
         assert pickle.loads(pickle.dumps(table)).measure == name
-    plans = {name: strategy(Workload(table.domain, {"shop": 1}), table.unit, epsilon=1)
+    plans = {name: choose_plan(Workload(table.domain, {"shop": 1}), table.unit, epsilon=1)
              for name, table in tables.items()}  # fmt: skip
     for name, release in release_shared(tables, share_level(plans, epsilon=1)).items():
         release.save(tmp_path / f"released-{name}.json")

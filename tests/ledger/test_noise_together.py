@@ -13,7 +13,7 @@ from utmost.ledger import Ledger
 from utmost.promises import Promise, together_noise
 from utmost.publish.promises.noise_together import TogetherNoise
 from utmost.publish.promises.rotated_sums import ratios_of, sums_of
-from utmost.publish.promises.together_plan import plan_together
+from utmost.publish.promises.together_at_level import noise_together_at
 from utmost.statements import read_release
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -26,16 +26,16 @@ def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
     """By another road: the laws of the plan at each level, sum by sum; and the margins are the plan's."""
     noise = together_noise(NAMES[: unit.cells], unit=unit)
     for at in (level("1/7"), level(1), level(alpha="1/3"), level(50)):
-        plan = plan_together(noise.columns, at, unit=unit, noise=noise.way.kind, relaxable=True)
+        plan = noise_together_at(noise.columns, at, unit=unit, noise=noise.way.kind, relaxable=True)
         if noise.way.kind == "rotated":
             assert [ratio for law in plan.way.laws for ratio in ratios_of(law)] == [
                 lattice.of(at) for lattice in noise.lattices.values()
             ]
-            assert noise.plan(at).margins == plan.margins
-        assert noise.guarantee(at, noise.columns) == noise.plan(at).guarantee
+            assert noise.at(at).margins == plan.margins
+        assert noise.guarantee(at, noise.columns) == noise.at(at).guarantee
         charged = [law.charge for law in noise.way.laws if hasattr(law, "charge")]
         assert all(charge <= 1 for charge in charged)
-        assert noise.margin(at, "0.95") == max(noise.plan(at).margins)
+        assert noise.margin(at, "0.95") == max(noise.at(at).margins)
 
 
 @pytest.mark.parametrize("unit", [*UNITS, RAISED])
@@ -95,7 +95,7 @@ def test_what_cannot_be_is_refused():
         together_noise(["a", "b"], unit=ut.Unit(1, 2)).by_item()
     with pytest.raises(BadTable):
         ut.release({"a": [1], "b": [1.5]}, ut.Promise(noise=together_noise(["a", "b"], unit=ut.Unit(1, 2))), epsilon=1)
-    assert replace(together_noise(["a", "b"], unit=ut.Unit(1, 2)), largest=Fraction(9)).stored_bound(1) == 18
+    assert replace(together_noise(["a", "b"], unit=ut.Unit(1, 2)), largest=Fraction(9)).stored_bound() == 18
 
 
 def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():

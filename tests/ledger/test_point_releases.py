@@ -234,7 +234,7 @@ def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, 
     ledger.relax("space", space, epsilon=51)
     assert ledger.verify().cells == 1 + 9 + 9
     bounded, free = (PointNoise(per, largest=largest) for largest in (10, None))
-    assert bounded.word(level(epsilon), 1) <= free.word(level(epsilon), 1)
+    assert bounded.word(level(epsilon)) <= free.word(level(epsilon))
 
 
 def test_the_promise_is_read_back():

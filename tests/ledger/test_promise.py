@@ -20,18 +20,18 @@ from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.publish.promises.promise import fitting
 from utmost.sampling import Identifiers
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 KEY = bytes(range(32))
 DOMAIN = Domain(sex=["men", "women"], age=range(8))
-PLAN = Strategy(DOMAIN, Unit(1, 2, "change-one"), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
+PLAN = Plan(DOMAIN, Unit(1, 2, "change-one"), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
 REALS = CellNoise(Unit("1/3", 1, "change-one"), "reals")
 KINDS = {
     "cells": {"columns": ["a", "b"], "public": "c", "drop": ["d"], "rows": "observed", "unit": Unit(2, 3)},
     "reals": {"columns": "a", "noise": REALS},
     "grid": {"columns": "a", "noise": CellNoise(Unit(1, 1), "reals", grid="1/8", largest="7/2")},
     "half step": {"columns": "a", "noise": CellNoise(Unit(3, 1), half_step=True, largest=10**9)},
-    "strategy": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern")},
+    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern")},
     "points": {"columns": ["x", "y"], "noise": PointNoise(200, grid=8, largest=10**6)},
     "items": {"columns": "n", "id_column": ["b", "a"], "keyed_by_id": True, "unit": Unit(1, 1)},
     "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
@@ -105,7 +105,7 @@ WRONG_FACTS = [
     {"columns": "a", "noise": {"sensitivity": 1, "cells": 1}},
     {"columns": "a", "noise": {"kind": "cells", "cells": 1}},
     {"columns": "a", "noise": CELLS | {"grid": {}}},
-    {"noise": {"kind": "sums", "strategy": "sex"}},
+    {"noise": {"kind": "sums", "plan": "sex"}},
     {"columns": ["x", "y"], "noise": {"kind": "points", "per": 200, "sensitivity": 1}},
     {"noise": {"kind": "keys", "sensitivity": 1, "cells": 1, "columns": ["word", "n"]}},
 ]
@@ -117,7 +117,7 @@ def test_json_that_describes_no_promise_is_refused_by_type(facts):
         Promise.of_facts(facts)
 
 
-@pytest.mark.parametrize("kind", ["cells", "half step", "grid", "points", "strategy"])
+@pytest.mark.parametrize("kind", ["cells", "half step", "grid", "points", "plan"])
 def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
     """Published by the object and by what its JSON says: one event, and each is the other asked again."""
     words = KINDS[kind]
@@ -125,13 +125,13 @@ def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
     names = words.get("columns", ())
     table = {name: table[name] for name in ((names,) if isinstance(names, str) else names)}
     table |= {name: ["p", "q"] for name in ("c", "d") if kind == "cells"}
-    if kind == "strategy":
+    if kind == "plan":
         table = CountedTable(DOMAIN, np.ones((2, 8), dtype=int), Unit(1, 2, "change-one"), part=("town", "Bern"))
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         promise = Promise(**KINDS[kind])
         first = ledger.publish("r", table, promise, epsilon=1).table
         again = ledger.publish("r", table, Promise.of_facts(promise.facts()), epsilon=1).table
-        if kind == "strategy":
+        if kind == "plan":
             assert first["sex"]["estimate"].tolist() == again["sex"]["estimate"].tolist()
         else:
             assert {name: list(cells) for name, cells in first.items()} == {n: list(c) for n, c in again.items()}
@@ -179,7 +179,7 @@ def test_numbers_of_its_json_are_exact():
     ("words", "why"),
     [
         ({"columns": ["x", "y"], "noise": PointNoise(200), "id_column": "i"}, "points in the plane"),
-        ({"noise": PLAN}, "the sums of a strategy"),
+        ({"noise": PLAN}, "the sums of a plan"),
         ({"columns": "n", "noise": CellNoise(Unit(1, 1), largest=9), "id_column": "i"}, "largest="),
         ({"columns": "n", "unit": Unit(1, 1)}, "needs identifiers"),
     ],

@@ -25,7 +25,7 @@ from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.testing import SeededRandomness
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
 PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "unit": ut.Unit(1, 1)}
@@ -141,7 +141,7 @@ def test_the_parts_of_a_partition_are_two_releases(ledger):
 def test_the_bars_of_sums_are_in_the_amounts_own_unit():
     """Cents are summed; an approver reads euros, beside the families' names."""
     euros = Unit(500, 1, amount=Amount("spent", "0.01"))
-    noise = SumNoise(Strategy(Domain(shop=["A", "B"]), euros, {"shop": "1/4", "": "3/4"}))
+    noise = SumNoise(Plan(Domain(shop=["A", "B"]), euros, {"shop": "1/4", "": "3/4"}))
     cents = [int(Geometric(lattice.of(level(1))).margin("0.95")) for _, lattice in noise.runs]
     assert noise.named_bars(level(1), "0.95", 9) == (("shop", cents[0] / 100), ("total", cents[1] / 100))
 

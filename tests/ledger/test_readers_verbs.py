@@ -7,7 +7,7 @@ import pytest
 import utmost as ut
 from ledger.test_conformance import MEMORIES
 from utmost.errors import Unsupported
-from utmost.workloads import Strategy, edges
+from utmost.workloads import Plan, edges
 
 TABLE = {"town": ["Å", "B", "B"], "ill": [601, 370, 12], "old": [90, 80, 7]}
 PROMISE = ut.Promise(["ill", "old"], public="town", unit=ut.Unit(1, 2))
@@ -39,7 +39,7 @@ def test_sums_of_a_plan_answer_themselves():
         domain,
         ut.Counting("who", at_most=1),
     )
-    release = ut.release(counted, ut.Promise(noise=Strategy(domain, counted.unit, {"sex age": 1})), epsilon=40)
+    release = ut.release(counted, ut.Promise(noise=Plan(domain, counted.unit, {"sex age": 1})), epsilon=40)
     answer = release.table
     assert release.total({"sex": "men"}).value == answer.total({"sex": "men"}).value == 3
     assert str(release.median("age")) == str(answer.median("age"))
@@ -74,7 +74,7 @@ def test_an_answer_is_saved_and_converted(tmp_path, memory):
     said = answer.save(tmp_path / "t.csv", confidence="0.99")
     assert max(said["margins"].values()) == answer.margin("0.99") > answer.margin()
     assert answer.margin() == answer.with_confidence("0.95").margin()
-    assert ut.read_release(tmp_path / "t.csv").plan.margin == answer.margin("0.99")
+    assert ut.read_release(tmp_path / "t.csv").noise.margin == answer.margin("0.99")
     assert answer.with_confidence("0.99").statement["confidence_exactly"] == "99/100"
     with pytest.raises(Unsupported, match=r"answer\.table\['ill'\]"):
         answer["ill"]
@@ -90,7 +90,7 @@ def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memor
     domain = ut.Domain(sex=["men", "women"], age=edges([0, 15, 65, 100]))
     events = {"who": [1, 2, 3], "sex": ["men", "men", "women"], "age": [3, 70, 20]}
     counted = ut.count_table(events, domain, ut.Counting("who", at_most=1))
-    promise = ut.Promise(noise=Strategy(domain, counted.unit, {"sex age": 1}))
+    promise = ut.Promise(noise=Plan(domain, counted.unit, {"sex age": 1}))
     answer = MEMORIES[memory](tmp_path, promise, counted, 40)
     assert list(answer["sex"]["estimate"]) == list(answer.table["sex"]["estimate"]) == [2, 1]
     assert list(answer.to_pandas("sex")["estimate"]) == [2, 1]

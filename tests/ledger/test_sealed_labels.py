@@ -146,7 +146,7 @@ def test_short_labels_have_one_length_and_longer_ones_double_it(rows, columns):
     def lengths(word):
         return {len(part) for part in label_parts({f"c{at}": [word] * rows for at in range(columns)}, rows, seal)}
 
-    least = max(4096, 16 * min(rows, BLOCK) * columns)
+    least = max(1024, 16 * min(rows, BLOCK) * columns)
     assert lengths("") == lengths("x") == lengths("a dozen here") == {least + 28}
     assert all((size - 28) % least == 0 and ((size - 28) // least).bit_count() == 1 for size in lengths("x" * 99))
     mixed = label_parts({"c": ["y" * 99] + [""] * (rows - 1)}, rows, seal)

@@ -34,7 +34,7 @@ def counted(events=SALES):
 
 def shared_of(tables, epsilon=1):
     wanted = {name: ut.Workload(table.domain, {"shop": 1, "": 1}) for name, table in tables.items()}
-    plans = {name: ut.strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
+    plans = {name: ut.choose_plan(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
     return ut.workloads.share_level(plans, epsilon=epsilon, weights={"visits": 2})
 
 
@@ -150,7 +150,7 @@ def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         own = shared.levels(ut.level(1))["visits"]
         alone = ledger.publish(
-            "visits", tables["visits"], ut.Promise(noise=shared.strategies["visits"]), epsilon=own, dataset="sales"
+            "visits", tables["visits"], ut.Promise(noise=shared.plans["visits"]), epsilon=own, dataset="sales"
         ).table
         together = publish_shared(ledger, tables, shared)
         assert together["visits"].statement == alone.statement
@@ -159,7 +159,7 @@ def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
 
 def test_what_is_refused_spends_nothing(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
-        with pytest.raises(OutOfRange, match="table for each strategy"):
+        with pytest.raises(OutOfRange, match="table for each plan"):
             publish_shared(ledger, {"visits": tables["visits"]}, shared)
         publish_shared(ledger, tables, shared)
         others = counted({**SALES, "paid": [5] * 60})
@@ -177,7 +177,7 @@ def test_shares_by_which_a_measure_has_spent_more_are_refused(place, tables, sha
     with ut.Ledger.open(place, create=True) as ledger:
         publish_shared(ledger, tables, shared)
         others = ut.workloads.SharedLevel(
-            shared.strategies, {"visits": "1/10", "spent": "1/10", "often": "4/5"}, shared.level
+            shared.plans, {"visits": "1/10", "spent": "1/10", "often": "4/5"}, shared.level
         )
         with pytest.raises(OutOfRange, match="no less than it has spent"):
             ledger.relax_shared(tables, others, epsilon=2)

@@ -87,13 +87,13 @@ def test_identifiers_are_committed_to_with_the_rows(ledger):
 
 
 def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
-    """Beyond 1024 rows a digest covers several; the first run that differs is found."""
+    """Beyond 256 rows a digest covers several; the first run that differs is found."""
     values = np.arange(5000)
     ledger.publish("r", {"n": values}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     values[1236] += 1
     with pytest.raises(DataChanged, match="got others"):
         ledger.relax("r", {"n": values}, epsilon=2)
-    assert ledger.difference("r", {"n": values}) == "column 'n', rows 1236 to 1240"
+    assert ledger.difference("r", {"n": values}) == "column 'n', rows 1221 to 1240"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_blocks_end_where_they_must(ledger, rows):
 
 def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
     """The margin is that of a release made once with a relaxable law, for the same unit."""
-    from utmost.releases import plan_release
+    from utmost.releases import cell_noise_at
 
     table = {"n": [10, 20, 30, 40]}
     for name, unit in {
@@ -197,7 +197,7 @@ def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
         "changed": ut.Unit(1, 2, "change-one"),
     }.items():
         ledger.publish(name, table, ut.Promise("n", unit=unit), epsilon=1, independent=True)
-        plan = plan_release(1, unit=unit, relaxable=True)
+        plan = cell_noise_at(1, unit=unit, relaxable=True)
         half = name == "many" and "Staircase" in repr(plan.law)
         if not half:
             assert ledger.margin(name, epsilon=1) == plan.margin

@@ -28,7 +28,7 @@ PAIRS = {
     "a sign": (-1, 0),
     "32 bits": (2**31 - 1, 2**31),
     "64 bits": (2**63 - 1, 2**63),
-    "very wide": (0, 10**40),
+    "very wide": (0, 10**37),
 }
 MAKERS = {
     "list": lambda values: {"n": values},
@@ -138,7 +138,7 @@ def test_every_adapter_shows_the_same_of_neighbours(tmp_path, make, draws):
 
 def test_reals_show_the_same_whatever_their_size(tmp_path):
     promise = {"numbers": "reals", "grid": "1/1024"}
-    found = [seen(tmp_path / f"{x}", {"n": [0.5, x]}, **promise) for x in (0.0, 1e-300, -1.0, 1e16, 1e300)]
+    found = [seen(tmp_path / f"{x}", {"n": [0.5, x]}, **promise) for x in (0.0, 1e-300, -1.0, 1e16, 1e34)]
     assert all(one == found[0] for one in found)
 
 
@@ -188,7 +188,7 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
 
 
 def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tmp_path):
-    """With its place and without the value; the bound is public, and beyond 409 cells there is one in any case."""
+    """With its place and without the value; the bound is public, and there is one in any case."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         promise = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
         with pytest.raises(BadTable, match=r"row 2 .index 1., column 'n': no value may be larger than 100") as caught:
@@ -206,13 +206,13 @@ def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tm
 
 
 def test_words_are_as_long_as_public_facts_make_them():
-    """The bound, the level, the sensitivity, the grid and the number of cells: nothing else is asked."""
+    """The bound, the level, the sensitivity and the grid: nothing else is asked."""
     from utmost.exact import level
 
-    def word(epsilon, cells=1, **promise):
-        return promised(**{"unit": ut.Unit(1, 1)} | promise).lasting_noise.word(level(epsilon), cells)
+    def word(epsilon, **promise):
+        return promised(**{"unit": ut.Unit(1, 1)} | promise).lasting_noise.word(level(epsilon))
 
-    assert [word(1, cells) for cells in (0, 1, 409, 410, 1024, 4096, 10**7)] == [160, 160, 160, 152, 64, 16, 16]
+    assert [word(epsilon) for epsilon in (1, 50, "1/1000000")] == [16, 16, 16]
     assert [word(1, largest=n) for n in (1, 10**4, 10**6, 10**12, 10**20)] == [2, 2, 4, 8, 16]
     assert [word(epsilon, largest=1) for epsilon in (10**4, "1/1000", "1/10000000000")] == [1, 4, 8]
     assert word(1, largest=1, sensitivity=10**15) == 8

@@ -164,7 +164,7 @@ def test_a_pod_is_one_and_may_nothing_else():
     pod = KUBERNETES["Deployment"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     assert KUBERNETES["Deployment"]["spec"]["replicas"] == 1
-    assert KUBERNETES["Deployment"]["spec"]["strategy"] == {"type": "Recreate"}
+    assert KUBERNETES["Deployment"]["spec"]["plan"] == {"type": "Recreate"}
     assert pod["securityContext"]["runAsNonRoot"]
     assert not pod["automountServiceAccountToken"]
     assert container["securityContext"] == {

@@ -17,9 +17,9 @@ from utmost.releases import (
     ProcessedRelease,
     TrustRelease,
     bridge,
+    cell_noise_at,
     epsilon_for,
     path,
-    plan_release,
     relax,
     tighten,
 )
@@ -31,7 +31,7 @@ SAME = {"sensitivity": 3, "cells": 2, "neighbours": "change-one"}
 
 DOORS = {
     "release": lambda **unit: ut.release(TABLE, ut.Promise("n", **unit), epsilon=1, once=True),
-    "plan_release": lambda **unit: plan_release(1, **unit),
+    "cell_noise_at": lambda **unit: cell_noise_at(1, **unit),
     "epsilon_for": lambda **unit: epsilon_for(20, **unit),
     "GradualRelease": lambda **unit: GradualRelease([1, 2], **unit),
     "ProcessedRelease": lambda **unit: ProcessedRelease([1, 2], before=len, after=lambda y, _: y, **unit),
@@ -43,7 +43,7 @@ DOORS = {
 }
 
 
-WHOLE = ("release", "plan_release", "epsilon_for", "relax", "tighten", "bridge")
+WHOLE = ("release", "cell_noise_at", "epsilon_for", "relax", "tighten", "bridge")
 """What takes a unit, and no numbers in its place."""
 
 

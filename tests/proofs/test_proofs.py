@@ -188,7 +188,7 @@ FAULTS = {
     "a comb that begins anywhere": ("InAll.v", "((mark p * in_total p) %/ marks)%N", "mark p"),
     "a bound in all that is charged once": ("InAll.v", "<= 2 * P)%N", "<= P)%N"),
     "cells that are not bounded in all": ("Units.v", "minn (minn (s * k) P) (s * n)", "minn (minn k P) (s * n)"),
-    "a strategy that pays once for a replacement": (
+    "a plan that pays once for a replacement": (
         "Units.v",
         "(rest * whole) ^+ (2 * reach) * said x y <= said (moved x (replaced c c')) y.",
         "(rest * whole) ^+ reach * said x y <= said (moved x (replaced c c')) y.",

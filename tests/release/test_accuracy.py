@@ -12,7 +12,7 @@ from utmost import Unit
 from utmost.errors import Infeasible, NotANumber, OutOfRange, UtmostError
 from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.publish.promises.accuracy import _decimal, _lower_bound, _place
-from utmost.releases import epsilon_for, plan_release
+from utmost.releases import cell_noise_at, epsilon_for
 
 confidences = st.sampled_from(["0.5", "0.8", "0.95", "0.999"])
 
@@ -24,7 +24,7 @@ def test_no_smaller_decimal_meets_the_wanted_margin(margin, confidence, sensitiv
     found = epsilon_for(margin, confidence, unit=Unit(sensitivity, cells), digits=2)
 
     def reached(epsilon):
-        return plan_release(epsilon, unit=Unit(sensitivity, cells), confidence=confidence).margin
+        return cell_noise_at(epsilon, unit=Unit(sensitivity, cells), confidence=confidence).margin
 
     assert reached(found) <= margin
     place = _place(float(found), 2) + 1
@@ -44,13 +44,13 @@ def test_no_noise_concentrates_more_than_the_lower_bound_allows(epsilon, sensiti
 
 @pytest.mark.parametrize(("margin", "sensitivity"), [(0, 1), (10, 1), (3, 7), (1000, 10**9)])
 def test_the_search_starts_below_the_answer(margin, sensitivity):
-    plan = plan_release(1, unit=Unit(sensitivity, 2))
+    plan = cell_noise_at(1, unit=Unit(sensitivity, 2))
     assert _lower_bound(plan, Fraction(margin)) <= epsilon_for(margin, unit=Unit(sensitivity, 2))
 
 
 def test_an_error_bar_that_jumps_up_is_not_jumped_over():
     """For five units at confidence 0.8, margin 1 is met at 2.7 by a step of 2, not at 3.4 by a step of 1: a gap."""
-    plans = {e: plan_release(e, unit=Unit(5, 1), confidence="0.8") for e in ("2.7", "3.4", "3.5")}
+    plans = {e: cell_noise_at(e, unit=Unit(5, 1), confidence="0.8") for e in ("2.7", "3.4", "3.5")}
     assert [(plan.law.step, plan.margin) for plan in plans.values()] == [(2, 1), (1, 2), (1, 1)]
     assert epsilon_for(1, "0.8", unit=Unit(5, 1), digits=2) == Fraction("2.7")
 
@@ -70,7 +70,7 @@ def test_an_error_bar_that_jumps_up_is_not_jumped_over():
 def test_the_promise_is_searched_as_it_will_be_kept(promise):
     arguments = {"unit": Unit(5, 2), "confidence": 0.9, **promise}
     found = epsilon_for(12, **arguments)
-    assert plan_release(found, **arguments).margin <= 12 < plan_release(found * Fraction(98, 100), **arguments).margin
+    assert cell_noise_at(found, **arguments).margin <= 12 < cell_noise_at(found * Fraction(98, 100), **arguments).margin
 
 
 @given(st.integers(-3000, 3000), st.integers(2, 4))
@@ -111,17 +111,17 @@ BY_STEPS = [(10, 7, 2, "absolute"), (3, 13, 2, "absolute"), (25, 6, 2, "squared"
 def test_bisection_within_steps_finds_what_trying_every_decimal_does(margin, sensitivity, digits, cost):
     """The error bar jumps up where the step changes; the least decimal is found all the same."""
     chosen = {"cost": getattr(costs, cost), "unit": Unit(sensitivity, 1)}
-    first = _place(_lower_bound(plan_release(1, **chosen), Fraction(margin)), digits)
+    first = _place(_lower_bound(cell_noise_at(1, **chosen), Fraction(margin)), digits)
     tried = (_decimal(place, digits) for place in range(first, first + 900))
-    least = next(e for e in tried if plan_release(e, **chosen).margin <= margin)
+    least = next(e for e in tried if cell_noise_at(e, **chosen).margin <= margin)
     assert epsilon_for(margin, digits=digits, **chosen) == least
 
 
 def test_five_digits_take_no_longer_than_a_moment():
     """The next smaller decimal of five digits is too short of it."""
     found = epsilon_for(10, unit=Unit(7, 1), digits=5)
-    assert plan_release(found, unit=Unit(7, 1)).margin <= 10
-    assert plan_release(found - Fraction(1, 10_000), unit=Unit(7, 1)).margin > 10
+    assert cell_noise_at(found, unit=Unit(7, 1)).margin <= 10
+    assert cell_noise_at(found - Fraction(1, 10_000), unit=Unit(7, 1)).margin > 10
 
 
 @pytest.mark.parametrize("promise", [{}, {"numbers": "reals"}, {"relaxable": True}])

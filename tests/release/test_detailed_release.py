@@ -21,7 +21,7 @@ from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.releases.detailed_release import detailed_unit, rehearse_detailed
 from utmost.releases import DetailedSums, DetailRule, release_detailed
 from utmost.statements import check_clean, check_detailed
-from utmost.workloads import Domain, Strategy, edges
+from utmost.workloads import Domain, Plan, edges
 
 DOMAIN = Domain(county=["A", "B", "C"], age=edges([0, 15, 65, None], groups={"broad": [0, 15, None]}), sex=["m", "w"])
 CELLS = np.array([[90, 80, 70, 60, 50, 40], [9, 8, 0, 1, 0, 2], [0, 0, 1, 0, 0, 0]]).reshape(3, 3, 2)
@@ -232,7 +232,7 @@ def test_clean_numbers_are_nearest_to_both_stages_in_each_group(unit, bounds):
     clean, chosen = release.clean(), release.rule.chosen(release.first)
     cells = clean["part"]["clean"].tolist()
     stages = [stage for stage in (release.first, release.fine) if stage is not None]
-    laws = [noise_laws(stage.strategy, stage.level).values() for stage in stages]
+    laws = [noise_laws(stage.plan, stage.level).values() for stage in stages]
     first, *fine = (float(law.variance()) ** -0.5 for (law,) in laws)
     for name, total in zip("ABC", release.first.raw("county")["measured"].tolist(), strict=True):
         of_group = [cell for cell, row in zip(cells, clean["part"]["county"], strict=True) if row == name]
@@ -275,13 +275,13 @@ def test_clean_numbers_beside_some_that_no_int64_holds():
 
 def test_in_a_ledger_both_are_published_and_relaxed_and_their_levels_add_up(tmp_path):
     table, rule = CountedTable(DOMAIN, CELLS, Unit(1, 2)), DetailRule("county", {"sex": 5, "age sex": 100})
-    coarse = Strategy(DOMAIN, table.unit, {"county": 1})
+    coarse = Plan(DOMAIN, table.unit, {"county": 1})
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.budget("people", 3)
         ledger.publish("counties", table, ut.Promise(noise=coarse), epsilon="1/2", dataset="people")
         first = ledger.view("counties", epsilon="1/2").table
         fine = rule.counted(table, first)
-        plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
+        plan = Plan(fine.domain, fine.unit, {fine.domain.finest: 1})
         ledger.publish("details", fine, ut.Promise(noise=plan), epsilon=1, dataset="people")
         assert ledger.spent(dataset="people").epsilon == Fraction(3, 2)
         ledger.relax("details", fine, epsilon=2)

@@ -56,7 +56,7 @@ def by_release(made, unit, at, half_step):
     def door(names, folder):
         where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
         release = ut.release(made(names), **asked(**where, relaxable=True), once=True)
-        block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)
+        block = 1 if isinstance(release.noise.drawn, Geometric) else int(unit.sensitivity)
         return columns_of(release.table, names), block
 
     return door
@@ -70,7 +70,7 @@ def by_stream(unit, at, half_step):
         release = ut.release(CsvPieces(csv_table.read(folder / "t.csv")), **asked(**where, relaxable=True), once=True)
         with (folder / "out.csv").open("w+b") as file:
             files.write(release.table, file, folder / "out.csv")
-        block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)
+        block = 1 if isinstance(release.noise.drawn, Geometric) else int(unit.sensitivity)
         return columns_of(pl.read_csv(folder / "out.csv"), names), block
 
     return door

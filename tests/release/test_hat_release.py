@@ -23,20 +23,20 @@ from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegat
 from utmost.releases import NoisySums
 from utmost.tables.axes.hat_functions import hat_rows
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(40))
-CHOSEN = Strategy(AGES, ONE, {"age": "1/2", "age~5": "1/4", "age~16": "1/4"})
+CHOSEN = Plan(AGES, ONE, {"age": "1/2", "age~5": "1/4", "age~16": "1/4"})
 CROSSED = Domain(age=bins(30), sex=["m", "f"])
-BOTH = Strategy(CROSSED, ONE, {"age sex": "1/2", "age~6 sex": "1/4", "age~12": "1/8", "sex": "1/8"})
+BOTH = Plan(CROSSED, ONE, {"age sex": "1/2", "age~6 sex": "1/4", "age~12": "1/8", "sex": "1/8"})
 COUNTS = np.random.default_rng(3).poisson(8, 40)
 
 
-def test_from_a_strategy_to_answers_with_bars():
-    """`strategy` chooses hat functions for ranges; a release by it answers every range, near the truth."""
+def test_from_a_plan_to_answers_with_bars():
+    """`choose_plan` chooses hat functions for ranges; a release by it answers every range, near the truth."""
     wanted = Workload.ranges(AGES, "age")
-    chosen = strategy(wanted, ONE, epsilon=1, method="hat functions")
+    chosen = choose_plan(wanted, ONE, epsilon=1, method="hat functions")
     assert any(family[0] < 0 for family in chosen.shares)
     released = ut.release(COUNTS, chosen, epsilon=1, once=True).table
     answer = released.total({"age": slice(7, 30)}, confidence="0.999999999999")
@@ -48,7 +48,7 @@ def test_from_a_strategy_to_answers_with_bars():
 def test_bars_at_any_level(epsilon):
     """A table, its bars and one sum at levels from next to nothing to next to no noise."""
     few, counts = Domain(age=bins(14)), COUNTS[:14]
-    chosen = Strategy(few, ONE, {"age": "1/2", "age~4": "1/2"})
+    chosen = Plan(few, ONE, {"age": "1/2", "age~4": "1/2"})
     released = seeded_workload_release(counts, chosen, 7, epsilon=epsilon)
     table = released["age"]
     assert (np.abs(table["estimate"] - counts) <= 3 * table["margin"] + 1).all()
@@ -185,17 +185,17 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
             seen = again.view("ages", epsilon=at).table
             assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
             assert seen.facts() == said.facts()
-        alone = Strategy(AGES, ONE, {"age~5": 1})
+        alone = Plan(AGES, ONE, {"age~5": 1})
         with pytest.raises(Unsupported):
             again.publish("other", table, ut.Promise(noise=alone), epsilon=1)
 
 
 def test_a_promise_keeps_its_hats():
-    """Stored facts give the same strategy and the same noise: of hat functions of spacing s, 1/s of the share."""
+    """Stored facts give the same plan and the same noise: of hat functions of spacing s, 1/s of the share."""
     promise = SumNoise(CHOSEN)
     again = noise_of_facts(promise.facts())
     assert isinstance(again, SumNoise)
-    assert again.strategy.shares == CHOSEN.shares
+    assert again.plan.shares == CHOSEN.shares
     assert [(size, lattice.share) for size, lattice in again.runs] == [
         (len(hat_rows(40, 16)), Fraction(1, 64)),
         (len(hat_rows(40, 5)), Fraction(1, 20)),

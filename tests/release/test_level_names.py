@@ -10,7 +10,7 @@ from utmost.counting import count_table
 from utmost.errors import OutOfRange
 from utmost.ledger import Ledger, release
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Strategy, Workload, strategy
+from utmost.workloads import Domain, Plan, Workload, choose_plan
 
 REFUSED = "no level may have the name of a column that a release adds; got '{}'. Rename it."
 
@@ -22,7 +22,7 @@ def events(name):
 @pytest.mark.parametrize(("name", "others"), [("estimate", []), ("margin", ["sex"])])
 def test_nothing_is_drawn_for_it(name, others, monkeypatch):
     monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", None)
-    shares = Strategy(Domain({of: ["x", "y"] for of in (name, *others)}), Unit(1, 1), {name: 1})
+    shares = Plan(Domain({of: ["x", "y"] for of in (name, *others)}), Unit(1, 1), {name: 1})
     with pytest.raises(OutOfRange) as refused:
         ut.release(np.ones(shares.domain.shape, int), shares, epsilon=1, once=True)
     assert str(refused.value) == REFUSED.format(name)
@@ -32,7 +32,7 @@ def test_no_ledger_spends_for_it(tmp_path):
     name = "estimate"
     domain = Domain({name: ["x", "y"]})
     counted = count_table(events(name), domain, Counting("person", at_most=1))
-    plan = strategy(Workload(domain, {name: 1}), counted.unit, epsilon=1)
+    plan = choose_plan(Workload(domain, {name: 1}), counted.unit, epsilon=1)
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(OutOfRange, match="Rename it"):
             ledger.publish("r", counted, ut.Promise(noise=plan), epsilon=1)
@@ -48,18 +48,18 @@ def test_sums_and_counts_add_more_columns(name):
     domain = Domain({name: ["x", "y"]})
     words = {"values": "paid", "each": (0, 9), "most_events": 2}
     counted = counted_with(events(name), person="person", domain=domain, at_most=1, **words)
-    plan = strategy(Workload(counted.domain, {f"{name} paid": 1}), counted.unit, epsilon=1)
+    plan = choose_plan(Workload(counted.domain, {f"{name} paid": 1}), counted.unit, epsilon=1)
     with pytest.raises(OutOfRange, match="Rename it"):
         ut.release(counted, plan, epsilon=1, once=True)
     alone = count_table(events(name), domain, Counting("person", at_most=1))
-    plan = strategy(Workload(domain, {name: 1}), alone.unit, epsilon=1)
+    plan = choose_plan(Workload(domain, {name: 1}), alone.unit, epsilon=1)
     assert ut.release(alone, plan, epsilon=1, once=True).table[name][name].tolist() == ["x", "y"]
 
 
 def test_no_labels_are_lost_below_numbers_of_the_same_name():
     """The labels of a level called "clean" were written over by the clean numbers."""
     domain = Domain(clean=["yes", "no"], sex=["men", "women"])
-    plan = Strategy(domain, Unit(1, 1), {domain.finest: 1})
+    plan = Plan(domain, Unit(1, 1), {domain.finest: 1})
     clean = ut.release(np.ones(domain.shape, int), plan, epsilon=9, once=True).clean()
     counted = count_table({"clean": ["yes"], "sex": ["men"]}, domain, Counting(each_row=True))
     for table in (lambda: clean["clean sex"], lambda: counted.table("sex", column="sex")):

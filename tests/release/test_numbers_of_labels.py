@@ -10,7 +10,7 @@ import utmost as ut
 from running import called
 from utmost.errors import LittleProtection, OutOfRange
 from utmost.testing import seeded_workload_release
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 AGES = ut.workloads.edges([16, 25, 45, 65, 85, None], groups={"broad": [16, 65, None]}, missing="not stated")
 COUNTS = np.array([100, 200, 300, 100, 30, 70])
@@ -19,7 +19,7 @@ MIDDLES = [20, 34.5, 54.5, 74.5]
 
 @pytest.fixture(scope="module")
 def release():
-    plan = Strategy(ut.Domain(age=AGES), ut.Unit(1, 1), {"age": 1})
+    plan = Plan(ut.Domain(age=AGES), ut.Unit(1, 1), {"age": 1})
     return seeded_workload_release(COUNTS, plan, epsilon=20, seed=1)
 
 
@@ -62,7 +62,7 @@ def test_known_ages_beside_one_that_is_unknown():
     domain = ut.Domain(age=["30", "60", "unknown"])
     with pytest.warns(LittleProtection):
         release = ut.release(
-            np.array([100, 100, 276]), Strategy(domain, ut.Unit(1, 1), {"age": 1}), epsilon=60, once=True
+            np.array([100, 100, 276]), Plan(domain, ut.Unit(1, 1), {"age": 1}), epsilon=60, once=True
         ).table
     known = {"30": 30, "60": 60}
     with pytest.raises(OutOfRange) as refused:

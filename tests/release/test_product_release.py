@@ -17,7 +17,7 @@ from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.releases import NoisySums
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, values_alone
+from utmost.workloads import AxisRows, Domain, Plan, ProductRows, Workload, bins, values_alone
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(18))
@@ -25,7 +25,7 @@ ALONG = np.array(
     [[3, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 2, 1, 0], [0, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 2, 1, 0, 0, 0, 0, 0]]
 )
 LISTED = ProductRows(AGES, (AxisRows(0, ALONG, 9),))
-CHOSEN = Strategy(AGES, ONE, LISTED.shares, Workload.prefixes(AGES, "age"), level(1), rows=LISTED)
+CHOSEN = Plan(AGES, ONE, LISTED.shares, Workload.prefixes(AGES, "age"), level(1), rows=LISTED)
 PLANE = Domain(x=bins(6), y=bins(5), sex=["m", "f"])
 BOX = ProductRows(
     PLANE,
@@ -35,11 +35,11 @@ BOX = ProductRows(
         values_alone(PLANE.axes[2]),
     ),
 )
-BOTH = Strategy(PLANE, Unit(1, 2), BOX.shares, rows=BOX)
+BOTH = Plan(PLANE, Unit(1, 2), BOX.shares, rows=BOX)
 COUNTS = np.random.default_rng(3).poisson(8, 18)
 
 
-def test_from_a_strategy_to_answers_with_bars():
+def test_from_a_plan_to_answers_with_bars():
     released = ut.release(COUNTS, CHOSEN, epsilon=1, once=True).table
     answer = released.total({"age": slice(3, 11)}, confidence="0.999999999999")
     assert abs(answer.exact - int(COUNTS[3:11].sum())) <= answer.margin
@@ -105,7 +105,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     facts = json.loads(json.dumps(released.facts()))
     assert facts["rows"] == chosen.rows.facts()
     assert "listed rows" in facts["theorem"]
-    assert NoisySums.of_facts(facts).strategy.rows.facts() == facts["rows"]
+    assert NoisySums.of_facts(facts).plan.rows.facts() == facts["rows"]
     again = NoisySums.of_facts(facts)
     assert again.total(where).exact == released.total(where).exact
     assert again.total(where).margin == released.total(where).margin
@@ -155,7 +155,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
 def test_a_promise_keeps_its_rows():
     promise = SumNoise(CHOSEN)
     again = noise_of_facts(promise.facts())
-    assert again.strategy.rows.facts() == LISTED.facts()
+    assert again.plan.rows.facts() == LISTED.facts()
     assert [lattice.share for _, lattice in again.runs] == list(CHOSEN.shares.values())
     assert sum(size for size, _ in again.runs) == 20 == CHOSEN.measured
     assert min(lattice.share for _, lattice in again.runs) == Fraction(1, 9)

@@ -14,7 +14,7 @@ from utmost.privacy import Unit
 from utmost.publish.releases.quantiles import quantile_bar
 from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.workloads.measuring.forms import selected
-from utmost.workloads import Domain, Strategy, bins, edges, plain
+from utmost.workloads import Domain, Plan, bins, edges, plain
 
 EDGES = [0, 5, 15, 25, 65, None]
 SURE = Fraction(9, 10)
@@ -78,7 +78,7 @@ def test_a_quiet_release_answers_with_the_cells_themselves():
     """At a large level the answer is the true cells: of groups, of a selection, of a level above."""
     counts = np.array([[5, 1], [9, 2], [3, 30], [20, 4], [8, 8]])
     domain = Domain(age=edges(EDGES, groups={"broad": [0, 15, 65, None]}), sex=["men", "women"])
-    released = ut.release(counts, Strategy(domain, Unit(1, 1), {"age sex": 1}), epsilon=60, once=True).table
+    released = ut.release(counts, Plan(domain, Unit(1, 1), {"age sex": 1}), epsilon=60, once=True).table
     labels, broad = (domain.axes[0].labels[level] for level in (0, 1))
     for where, chosen in (
         ({}, counts.sum(1)),
@@ -100,9 +100,9 @@ def test_a_bar_leaves_0_out_where_the_margin_does_not_reach_it(where):
     """The same answers as by the margin of every cut, of integers and of thirds, whatever the noise."""
     domain = Domain(age=bins(12), sex=["men", "women"])
     measured_families = list(domain.families())[:4]
-    strategy = Strategy(domain, Unit(1, 1), dict.fromkeys(measured_families, Fraction(1, len(measured_families))))
+    plan = Plan(domain, Unit(1, 1), dict.fromkeys(measured_families, Fraction(1, len(measured_families))))
     for table in (np.arange(24) ** 2, np.zeros(24, int), np.eye(24, dtype=int)[15] * 90):
-        released = ut.release(table.reshape(12, 2), strategy, epsilon=2, once=True).table
+        released = ut.release(table.reshape(12, 2), plan, epsilon=2, once=True).table
 
         def measured(forms, released=released):
             values = [released.reconstruction.value(released.measured, form) for form in forms]
@@ -123,7 +123,7 @@ def test_an_error_in_larger_steps_is_as_much_larger(step):
 def test_no_bound_by_the_variance_says_more_than_the_law_of_an_answer():
     """At the margin itself, and on either side of it: of one sum, and of many."""
     domain, miss = Domain(age=bins(100)), 1 - SURE
-    released = ut.release(np.zeros(100, int), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
+    released = ut.release(np.zeros(100, int), Plan(domain, Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
     errors = AnswerErrors(released.reconstruction, {(0,): level(1)}, released.unit)
     for cells in (1, 2, 40):
         form = selected(domain, {"age": [str(age) for age in range(cells)]})
@@ -134,7 +134,7 @@ def test_no_bound_by_the_variance_says_more_than_the_law_of_an_answer():
 
 def test_bounds_by_the_variance_spare_most_laws_and_change_no_answer(monkeypatch):
     domain, worked_out = Domain(age=bins(100)), []
-    released = ut.release(np.full(100, 50), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
+    released = ut.release(np.full(100, 50), Plan(domain, Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
     laws = AnswerErrors.of
     monkeypatch.setattr(AnswerErrors, "of", lambda errors, form: worked_out.append(form) or laws(errors, form))
     quantile = released.quantile("age", "2/3")
@@ -146,9 +146,7 @@ def test_bounds_by_the_variance_spare_most_laws_and_change_no_answer(monkeypatch
 
 def test_what_has_no_order_has_no_quantile():
     domain = Domain(place=["a", "b"], age=edges([0, 5, 9], other="else"), year=bins(4))
-    released = ut.release(
-        np.zeros((2, 3, 4), int), Strategy(domain, Unit(1, 1), {"year": 1}), epsilon=1, once=True
-    ).table
+    released = ut.release(np.zeros((2, 3, 4), int), Plan(domain, Unit(1, 1), {"year": 1}), epsilon=1, once=True).table
     for name, q in (("place", "1/2"), ("age", "1/2"), ("year", 0), ("year", 1), ("year", "3/2"), ("month", "1/2")):
         with pytest.raises(OutOfRange):
             released.quantile(name, q)

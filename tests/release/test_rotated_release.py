@@ -17,13 +17,13 @@ from utmost.privacy import Unit
 from utmost.publish.workloads.measuring.forms import group_of
 from utmost.releases import NoisySums
 from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Domain, Strategy, Workload, read_plan, save_plan, strategy
+from utmost.workloads import Domain, Plan, Workload, choose_plan, read_plan, save_plan
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
 SHARES = {"row column": "3/4", "column": "1/4", "row": "1/3", "": "2/3"}
-ROTATED = Strategy(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
-ALONE = Strategy(PLACES, Unit(1, 2), {"row column": 1, "row": 1}, WANTED, level(1), together="column")
+ROTATED = Plan(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
+ALONE = Plan(PLACES, Unit(1, 2), {"row column": 1, "row": 1}, WANTED, level(1), together="column")
 CELLS = np.array([[512, 89], [353, 17], [3, 0]])
 TABLE = CountedTable(PLACES, CELLS, Unit(1, 2), together="column")
 
@@ -36,7 +36,7 @@ def given(made, measured):
 def test_an_answers_error_has_the_law_found_by_enumeration():
     """One row: P(|error| <= r) by summing over both geometric variables, against the margin that is shown."""
     domain = Domain(column=["a", "b"])
-    made = Strategy(domain, Unit(1, 2), {"column": 1, "": 1}, together="column")
+    made = Plan(domain, Unit(1, 2), {"column": 1, "": 1}, together="column")
     release = given(made, {(0,): np.array([7]), (1,): np.array([12])})
     law, masses = {k: float(Geometric("1/2").pmf(k)) for k in range(-60, 61)}, {}
     for one, other in itertools.product(law, repeat=2):
@@ -120,7 +120,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
         for at, said in (("1/4", first), ("1/8", strict), (2, loose)):
             seen = ledger.view("stays", epsilon=at).table
             assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
-            assert NoisySums.of_facts(json.loads(json.dumps(seen.facts()))).strategy.together == "column"
+            assert NoisySums.of_facts(json.loads(json.dumps(seen.facts()))).plan.together == "column"
         assert ledger.spent("stays") == level(2)
         assert ledger.verify().responses == 3
         with pytest.raises(OutOfRange, match="proved to be whole rows"):
@@ -130,7 +130,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
 def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
     """20 000 rows: sums and differences have the variances of their levels after relaxing, and nothing in common."""
     domain = Domain(row=range(20_000), column=["a", "b"])
-    made = Strategy(domain, Unit(1, 2), {"row column": 1, "row": 1}, together="column")
+    made = Plan(domain, Unit(1, 2), {"row column": 1, "row": 1}, together="column")
     table = CountedTable(domain, np.zeros(domain.shape, dtype=int), Unit(1, 2), together="column")
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=4) as ledger:
         ledger.publish("zeros", table, ut.Promise(noise=made), epsilon="1/2")
@@ -148,7 +148,7 @@ def test_a_table_must_be_counted_by_rows():
     with pytest.raises(OutOfRange, match="proved to be whole rows"):
         ut.release(CountedTable(PLACES, CELLS, Unit(1, 2)), ROTATED, epsilon=1, once=True)
     one = Domain(column=["a", "b"])
-    made = strategy(Workload(one, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
+    made = choose_plan(Workload(one, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
     assert ut.release(CountedTable(one, np.array([3, 4]), Unit(1, 2)), made, epsilon=1, once=True).bars() == {
         "column": 4.0
     }
@@ -191,7 +191,7 @@ def test_documents_keep_what_is_together(tmp_path):
     again = read_counted(tmp_path / "counted.json")
     assert again.together == "column"
     assert "together" not in CountedTable(PLACES, CELLS, Unit(1, 2)).facts()
-    plan = strategy(WANTED, Unit(1, 2), epsilon=1, together="column")
+    plan = choose_plan(WANTED, Unit(1, 2), epsilon=1, together="column")
     save_plan(plan, tmp_path / "plan.json")
     read = read_plan(tmp_path / "plan.json")
     assert (read.together, read.shares) == ("column", plan.shares)

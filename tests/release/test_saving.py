@@ -21,7 +21,7 @@ from utmost.releases import (
 from utmost.statements import check_statement, check_workload_table, stated_release
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.table_formats import as_columns
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 TOGETHER = ut.Promise(["n", "m"], public="ward", noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
@@ -33,8 +33,8 @@ LABELS = {"public": {"ward": WARDS}}
 
 
 def _workload():
-    strategy = Strategy(DOMAIN, ut.Unit(1, 1), {"department sex": 1})
-    return ut.release(np.array([[512, 89], [353, 17]]), strategy, epsilon=1, once=True).table
+    plan = Plan(DOMAIN, ut.Unit(1, 1), {"department sex": 1})
+    return ut.release(np.array([[512, 89], [353, 17]]), plan, epsilon=1, once=True).table
 
 
 def _in_ledger(folder):

@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange
 from utmost.noise import RatioBar
 from utmost.privacy import Unit
 from utmost.publish.releases.spread import deviation_bar, variance_bar
-from utmost.workloads import Domain, Strategy, Workload, bins, edges, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, edges
 
 AGE = edges([0, 10, 20, 30, 50])
 DOMAIN = Domain(age=AGE, sex=["men", "women"])
@@ -22,7 +22,7 @@ POINTS = [Fraction("4.5"), Fraction("14.5"), Fraction("24.5"), Fraction("39.5")]
 
 def released(cells, epsilon=1, domain=DOMAIN, shares=None):
     return ut.release(
-        np.array(cells), Strategy(domain, Unit(1, 1), shares or {"age sex": 1}), epsilon=epsilon, once=True
+        np.array(cells), Plan(domain, Unit(1, 1), shares or {"age sex": 1}), epsilon=epsilon, once=True
     ).table
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_said():
         released([5, 6], domain=Domain(age=edges([0, 10, None])), shares={"age": 1}).variance("age")
     words = {"values": "paid", "per_cell": 9}
     spent = counted_with({"age": [3], "paid": [4]}, each_row=True, domain=Domain(age=AGE), **words)
-    sums = ut.release(spent, Strategy(spent.domain, spent.unit, {"age": 1}), epsilon=1, once=True).table
+    sums = ut.release(spent, Plan(spent.domain, spent.unit, {"age": 1}), epsilon=1, once=True).table
     with pytest.raises(OutOfRange, match="over individuals that are counted"):
         sums.variance("age")
     point = RatioBar(0.0, 0.0, 0.0, Fraction(19, 20))
@@ -165,7 +165,7 @@ def test_cumulative_sums_are_the_totals_up_to_each_bin():
     months = ut.workloads.periods("2024", "2025", every="month", missing="not stated")
     domain = Domain(month=months, sex=["men", "women"])
     cells = np.arange(26).reshape(13, 2) * 9
-    plan = strategy(Workload.prefixes(domain, "month", by="sex"), Unit(1, 1), epsilon=1)
+    plan = choose_plan(Workload.prefixes(domain, "month", by="sex"), Unit(1, 1), epsilon=1)
     release = ut.release(cells, plan, epsilon=1, once=True).table
     table = release.cumulative("month", where={"sex": "men"})
     assert list(table) == ["month", "estimate", "margin"]

@@ -26,7 +26,7 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
 from utmost.privacy import Unit
-from utmost.releases import plan_release
+from utmost.releases import cell_noise_at
 from utmost.testing import SeededRandomness
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
@@ -123,8 +123,8 @@ def test_reals_are_released_on_a_grid():
     )
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
-    assert release.plan.grid == Fraction(1, 8)
-    assert release.margin() == (release.plan.drawn.margin("0.95") + 0.5) / 8
+    assert release.noise.grid == Fraction(1, 8)
+    assert release.margin() == (release.noise.drawn.margin("0.95") + 0.5) / 8
     silent = ut.release(
         table,
         ut.Promise(columns="income", noise=ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/8")),
@@ -302,7 +302,7 @@ def test_a_promise_has_its_margins_before_a_table_is_read():
 def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     """The last cell of the last column is bad: nothing is drawn, and the message says where."""
     monkeypatch.setattr(
-        import_module("utmost.publish.promises.plan"),
+        import_module("utmost.publish.promises.noise_at_level"),
         "noised_by",
         lambda *_, **__: pytest.fail("drew before all was checked"),
     )
@@ -421,7 +421,7 @@ def test_an_identifier_must_be_named_by_text(id_column):
 @pytest.mark.parametrize("grid", [8, 1, "1/4", None])
 def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
     """Of all steps of the staircase on the grid, the one drawn has the least cost; cost and error bar are its own."""
-    plan = plan_release(epsilon=2, unit=ut.Unit(3, 1), cost=cost, numbers="reals", grid=grid)
+    plan = cell_noise_at(epsilon=2, unit=ut.Unit(3, 1), cost=cost, numbers="reals", grid=grid)
     drawn, width = plan.drawn, plan.grid
     steps = -(-3 // width)
     assert (drawn.level, drawn.sensitivity) == (level(2), steps)
@@ -439,7 +439,7 @@ def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
 
 def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
     """The optimum on the reals is .4255; what is drawn at sensitivity 1 on a grid of 8 costs 2.206."""
-    plan = plan_release(epsilon=2, unit=ut.Unit(1, 1), numbers="reals", grid=8)
+    plan = cell_noise_at(epsilon=2, unit=ut.Unit(1, 1), numbers="reals", grid=8)
     assert plan.law.expected_cost(abs) == pytest.approx(0.4255, abs=1e-4)
     assert plan.expected_cost == pytest.approx(2.2058, abs=1e-4)
     assert "on the reals" not in plan.theorem
@@ -455,7 +455,7 @@ def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
 
 @pytest.mark.parametrize("grid", [None, 1, 8])
 def test_a_relaxable_law_on_a_grid_is_called_the_least_where_it_is(grid):
-    plan = plan_release(epsilon="1/2", unit=ut.Unit(8, 1), numbers="reals", grid=grid, relaxable=True)
+    plan = cell_noise_at(epsilon="1/2", unit=ut.Unit(8, 1), numbers="reals", grid=grid, relaxable=True)
     D = -(-8 // plan.grid)
     rivals = [Geometric("1/2", D), *([DiscreteStaircase.half_step("1/2", D | 1)] if D > 1 else [])]
     least = min(float(law.moment(1)) for law in rivals)

@@ -19,7 +19,7 @@ from utmost.noise import Combination, Geometric, JointCells, SignedCells
 from utmost.privacy import Unit
 from utmost.promises import Promise, once_together, together_noise
 from utmost.publish.promises.rotated_sums import read_off, signed_sums, turned, turned_back
-from utmost.publish.promises.together_plan import plan_together
+from utmost.publish.promises.together_at_level import noise_together_at
 from utmost.releases import relax
 from utmost.testing import SeededRandomness
 
@@ -58,7 +58,7 @@ def test_halves_are_kept_exactly_or_rounded_by_a_fair_coin():
 @pytest.mark.parametrize("alpha", ["1/9", "1/16"])
 def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
     """P(response | counts) over all counts an individual can make of others, in rationals, tossed coins included."""
-    plan = plan_together(["a", "b"], epsilon=ut.level(alpha=alpha), unit=Unit(1, 2), noise="rotated")
+    plan = noise_together_at(["a", "b"], epsilon=ut.level(alpha=alpha), unit=Unit(1, 2), noise="rotated")
     pmf = cache(Geometric(plan.way.laws[0].ratio).pmf)
     reach = range(-14, 15)
 
@@ -94,7 +94,7 @@ def test_what_is_drawn_has_the_law_stated(noise, columns):
     rows = 20_000
     table = {name: np.full(rows, 10 * i) for i, name in enumerate(names)}
     release = released(table, columns=names, epsilon="3/2", unit=Unit(1, columns), noise=noise, halves="keep")
-    plan = release.plan
+    plan = release.noise
     laws = [law for law, n in zip(plan.way.laws, plan.way.groups, strict=True) for _ in range(n)]
     for i, (name, law, margin) in enumerate(zip(names, laws, plan.margins, strict=True)):
         errors = release.table[name] - 10 * i
@@ -112,10 +112,10 @@ def test_tossed_halves_are_integers_of_the_same_mean_error():
     rows = 50_000
     table = {"a": np.zeros(rows, int), "b": np.zeros(rows, int)}
     release = released(table, columns=["a", "b"], epsilon=1, unit=Unit(1, 2), noise="rotated")
-    law, errors = release.plan.way.laws[0], release.table["a"]
+    law, errors = release.noise.way.laws[0], release.table["a"]
     assert errors.dtype == np.int64
     assert np.abs(errors).mean() == pytest.approx(float(law.mean_size), abs=0.04)
-    assert release.plan.margins == (4, 4)
+    assert release.noise.margins == (4, 4)
     assert (np.abs(errors) <= 4).mean() >= 0.95
     assert law.margin("0.95") == Combination(["1/2", "1/2"], law.ratio).margin("0.95")
 
@@ -124,14 +124,14 @@ def test_the_choice_of_noise():
     """The joint law once and for all; the rotated pair with its halves kept, where it is to be relaxed."""
     for e, k in product(("1/10", "1/2", 1, 3), (2, 3, 4)):
         names = [str(i) for i in range(k)]
-        assert plan_together(names, e, unit=Unit(1, len(names))).way.kind == "joint"
-        plan = plan_together(names, e, unit=Unit(1, len(names)), relaxable=True)
+        assert noise_together_at(names, e, unit=Unit(1, len(names))).way.kind == "joint"
+        plan = noise_together_at(names, e, unit=Unit(1, len(names)), relaxable=True)
         assert (plan.way.kind, plan.halves, plan.is_relaxable) == ("rotated", "keep", True)
-    assert not plan_together(BOTH, 1, unit=Unit(1, 2), noise="rotated").is_relaxable
+    assert not noise_together_at(BOTH, 1, unit=Unit(1, 2), noise="rotated").is_relaxable
     with pytest.raises(OutOfRange, match="relaxable"):
-        plan_together(BOTH, 3, unit=Unit(1, 2), relaxable=True, noise="joint")
+        noise_together_at(BOTH, 3, unit=Unit(1, 2), relaxable=True, noise="joint")
     with pytest.raises(OutOfRange, match="halves must be kept"):
-        plan_together(BOTH, 3, unit=Unit(1, 2), relaxable=True, halves="toss")
+        noise_together_at(BOTH, 3, unit=Unit(1, 2), relaxable=True, halves="toss")
 
 
 def test_kept_halves_can_be_relaxed_from_response_and_value():
@@ -152,7 +152,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     assert "only the 2 released cells of one row, each by at most 1" in said["guarantee"]
     assert (said["noise"]["kind"], said["noise"]["relaxable"], said["noise"]["charged"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["noise"]["drawn"]
-    assert JointCells(1, 2) == joint.plan.way.laws[0]
+    assert JointCells(1, 2) == joint.noise.way.laws[0]
     rotated = released(
         TABLE, columns=BOTH, public="department", epsilon=ut.level(alpha="1/2"), unit=Unit(1, 2), relaxable=True
     )
@@ -163,7 +163,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
 
 def test_three_columns_are_a_pair_and_one():
     """The third by itself, and said so."""
-    plan = plan_together(["a", "b", "c"], "1/2", unit=Unit(1, 3), relaxable=True)
+    plan = noise_together_at(["a", "b", "c"], "1/2", unit=Unit(1, 3), relaxable=True)
     assert plan.way.groups == (2, 1)
     assert "a with b" in plan.drawn
     assert "c by itself" in plan.drawn
@@ -173,11 +173,11 @@ def test_three_columns_are_a_pair_and_one():
 def test_refusals():
     """Cells that are not the columns, no level, a seeded source, undeclared columns, cells that are no integers."""
     with pytest.raises(OutOfRange, match="as many as there are columns"):
-        plan_together(["a"], 1, unit=Unit(1, 1))
+        noise_together_at(["a"], 1, unit=Unit(1, 1))
     with pytest.raises(OutOfRange, match="as many as there are columns"):
-        plan_together(BOTH, 1, unit=Unit(1, 3))
+        noise_together_at(BOTH, 1, unit=Unit(1, 3))
     with pytest.raises(OutOfRange, match="noise"):
-        plan_together(BOTH, 1, unit=Unit(1, 2), noise="gaussian")
+        noise_together_at(BOTH, 1, unit=Unit(1, 2), noise="gaussian")
     with pytest.raises(NotDeclared):
         released(TABLE, columns=BOTH, epsilon=1, unit=Unit(1, 2))
     with pytest.raises(PromiseBroken):
@@ -239,7 +239,7 @@ def test_signed_sums_are_drawn_as_stated(how):
     unit = Unit(1, 3, nonnegative=True)
     how = how if "relaxable" in how else {"noise": "signed", **how}
     release = released(table, columns=list("abc"), epsilon=1, unit=unit, **how)
-    plan = release.plan
+    plan = release.noise
     errors = np.array([np.asarray(release.table[name], float) - 7 * at for at, name in enumerate("abc")])
     assert plan.way.kind == "signed"
     assert np.abs(errors).mean() == pytest.approx(plan.way.mean_size, rel=0.03)
@@ -254,7 +254,7 @@ def test_kept_fractions_tell_the_noisy_sums():
     """What is read off and kept is turned again into whole noisy sums, which can be relaxed."""
     unit = Unit(1, 3, nonnegative=True)
     release = released(COUNTS, columns=list(COUNTS), epsilon=1, unit=unit, relaxable=True)
-    law = release.plan.way.laws[0]
+    law = release.noise.way.laws[0]
     columns = [[Fraction(x) for x in np.asarray(release.table[name]).tolist()] for name in COUNTS]
     for row in law.rows:
         sums = [sum(a * x for a, x in zip(row, cells, strict=True)) for cells in zip(*columns, strict=True)]
@@ -297,14 +297,14 @@ def test_gradual_answers_of_signed_sums_cost_the_largest_level():
     for epsilon in (1, "1/3"):
         found = gradual.release.at(epsilon)
         spread = np.mean([np.mean((np.asarray(found.table[name]) - 10) ** 2) for name in far])
-        assert spread == pytest.approx(float(found.plan.way.variance), rel=0.08)
+        assert spread == pytest.approx(float(found.noise.way.variance), rel=0.08)
 
 
 def test_signed_sums_need_a_promise():
     """Without nonnegative=, and of two cells: refused, with what to do."""
     for unit in (Unit(1, 3), Unit(1, 2, nonnegative=True)):
         with pytest.raises(OutOfRange, match="nonnegative=True"):
-            plan_together([str(at) for at in range(unit.cells)], 1, unit=unit, noise="signed")
+            noise_together_at([str(at) for at in range(unit.cells)], 1, unit=unit, noise="signed")
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_staircases_of_a_norm_are_drawn_as_stated(noise, s, nonnegative):
     table = {name: np.full(20_000, 4) for name in "ab"}
     unit = Unit(s, 2, nonnegative=nonnegative)
     release = released(table, columns=["a", "b"], epsilon=2, unit=unit)
-    plan = release.plan
+    plan = release.noise
     errors = np.array([release.table[name] - 4 for name in "ab"])
     assert (plan.way.kind, plan.is_relaxable, plan.unit.nonnegative) == (noise, False, nonnegative)
     assert np.abs(errors).mean() == pytest.approx(plan.way.mean_size, rel=0.04)
@@ -326,12 +326,12 @@ def test_staircases_of_a_norm_are_drawn_as_stated(noise, s, nonnegative):
 def test_staircases_are_refused_where_they_do_not_protect_or_are_to_be_relaxed():
     """The range without its promise; a staircase of one step; either where the release is to be relaxed."""
     with pytest.raises(OutOfRange, match="nonnegative=True"):
-        plan_together(["a", "b"], 1, unit=Unit(1, 2), noise="range")
+        noise_together_at(["a", "b"], 1, unit=Unit(1, 2), noise="range")
     with pytest.raises(OutOfRange, match="above 1"):
-        plan_together(["a", "b"], 1, unit=Unit(1, 2), noise="staircase")
+        noise_together_at(["a", "b"], 1, unit=Unit(1, 2), noise="staircase")
     for noise in ("range", "staircase"):
         with pytest.raises(OutOfRange, match="relaxable"):
-            plan_together(["a", "b"], 1, unit=Unit(2, 2, nonnegative=True), noise=noise, relaxable=True)
+            noise_together_at(["a", "b"], 1, unit=Unit(2, 2, nonnegative=True), noise=noise, relaxable=True)
 
 
 def test_a_promise_of_columns_changed_together_names_those_of_its_noise():

@@ -15,7 +15,7 @@ from utmost.publish.releases.complementary import Relations, complementary
 from utmost.publish.releases.withholding import NoiseTails, bias_words, shown_bias
 from utmost.releases import WithholdingRule
 from utmost.sampling import sample
-from utmost.workloads import Domain, Strategy, hierarchy
+from utmost.workloads import Domain, Plan, hierarchy
 
 TABLE = {"place": list("abcd"), "n": [500, 89, 90, 3]}
 ADMISSIONS = np.array([[512, 89], [353, 17], [120, 202], [138, 131], [53, 94], [22, 24]])
@@ -29,8 +29,8 @@ def _released(**more):
 
 
 def _planned(shares=None, epsilon=1):
-    strategy = Strategy(DOMAIN, ut.Unit(1, 1), shares or {"department sex": 1})
-    return ut.release(ADMISSIONS, strategy, epsilon=epsilon, once=True).table
+    plan = Plan(DOMAIN, ut.Unit(1, 1), shares or {"department sex": 1})
+    return ut.release(ADMISSIONS, plan, epsilon=epsilon, once=True).table
 
 
 def test_a_cell_is_shown_exactly_where_its_noisy_value_satisfies_the_rule():

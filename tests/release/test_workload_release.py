@@ -22,20 +22,20 @@ from utmost.publish.releases.clean_release import zero_bias
 from utmost.publish.releases.estimates import Printing
 from utmost.releases import NoisySums
 from utmost.testing import SeededRandomness, seeded_workload_release
-from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarchy
 
 BERKELEY = np.array(
     [512, 313, 89, 19, 353, 207, 17, 8, 120, 205, 202, 391, 138, 279, 131, 244, 53, 138, 94, 299, 22, 351, 24, 317]
 ).reshape(6, 2, 2)
 APPLICANTS = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])
-CELLS = Strategy(APPLICANTS, Unit(1, 1), {"department sex outcome": 1})
+CELLS = Plan(APPLICANTS, Unit(1, 1), {"department sex outcome": 1})
 
 
 def released(domain, shares, measured, *, epsilon=1, unit=None):
     """A release with given noisy sums, by family name."""
-    strategy = Strategy(domain, Unit(1, 1) if unit is None else unit, shares)
+    plan = Plan(domain, Unit(1, 1) if unit is None else unit, shares)
     sums = {domain.family(name): np.array(values) for name, values in measured.items()}
-    return NoisySums(strategy, level(epsilon), Fraction(19, 20), sums)
+    return NoisySums(plan, level(epsilon), Fraction(19, 20), sums)
 
 
 def test_berkeley_at_one_by_cells_alone():
@@ -68,7 +68,7 @@ def test_a_plan_is_released_and_its_wanted_tables_are_shown():
     """The planner measures cells alone for Berkeley; bars are of what is wanted; a label narrows a table."""
     names = ["department sex outcome=admitted", "department sex", "department", ""]
     wanted = Workload(APPLICANTS, dict.fromkeys(names, 1), per_answer=True)
-    release = ut.release(BERKELEY, strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True).table
+    release = ut.release(BERKELEY, choose_plan(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True).table
     assert list(release.measured) == [(0, 0, 0)]
     assert release.bars() == {"department sex outcome": 3, "department sex": 4, "department": 5, "": 13}
     admitted = release["department outcome=admitted"]
@@ -80,8 +80,8 @@ def test_a_plan_is_released_and_its_wanted_tables_are_shown():
 def test_tables_of_different_families_agree_with_each_other():
     """Least squares is consistent: a coarser family's estimates are sums of a finer one's, in rationals."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=[1, 2, 3])
-    strategy = Strategy(domain, Unit(2, 3), {"district sex": "1/2", "region": "1/4", "sex": "1/8", "": "1/8"})
-    release = ut.release(np.arange(12).reshape(4, 3), strategy, epsilon=ut.level(alpha="1/3"), once=True).table
+    plan = Plan(domain, Unit(2, 3), {"district sex": "1/2", "region": "1/4", "sex": "1/8", "": "1/8"})
+    release = ut.release(np.arange(12).reshape(4, 3), plan, epsilon=ut.level(alpha="1/3"), once=True).table
     estimates = {}
     for family in domain.families():
         sums, divisor = release.reconstruction.estimates(release.measured, family)
@@ -95,14 +95,14 @@ def test_tables_of_different_families_agree_with_each_other():
 def test_bars_cover_as_often_as_they_say():
     """Of 300 seeded releases, true sums lie within their margins, one by one and all at once, as often as is said."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]))
-    strategy = Strategy(domain, Unit(1, 1), {"district": "1/2", "region": "1/4", "": "1/4"})
+    plan = Plan(domain, Unit(1, 1), {"district": "1/2", "region": "1/4", "": "1/4"})
     cells, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 300
     truth = {name: domain.sums(cells, domain.family(name)) for name in names}
-    first = ut.release(cells, strategy, epsilon=2, once=True).table
+    first = ut.release(cells, plan, epsilon=2, once=True).table
     alone, together = (first.bars(*names, confidence="0.8", together=both) for both in (False, True))
     hits = []
     for seed in range(runs):
-        release = seeded_workload_release(cells, strategy, seed, epsilon=2)
+        release = seeded_workload_release(cells, plan, seed, epsilon=2)
         off = {}
         for name in names:
             sums, divisor = release.reconstruction.estimates(release.measured, domain.family(name))
@@ -116,12 +116,12 @@ def test_bars_cover_as_often_as_they_say():
 def test_estimates_are_unbiased_in_rationals():
     """Estimate minus truth is the same combination of the noises whatever the truth is: exactly."""
     domain = Domain(a=[1, 2], b=[1, 2, 3])
-    strategy = Strategy(domain, Unit(1, 1), {"a b": "1/3", "a": "1/3", "b": "1/3"})
+    plan = Plan(domain, Unit(1, 1), {"a b": "1/3", "a": "1/3", "b": "1/3"})
     for cells in (np.zeros((2, 3), int), np.arange(6).reshape(2, 3) * 10**14):
-        release = seeded_workload_release(cells, strategy, 5, epsilon="1/3")
+        release = seeded_workload_release(cells, plan, 5, epsilon="1/3")
         noises = {family: sums - domain.sums(cells, family) for family, sums in release.measured.items()}
         off = release.total({"a": 1, "b": [1, 2]}).exact - int(cells[0, :2].sum())
-        alone = NoisySums(strategy, release.level, release.confidence, noises)
+        alone = NoisySums(plan, release.level, release.confidence, noises)
         assert off == alone.total({"a": 1, "b": [1, 2]}).exact
 
 
@@ -161,7 +161,7 @@ def test_simultaneous_bars_of_independent_cells_are_those_of_their_product():
     """One geometric at 1 in 24 and in 200 cells: 6 and 8."""
     assert ut.release(BERKELEY, CELLS, epsilon=1, once=True).bars(together=True) == {"department sex outcome": 6}
     domain = Domain(a=list(range(200)))
-    release = ut.release(np.zeros(200, int), Strategy(domain, Unit(1, 1), {"a": 1}), epsilon=1, once=True).table
+    release = ut.release(np.zeros(200, int), Plan(domain, Unit(1, 1), {"a": 1}), epsilon=1, once=True).table
     assert release.bars(together=True) == {"a": 8}
     assert release.bars("a", "", together=True)["a"] >= 8
 
@@ -179,9 +179,9 @@ def test_the_margin_that_is_printed_has_the_rounding_in_it(exactly, decimals, of
 def test_how_much_is_printed_follows_from_the_noise_alone():
     """Equal laws, other data: equal decimals, equal types."""
     domain = Domain(a=[1, 2, 3])
-    strategy = Strategy(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
+    plan = Plan(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
     for cells in (np.zeros(3, int), np.array([10**15, 3, 1])):
-        table = ut.release(cells, strategy, epsilon=1, once=True).table["a"]
+        table = ut.release(cells, plan, epsilon=1, once=True).table["a"]
         assert table["estimate"].dtype == np.float64
         assert table["margin"].tolist() == [table["margin"][0]] * 3
 
@@ -200,7 +200,7 @@ def test_clean_tables_agree_and_say_that_they_are_biased():
     assert pickle.loads(pickle.dumps(clean)).total() == clean.total()
     assert json.loads(json.dumps(clean.facts()))["counts"] == clean.cells.ravel().tolist()
     shares = {"department sex outcome": "1/2", "department": "1/4", "": "1/4"}
-    mixed = seeded_workload_release(BERKELEY, Strategy(APPLICANTS, Unit(1, 1), shares), 3).clean()
+    mixed = seeded_workload_release(BERKELEY, Plan(APPLICANTS, Unit(1, 1), shares), 3).clean()
     assert mixed.exact_rounding
     assert mixed.largest_move < 1
     assert not mixed.zero_bias_is_exact
@@ -220,9 +220,9 @@ def test_a_three_way_table_of_ten_thousand_cells():
     """20 x 20 x 25 with its eight families: released, reconstructed, cleaned; all estimates near the truth."""
     domain = Domain(a=list(range(20)), b=list(range(20)), c=list(range(25)))
     families = list(domain.families())
-    strategy = Strategy(domain, Unit(1, 1), {family: Fraction(1, 8) for family in families})
+    plan = Plan(domain, Unit(1, 1), {family: Fraction(1, 8) for family in families})
     cells = np.random.default_rng(0).poisson(3, domain.shape)
-    release = seeded_workload_release(cells, strategy, 1, epsilon=8)
+    release = seeded_workload_release(cells, plan, 1, epsilon=8)
     for name in ("a b c", "a b", "c", ""):
         table = release[name]
         assert np.mean(np.abs(table["estimate"] - domain.sums(cells, domain.family(name)).ravel())) < table["margin"][0]
@@ -236,10 +236,10 @@ def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
     """Counts of 10^15 and of 10^30, tables of zeros, one cell, at 10^-6 and at 50: numbers, margins and documents."""
     for values in ([0, 0], [10**15, 3], [10**30, 0]):
         domain = Domain(a=["x", "y"])
-        strategy = Strategy(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
+        plan = Plan(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LittleProtection)
-            release = ut.release(np.array(values, dtype=object), strategy, epsilon=epsilon, once=True).table
+            release = ut.release(np.array(values, dtype=object), plan, epsilon=epsilon, once=True).table
         answer = release.total({"a": "x"})
         near = 10**9 if epsilon == "1e-6" else 1
         assert abs(answer.exact - values[0]) < near
@@ -250,7 +250,7 @@ def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleProtection)
         single = ut.release(
-            np.array([7]), Strategy(one, Unit(1, 1), {"only": "1/2", "": "1/2"}), epsilon=epsilon, once=True
+            np.array([7]), Plan(one, Unit(1, 1), {"only": "1/2", "": "1/2"}), epsilon=epsilon, once=True
         ).table
     assert single["only"]["estimate"].tolist() == single[""]["estimate"].tolist()
 
@@ -258,12 +258,10 @@ def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
 def test_groups_of_different_sizes_have_margins_of_their_own():
     """Regions of three districts and of one, where districts are measured: 4 and 3 at epsilon 1."""
     domain = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
-    release = ut.release(
-        np.array([5, 6, 7, 8]), Strategy(domain, Unit(1, 1), {"district": 1}), epsilon=1, once=True
-    ).table
+    release = ut.release(np.array([5, 6, 7, 8]), Plan(domain, Unit(1, 1), {"district": 1}), epsilon=1, once=True).table
     assert release["region"]["margin"].tolist() == [Combination([1], 1, counts=[3]).margin(), 3]
     assert release.bars("region") == {"region": Combination([1], 1, counts=[3]).margin()}
-    both = Strategy(domain, Unit(1, 1), {"district": "1/2", "region": "1/2"})
+    both = Plan(domain, Unit(1, 1), {"district": "1/2", "region": "1/2"})
     release = ut.release(np.array([5, 6, 7, 8]), both, epsilon=1, once=True).table
     one, other = release["region"]["margin"].tolist()
     assert one > other
@@ -272,7 +270,7 @@ def test_groups_of_different_sizes_have_margins_of_their_own():
     assert release.clean()["region"]["clean"].sum() == release.clean().total()
     crossed = Domain(place=domain.axes[0], sex=[1, 2])
     with pytest.raises(Unsupported, match="one size"):
-        ut.release(np.zeros((4, 2), int), Strategy(crossed, Unit(1, 1), {"region": 1}), epsilon=1, once=True)
+        ut.release(np.zeros((4, 2), int), Plan(crossed, Unit(1, 1), {"region": 1}), epsilon=1, once=True)
 
 
 def test_what_is_refused_before_anything_is_drawn():
@@ -283,7 +281,7 @@ def test_what_is_refused_before_anything_is_drawn():
     for unit in (Unit(2, 1), Unit(1, 1, "change-one")):
         with pytest.raises(OutOfRange):
             ut.release(CountedTable(APPLICANTS, BERKELEY, unit), CELLS, epsilon=1, once=True)
-    assert ut.release(proved, Strategy(APPLICANTS, Unit(1, 3), {"sex": 1}), epsilon=1, once=True).table.unit.cells == 3
+    assert ut.release(proved, Plan(APPLICANTS, Unit(1, 3), {"sex": 1}), epsilon=1, once=True).table.unit.cells == 3
     with pytest.raises(OutOfRange, match="must have the plan's domain"):
         ut.release(CountedTable(Domain(a=[1]), np.array([1]), Unit(1, 1)), CELLS, epsilon=1, once=True)
     with pytest.raises(PromiseBroken, match="nobody can predict"):
@@ -291,9 +289,9 @@ def test_what_is_refused_before_anything_is_drawn():
     with pytest.raises(BadTable):
         ut.release(BERKELEY / 2, CELLS, epsilon=1, once=True)
     with pytest.raises(OutOfRange, match="integer"):
-        ut.release(BERKELEY, Strategy(APPLICANTS, Unit("1/2", 1), {"sex": 1}), epsilon=1, once=True)
+        ut.release(BERKELEY, Plan(APPLICANTS, Unit("1/2", 1), {"sex": 1}), epsilon=1, once=True)
     margins = ut.release(
-        BERKELEY, Strategy(APPLICANTS, Unit(1, 1), {"sex": "1/2", "outcome": "1/2"}), epsilon=1, once=True
+        BERKELEY, Plan(APPLICANTS, Unit(1, 1), {"sex": "1/2", "outcome": "1/2"}), epsilon=1, once=True
     ).table
     with pytest.raises(NotDetermined, match="Give a share"):
         margins["sex outcome"]
@@ -311,7 +309,7 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
     """of_facts(facts) gives the same answers; a changed sum, share, level or domain is refused."""
     shares = {"department sex outcome": "1/2", "sex": "1/2"}
     release = ut.release(
-        BERKELEY, Strategy(APPLICANTS, Unit(1, 2, "change-one"), shares), epsilon=ut.level(alpha="1/3"), once=True
+        BERKELEY, Plan(APPLICANTS, Unit(1, 2, "change-one"), shares), epsilon=ut.level(alpha="1/3"), once=True
     ).table
     facts = json.loads(json.dumps(release.facts()))
     again = NoisySums.of_facts(facts)

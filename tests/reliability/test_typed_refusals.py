@@ -27,7 +27,7 @@ from utmost.releases import DetailRule, PlanarRelease, Texts, TrustRelease, With
 from utmost.spaces import Consumer, Policy, counts, places
 from utmost.statements import trend
 from utmost.types import PrivacyType
-from utmost.workloads import Strategy, edges
+from utmost.workloads import Plan, edges
 
 
 class Unconvertible:
@@ -43,7 +43,7 @@ TABLE = ut.release(
     {"ward": ["p", "q"], "n": [7, 9]}, ut.Promise(columns="n", public="ward", unit=ut.Unit(1, 1)), epsilon=1, once=True
 )
 TEN = ut.Domain(age=edges([0, 10, 20]))
-SUMS = ut.release(np.array([7, 9]), Strategy(TEN, ut.Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
+SUMS = ut.release(np.array([7, 9]), Plan(TEN, ut.Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
 
 RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")]
 
@@ -79,7 +79,7 @@ CALLS = {
     "sums that are none": lambda: SUMS.mean(sums=3),
     "a withheld table": lambda: SUMS.withhold("age", below=1)[["age"]],
     "a clean selection": lambda: SUMS.clean().total(3),
-    "a release of no strategy": lambda: ut.release(np.array([7, 9]), "age", epsilon=1, once=True).table,
+    "a release of no plan": lambda: ut.release(np.array([7, 9]), "age", epsilon=1, once=True).table,
     "a release of no level": lambda: replace(SUMS, level=1),
     "a group that is no text": lambda: DetailRule(3, {"age": 100}),
     "a format": lambda: ut.GradualRelease([1], 1).save("t", epsilon=1, format=["csv"]),

@@ -90,7 +90,7 @@ def test_releases_in_two_stages_end_typed():
 def test_shared_levels_end_typed():
     """A weight that no float holds was an OverflowError."""
     plans = {
-        name: ut.strategy(ut.Workload(DOMAIN, {name: 1}), ut.Unit(1, 1), epsilon=1) for name in ("county", "age sex")
+        name: ut.choose_plan(ut.Workload(DOMAIN, {name: 1}), ut.Unit(1, 1), epsilon=1) for name in ("county", "age sex")
     }
     with pytest.raises(OutOfRange, match="weights must be positive"):
         share_level(plans, epsilon=1, weights={"county": "1e400"})
@@ -110,7 +110,7 @@ def test_shared_levels_end_typed():
 def test_quantiles_of_many_digits_and_of_wrong_names_end_typed():
     """A share of more digits than int64 holds was an OverflowError."""
     table = CountedTable(AGES, np.arange(AGES.size).reshape(AGES.shape), ut.Unit(1, 1))
-    plan = ut.strategy(ut.Workload(AGES, {"age sex": 1}), table.unit, epsilon=1)
+    plan = ut.choose_plan(ut.Workload(AGES, {"age sex": 1}), table.unit, epsilon=1)
     release = ut.release(table, plan, epsilon=100, once=True).table
     assert release.quantile("age", "0.999999999999999999999").estimate == release.quantile("age", "0.999").estimate
     for odd in ODD:
@@ -175,7 +175,7 @@ def test_losses_of_single_numbers_are_numbers():
 def values():
     """One of each kind whose pickle is a call with parts."""
     table = CountedTable(AGES, np.arange(AGES.size).reshape(AGES.shape), ut.Unit(1, 1))
-    plan = ut.strategy(ut.Workload(AGES, {"age": 1}), table.unit, epsilon=1)
+    plan = ut.choose_plan(ut.Workload(AGES, {"age": 1}), table.unit, epsilon=1)
     release = ut.release(table, plan, epsilon=1, once=True).table
     ptype = ut.PrivacyType(ut.spaces.counts(3), alpha="1/2")
     consumer = ut.Consumer(ut.priors.uniform(4), ut.losses.absolute)

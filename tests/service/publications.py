@@ -6,7 +6,7 @@ from utmost.exact import level
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.ledger import AnswerRequest, PublishRequest
 from utmost.promises import Promise, SumNoise
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 BESIDE = ("dataset", "independent")
 
@@ -27,7 +27,7 @@ class Terms:
     def read(cls, words):
         """Terms from the words of a promise, and those beside it, as a service reads them."""
         words = dict(words)
-        if isinstance(words.get("noise"), Strategy):
+        if isinstance(words.get("noise"), Plan):
             words["noise"] = SumNoise(words["noise"]).facts()
         beside = {name: words.pop(name, None) for name in BESIDE}
         request = read_request({"name": "a name", "level": "1", "promise": words, **beside})

@@ -23,7 +23,7 @@ from utmost.promises import Noise, Promise, key_noise, named_cell_noise, togethe
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.releases import Texts
 from utmost.service import application
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 ONE_STORE = True
 
@@ -32,15 +32,15 @@ DOMAIN = Domain(sex=["men", "women"], age=["young", "old"])
 
 
 def plan(unit=None, domain=DOMAIN, shares=None):
-    return Strategy(domain, unit or Unit(1, 2), {"sex": "3/4", "": "1/4"} if shares is None else shares)
+    return Plan(domain, unit or Unit(1, 2), {"sex": "3/4", "": "1/4"} if shares is None else shares)
 
 
 def promised(**words):
     return a_promise(**{"columns": ["n"], "unit": Unit(2, 3)} | words)
 
 
-def of_plan(strategy):
-    return Promise(noise=strategy)
+def of_plan(plan):
+    return Promise(noise=plan)
 
 
 REAL = {"numbers": "reals", "grid": "1/4"}
@@ -81,7 +81,7 @@ NOISES = {
     "largest": (promised(), promised(largest=4711), "4711"),
     "numbers": (promised(), promised(**REAL), "reals"),
     "unit": (promised(), promised(unit=Unit(7, 3)), "7"),
-    "strategy": (of_plan(plan()), of_plan(plan(shares={"sex": "1/2", "": "1/2"})), "1/2 of the level"),
+    "plan": (of_plan(plan()), of_plan(plan(shares={"sex": "1/2", "": "1/2"})), "1/2 of the level"),
     "chance": (KEYS, key_noise(["key", "n"], delta="1e-7"), "1/10000000"),
     "shares": (KEYS, key_noise(["key", "n"], delta="1e-6", shares=64), "64"),
     "universe": (NAMED, named_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
@@ -186,13 +186,13 @@ def test_every_leaf_of_the_terms_is_shown(promise):
     """Whatever stands anywhere in the JSON that is approved: another leaf is another line, and stands in it."""
     facts = Terms(as_promise(promise)).request("x", ONE, 1).facts()
     nested = json.loads(json.dumps(facts))
-    if strategy := nested["promise"]["noise"].get("strategy"):
-        nested["promise"]["noise"]["strategy"] = json.loads(strategy)
+    if plan := nested["promise"]["noise"].get("plan"):
+        nested["promise"]["noise"]["plan"] = json.loads(plan)
     for path, leaf in leaves(nested):
         told = changed(nested, path, "zq-7")
         noise = told["promise"]["noise"]
-        if isinstance(noise.get("strategy"), dict):
-            noise["strategy"] = json.dumps(noise["strategy"])
+        if isinstance(noise.get("plan"), dict):
+            noise["plan"] = json.dumps(noise["plan"])
         shown = of_request(told, "Ada")
         words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
         assert any("zq-7" in line for line in words), (path, leaf)
@@ -215,12 +215,10 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     names = [f"axis{number}" for number in range(9)]
     domain = Domain({"town": labels} | {name: ["a", "b"] for name in names})
     families = [f"{one} {other}" for at, one in enumerate(names) for other in names[at + 1 :]] + names
-    strategy = Strategy(domain, CHANGE, dict.fromkeys(families, Fraction(1, len(families))))
+    plan = Plan(domain, CHANGE, dict.fromkeys(families, Fraction(1, len(families))))
     public = [f"column {number}" for number in range(29)] + ["salary"]
     ada = who("Ada", "curator")
-    of_plan = propose_by(
-        service, ada, "1", "publish", "x", ONE, terms=Terms.read({"noise": strategy, "independent": True})
-    )
+    of_plan = propose_by(service, ada, "1", "publish", "x", ONE, terms=Terms.read({"noise": plan, "independent": True}))
     of_columns = propose_by(
         service,
         ada,

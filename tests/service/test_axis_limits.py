@@ -11,8 +11,8 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
 from utmost.interfaces.service.workers.axis_limits import MOST_VALUES, check_axes, check_listed
 from utmost.privacy import Unit
-from utmost.publish.promises.sum_noise import strategy_text
-from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, bins
+from utmost.publish.promises.sum_noise import plan_text
+from utmost.workloads import AxisRows, Domain, Plan, ProductRows, bins
 
 LONG = [
     {"bins": [0, 10**8]},
@@ -25,11 +25,11 @@ LONG = [
 
 @pytest.mark.parametrize("axis", LONG)
 def test_a_long_axis_is_refused_before_it_is_made(axis):
-    strategy = json.loads(strategy_text(Strategy(Domain(age=bins(4)), Unit(1, 1), {"age": 1})))
-    strategy["domain"]["age"] = axis
+    plan = json.loads(plan_text(Plan(Domain(age=bins(4)), Unit(1, 1), {"age": 1})))
+    plan["domain"]["age"] = axis
     start = time.process_time()
     with pytest.raises(OutOfRange, match="over the wire"):
-        Terms.read(of_plan(json.dumps(strategy)))
+        Terms.read(of_plan(json.dumps(plan)))
     for reads in (brought_counted, planned):
         with pytest.raises(OutOfRange, match="over the wire"):
             reads(json.dumps({"domain": {"age": axis}}).encode())
@@ -55,55 +55,55 @@ def test_what_is_no_domain_is_refused_where_it_is_read():
 )
 def test_many_axes_are_refused_together(domain):
     """Each by itself is short enough: all together took minutes, for whoever asked."""
-    strategy = {"domain": domain, "shares": [[list(domain), "1"]], "unit": Unit(1, 1).facts()}
+    plan = {"domain": domain, "shares": [[list(domain), "1"]], "unit": Unit(1, 1).facts()}
     start = time.process_time()
     with pytest.raises(OutOfRange, match="over the wire"):
-        Terms.read(of_plan(json.dumps(strategy)))
+        Terms.read(of_plan(json.dumps(plan)))
     assert time.process_time() - start < 1
 
 
 def of_plan(text):
     """The terms of a plan."""
-    return {"noise": {"kind": "sums", "strategy": text}}
+    return {"noise": {"kind": "sums", "plan": text}}
 
 
 def listed(rows, parts):
-    """The JSON text of a strategy that lists these rows along one axis."""
+    """The JSON text of a plan that lists these rows along one axis."""
     products = ProductRows(Domain(age=bins(np.shape(rows)[1])), (AxisRows(0, np.array(rows), parts),))
-    return strategy_text(Strategy(products.domain, Unit(1, 1), products.shares, rows=products))
+    return plan_text(Plan(products.domain, Unit(1, 1), products.shares, rows=products))
 
 
 @pytest.mark.parametrize("shape", [(400, 60), (100, 900)], ids=["more rows", "more values"])
 def test_rows_for_which_least_squares_takes_minutes_are_refused(shape):
     """A plan of less than 2 MiB must not have a server multiply for an hour when it is released."""
-    strategy = listed(np.ones(shape, dtype=int), shape[0] + 1)
+    plan = listed(np.ones(shape, dtype=int), shape[0] + 1)
     start = time.process_time()
     with pytest.raises(OutOfRange, match="rows over the wire"):
-        Terms.read(of_plan(strategy))
+        Terms.read(of_plan(plan))
     with pytest.raises(OutOfRange, match="rows over the wire"):
-        planned(strategy.encode())
+        planned(plan.encode())
     assert time.process_time() - start < 1
     for rows in (7, [7], [{"rows": 7}], [{"rows": [7]}]):
         check_listed({"rows": rows})
 
 
 def test_many_classes_of_rows_are_charged_in_no_time():
-    """A strategy is charged at the cost of its classes: their square took a minute, for whoever asked."""
+    """A plan is charged at the cost of its classes: their square took a minute, for whoever asked."""
     classes = 4000
     start = time.process_time()
     promise = Terms.read(of_plan(listed([range(1, classes + 1)], 1 << 20))).promise
-    assert promise.noise.strategy.charge == 1
+    assert promise.noise.plan.charge == 1
     assert time.process_time() - start < 5
 
 
-def test_the_families_of_a_strategy_are_counted_before_they_are_read():
+def test_the_families_of_a_plan_are_counted_before_they_are_read():
     """Names of axes are what reading them costs; pairs and triples of many axes stay far below."""
     domain = Domain(**{f"a{at}": ["x", "y"] for at in range(12)})
-    strategy = json.loads(strategy_text(Strategy(domain, Unit(1, 1), {" ".join(f"a{at}" for at in range(12)): 1})))
-    check_listed(strategy | {"shares": [[["a0", "a1", "a2"], "1/10000"]] * 10_000})
+    plan = json.loads(plan_text(Plan(domain, Unit(1, 1), {" ".join(f"a{at}" for at in range(12)): 1})))
+    check_listed(plan | {"shares": [[["a0", "a1", "a2"], "1/10000"]] * 10_000})
     start = time.process_time()
     with pytest.raises(OutOfRange, match="at most 32768 axes together"):
-        Terms.read(of_plan(json.dumps(strategy | {"shares": [[["a0", "a1", "a2"], "1"]] * 11_000})))
+        Terms.read(of_plan(json.dumps(plan | {"shares": [[["a0", "a1", "a2"], "1"]] * 11_000})))
     assert time.process_time() - start < 1
     for strange in (7, [7], [[7]], [["a", [1]]]):
-        check_listed(strategy | {"shares": strange})
+        check_listed(plan | {"shares": strange})

@@ -34,7 +34,7 @@ from utmost.ledger import AnswerRequest, PublishRequest
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.service import Grant, Settings, application, connect
-from utmost.workloads import Domain, Workload, strategy
+from utmost.workloads import Domain, Workload, choose_plan
 
 ONE_STORE = True
 
@@ -119,10 +119,10 @@ def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeyp
     assert curator._post("/v1/releases/admissions/relax", None, {"level": "2", "table": changed})["version"] == 2
 
 
-def test_a_strategy_through_a_service(connected):
+def test_a_plan_through_a_service(connected):
     """A counted table and a plan: the release comes back with its families, and the same at a view."""
     domain = Domain(sex=["men", "women"], outcome=["admitted", "rejected"])
-    plan = strategy(Workload(domain, {"sex": 1, "sex outcome": 1}), Unit(1, 1), epsilon=1)
+    plan = choose_plan(Workload(domain, {"sex": 1, "sex outcome": 1}), Unit(1, 1), epsilon=1)
     counted = CountedTable(domain, [[10, 20], [30, 40]], Unit(1, 1))
     curator = connected("curator")
     made = curator.publish("applicants", counted, plan, epsilon=1).table
@@ -189,7 +189,7 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
         for who, role in (("Ada", "curator"), ("Grace", "approver"))
     )
     domain = Domain(sex=["men", "women"])
-    plan = strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
+    plan = choose_plan(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
     promise = Promise(noise=plan, part=("town", "Bern"))
     proposal = ada.propose(PublishRequest("in Bern", promise, level(1), "people"))
     assert grace.proposal(proposal["name"])["publication"]["promise"]["part"] == ["town", "Bern"]

@@ -173,7 +173,7 @@ def test_a_fuzzer_of_the_description_finds_no_answer_outside_it(app, role):
             @settings(
                 max_examples=doses, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
             )
-            @given(case=operation.as_strategy(generation_mode=mode))
+            @given(case=operation.as_plan(generation_mode=mode))
             def fuzzed(case):
                 answer = case.call(headers=headers)
                 seen.add(answer.status_code)

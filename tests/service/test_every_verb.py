@@ -17,7 +17,7 @@ from utmost.ledger import AnswerRequest, Ledger, shared_requests
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.service import Grant, connect, served
-from utmost.workloads import Domain, Workload, share_level, strategy
+from utmost.workloads import Domain, Workload, choose_plan, share_level
 
 PROMISE = Promise("admitted", public="department", unit=Unit(1, 1))
 
@@ -27,7 +27,7 @@ def one_call_of_each_verb():
     domain, at = Domain(sex=["men", "women"]), {"epsilon": 1}
     tables = {name: CountedTable(domain, [1, 2], Unit(1, 1)) for name in ("a", "b")}
     shared = share_level(
-        {name: strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1) for name in tables}, epsilon=1
+        {name: choose_plan(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1) for name in tables}, epsilon=1
     )
     name, known = ("n",), (("n", "approved"), {})
     return {

@@ -27,7 +27,7 @@ from utmost.interfaces.service.pages.page_downloads import KeptFiles
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.service import Grant, Service, application, served
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 ONE_STORE = True
 
@@ -55,7 +55,7 @@ def large(tmp_path_factory):
         names = [f"axis{number}" for number in range(5)]
         domain = Domain({"town": [f"label {number}" for number in range(LABELS // 4)]} | {n: ["a", "b"] for n in names})
         families = ["town", *names, *(f"{one} {other}" for one in names for other in names if one < other)]
-        plan = Strategy(domain, Unit(1, 1), dict.fromkeys(families, Fraction(1, len(families))))
+        plan = Plan(domain, Unit(1, 1), dict.fromkeys(families, Fraction(1, len(families))))
         counted = CountedTable(domain, np.zeros(domain.shape, np.int64), Unit(1, 1))
         planned = Terms.read({"noise": plan, "dataset": "d"})
         publish_by(service, ada, "s", "sums", counted, ONE, planned)

@@ -46,7 +46,7 @@ def tables():
 @pytest.fixture
 def shared(tables):
     plans = {
-        name: ut.strategy(ut.Workload(table.domain, {"shop": 1, "": 1}), table.unit, epsilon=1)
+        name: ut.choose_plan(ut.Workload(table.domain, {"shop": 1, "": 1}), table.unit, epsilon=1)
         for name, table in tables.items()
     }
     return ut.workloads.share_level(plans, epsilon=1)
@@ -96,7 +96,7 @@ def test_published_and_relaxed_as_in_a_local_ledger(connected, tables, shared):
     assert len(curator.releases) == 2
     with pytest.raises(DataChanged):
         curator.relax_shared(counted(paid=[1, 1, 1, 1]), shared, epsilon=3)
-    with pytest.raises(OutOfRange, match="table for each strategy"):
+    with pytest.raises(OutOfRange, match="table for each plan"):
         publish_shared(curator, {"visits": tables["visits"]}, shared, "sales")
     assert curator.budget("sales")["spent"] == "2"
 
@@ -138,8 +138,7 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
 
     levels = shared.levels(shared.level)
     requests = {
-        name: Terms(ut.Promise(noise=plan), "sales").request(name, levels[name])
-        for name, plan in shared.strategies.items()
+        name: Terms(ut.Promise(noise=plan), "sales").request(name, levels[name]) for name, plan in shared.plans.items()
     }
     monkeypatch.setattr(publishing, "draw_publication", failing)
     with pytest.raises(MemoryError):
@@ -242,7 +241,7 @@ def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
 
 def test_the_same_values_in_another_dataset_are_refused_for_all(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
-    before = ut.Promise(noise=shared.strategies["visits"])
+    before = ut.Promise(noise=shared.plans["visits"])
     curator.publish("visits before", tables["visits"], before, epsilon=1, dataset="old")
     with pytest.raises(AlreadyPublished):
         publish_shared(curator, tables, shared, "sales")
@@ -282,7 +281,7 @@ def test_by_page_files_of_plans_and_counted_tables_are_published_together(visito
     rows, files = {"dataset": "sales"}, {}
     for row, (name, table) in enumerate(tables.items(), 1):
         rows |= {f"release-{row}": name, f"epsilon-{row}": "1/2"}
-        files |= {f"plan-{row}": in_file(PLAN_FORM, shared.strategies[name])}
+        files |= {f"plan-{row}": in_file(PLAN_FORM, shared.plans[name])}
         files |= {f"table-{row}": in_file(COUNTED_FORM, table)}
     page = ada.get("/publish")
     broken = files | {"table-2": ("c.json", b"{}", "application/json")}
@@ -311,7 +310,7 @@ def test_by_page_files_of_plans_and_counted_tables_are_published_together(visito
 def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, tables, shared):
     (ada, service), (grace, _) = visitor("Ada", "curator", approvals=True), visitor("Grace", "approver", approvals=True)
     for name in tables:
-        plan = in_file(PLAN_FORM, shared.strategies[name])
+        plan = in_file(PLAN_FORM, shared.plans[name])
         words = {"name": name, "dataset": "sales", "epsilon": "1/2"}
         ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **words)
     assert "Bring several tables together" not in ada.get("/proposals").text

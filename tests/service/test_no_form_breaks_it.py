@@ -10,7 +10,7 @@ from service.conftest import ALL, publish, relax
 from service.publications import Terms
 from service.test_description import OPEN
 from service.test_http import Caller
-from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, SECRET, STRATEGIES, TEXTS
+from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, PLANS, SECRET, TEXTS
 from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
 from utmost.errors import NotANumber, OutOfRange
@@ -32,7 +32,7 @@ FILES = [
     PLAN.replace(b'"cells": 1', b'"cells": 1e300'), PLAN[:-5], *(text.encode("utf-8", "replace") for text in TEXTS),
 ]  # fmt: skip
 WORDS = [
-    *NAMES, *(str(one) for one in NUMBERS), *(str(one) for one in CELLS), *STRATEGIES, "1/4 = x", "= 1", "1 = 1 = 1",
+    *NAMES, *(str(one) for one in NUMBERS), *(str(one) for one in CELLS), *PLANS, "1/4 = x", "= 1", "1 = 1 = 1",
     "* <= ", "<= 1", "a <= -1", "<script>", "{{7*7}}", "claim groups=x", "claim ", "1\n2\n3", "a,,b", ",", "utmost_",
     "session.", "utmost-receipt:a:1:b:c", "0" * 24, "approved", "publish", "relax", "plan",
 ]  # fmt: skip

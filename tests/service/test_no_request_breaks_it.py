@@ -51,7 +51,7 @@ TEXTS = [
     "[" * 100_000, '{"a":' * 100_000, '{"epsilon":' + "9" * 5000 + "}", '{"\\ud800":1}',
     '{"epsilon":"\\ud800"}', json.dumps({str(n): n for n in range(5000)}), "\ufeff{}",
 ]  # fmt: skip
-STRATEGIES = [
+PLANS = [
     "",
     "x",
     "[]",
@@ -102,8 +102,8 @@ def bodies(draw):
     name = draw.choice(NAMES)
     table = {"n": [SECRET, draw.choice(CELLS)], "p": ["a", draw.choice(CELLS)]}
     terms = {**PLAIN, draw.choice(["columns", "sensitivity", "cells", "grid", "largest", "public", "drop", "dataset",
-                                   "id_column", "numbers", "rows", "neighbours", "half_step", "strategy", "x"]):
-             draw.choice([*NUMBERS, *NAMES, *STRATEGIES])}  # fmt: skip
+                                   "id_column", "numbers", "rows", "neighbours", "half_step", "plan", "x"]):
+             draw.choice([*NUMBERS, *NAMES, *PLANS])}  # fmt: skip
     fresh = f"f{draw.random()}"
     publication = {
         **body(fresh, "1", PLAIN | {"independent": True}),
@@ -252,10 +252,10 @@ def test_what_nobody_thought_of_is_a_problem_too(app, callers, monkeypatch):
     assert "secret" not in answer.text
 
 
-@pytest.mark.parametrize("text", STRATEGIES)
-def test_a_strategy_that_is_none(text):
+@pytest.mark.parametrize("text", PLANS)
+def test_a_plan_that_is_none(text):
     with pytest.raises((OutOfRange, WrongKind)):
-        Terms.read({"noise": {"kind": "sums", "strategy": text}})
+        Terms.read({"noise": {"kind": "sums", "plan": text}})
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS[:16] if text[:3] not in ("[]", "7", "nul", '"x"', '{"\\')])
@@ -270,7 +270,7 @@ def test_half_a_letter_in_a_refusal_is_written_out(callers):
     for number, said in enumerate(units):
         unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"} | said
         plan = json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})
-        terms = {"noise": {"kind": "sums", "strategy": plan}}
+        terms = {"noise": {"kind": "sums", "plan": plan}}
         asked = {"publication": body("zz", "1", terms)}
         answer = callers["curator"]("POST", "/v1/proposals", key=f"half {number}", json=asked)
         check(answer, 422)
@@ -282,15 +282,15 @@ def test_shares_that_take_minutes_to_add_are_refused(callers):
     shares = [[[f"a~{n}"], f"1/1{str(n).zfill(3990)}"] for n in range(2, 2000)]
     unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"}
     plan = json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})
-    terms = {"noise": {"kind": "sums", "strategy": plan}}
+    terms = {"noise": {"kind": "sums", "plan": plan}}
     asked = {"publication": body("zz", "1", terms)}
     answer = callers["curator"]("POST", "/v1/proposals", key="coprime", json=asked)
     check(answer, 422)
     assert answer.elapsed.total_seconds() < 5
 
 
-def test_a_strategy_that_takes_seconds_to_read_is_refused_by_its_length(callers):
-    terms = {"noise": {"kind": "sums", "strategy": " " * (2 << 20) + "{}"}}
+def test_a_plan_that_takes_seconds_to_read_is_refused_by_its_length(callers):
+    terms = {"noise": {"kind": "sums", "plan": " " * (2 << 20) + "{}"}}
     asked = {"publication": body("zz", "1", terms)}
     answer = callers["curator"]("POST", "/v1/proposals", key="long", json=asked)
     check(answer, 422)

@@ -31,7 +31,7 @@ from utmost.releases import NoisySums
 from utmost.service import Settings, application
 from utmost.statements import check_statement
 from utmost.tables.files import sidecars
-from utmost.workloads import Domain, Workload, strategy
+from utmost.workloads import Domain, Workload, choose_plan
 
 ONE_STORE = True
 
@@ -255,7 +255,7 @@ def test_without_a_second_person_a_table_is_published_at_once(opened, bearer):
 def plan_and_table(part=None, cells=((10, 20), (30, 40))):
     """The files of utmost plan and utmost count, of a small domain."""
     domain, unit = Domain(sex=["men", "women"], outcome=["admitted", "rejected"]), Unit(1, 1)
-    plan = strategy(Workload(domain, {"sex": 1, "sex outcome": 1}), unit, epsilon="1/2")
+    plan = choose_plan(Workload(domain, {"sex": 1, "sex outcome": 1}), unit, epsilon="1/2")
     counted = CountedTable(domain, [list(row) for row in cells], unit, part=part)
     return tuple(
         (f"{name}.json", json.dumps(found).encode(), "application/json")
@@ -347,11 +347,11 @@ def test_a_plan_that_is_none(visitor, service, plan):
     assert service.proposals.all(service.bearers.authenticated(ada.presented)) == []
 
 
-def test_a_proposal_with_a_strategy_that_is_none_is_shown_as_text(visitor, service):
+def test_a_proposal_with_a_plan_that_is_none_is_shown_as_text(visitor, service):
     """The page of proposals must stand whatever is in the records."""
     grace = visitor("Grace", "approver")
     for number, text in enumerate(("x", "[]", '{"unit":1}', '{"unit":{},"shares":[[1,2]]}', "<script>" + "[" * 5000)):
-        name = keep(service, number, "publish", {"promise": {"noise": {"kind": "sums", "strategy": text}}})
+        name = keep(service, number, "publish", {"promise": {"noise": {"kind": "sums", "plan": text}}})
         page = grace.get(f"/proposal?name={name}")
         assert page.status_code == 200
         assert "cannot be approved" in page.text

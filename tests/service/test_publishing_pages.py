@@ -26,7 +26,7 @@ from utmost.releases import NoisySums
 from utmost.service import Settings, application
 from utmost.statements import check_statement
 from utmost.tables.files import files, sidecars
-from utmost.workloads import Domain, Strategy, edges, periods
+from utmost.workloads import Domain, Plan, edges, periods
 
 ONE_STORE = True
 
@@ -178,9 +178,9 @@ def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who
     """On the page of a release by a plan: dates, quartiles where an axis has an order, small cells left out; and what
     bounds an individual in all."""
     domain = Domain(age=edges([0, 18, 65, None]), month=periods("2013", "2014", every="month"))
-    strategy = Strategy(domain, unit, {"age month": 1})
+    plan = Plan(domain, unit, {"age month": 1})
     counted = CountedTable(domain, (100 * np.arange(domain.size)).reshape(domain.shape).tolist(), unit)
-    terms, curator, approver = Terms(Promise(noise=strategy)), who("Ada", "curator"), who("Grace", "approver")
+    terms, curator, approver = Terms(Promise(noise=plan)), who("Ada", "curator"), who("Grace", "approver")
     proposal = propose_by(service, curator, "d", "publish", "dated", level(1), terms=terms).name
     service.proposals.decide(approver, proposal, "approved")
     table = brought_counted(json.dumps(COUNTED_FORM.document(counted)).encode())

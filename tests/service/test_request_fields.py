@@ -123,7 +123,7 @@ def by_cells_on_demand(world):
 
 
 def by_shared_level(world):
-    plans = {name: ut.strategy(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon=1) for name in ("v", "w")}
+    plans = {name: ut.choose_plan(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon=1) for name in ("v", "w")}
     tables = {"v": counted([3, 4]), "w": counted([8, 9])}
     shared, own = share_level(plans, epsilon=1), ("name", "promise", "level", "version", "request")
     with world.opened() as ledger:
@@ -187,7 +187,7 @@ def by_form(world):
 
 
 def by_form_of_measures(world):
-    plan = ut.strategy(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon="1/3")
+    plan = ut.choose_plan(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon="1/3")
     files = {f"plan-{row}": PLAN_FORM.document(plan) for row in (1, 2)}
     files |= {f"table-{row}": COUNTED_FORM.document(counted([10 * row, 7])) for row in (1, 2)}
     with world.opened() as ledger:
@@ -220,7 +220,7 @@ def by_command(world):
 
 
 def by_share_command(world):
-    plan = ut.strategy(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon=1)
+    plan = ut.choose_plan(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon=1)
     for row, name in enumerate(("v", "w"), 1):
         for file, form, content in ((name, PLAN_FORM, plan), (f"counted-{name}", COUNTED_FORM, counted([10 * row, 7]))):
             (world.path / f"{file}.json").write_text(json.dumps(form.document(content)), encoding="utf-8")

@@ -31,9 +31,9 @@ from utmost.interfaces.service.trail import check_lines
 from utmost.ledger import AnswerRequest
 from utmost.privacy import Unit
 from utmost.service import Grant, Settings, application
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
-PLAN = Strategy(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})
+PLAN = Plan(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})
 PLANNED = {"noise": ut.SumNoise(PLAN).facts()}
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
 
@@ -405,7 +405,7 @@ def test_the_last_admin_stays(service, who, clock):
     assert service.bearers.authenticated(presented).may("tokens")
 
 
-def test_what_a_strategy_overrules_is_refused():
+def test_what_a_plan_overrules_is_refused():
     """Every word of the terms is published, or refused: an approver reads nothing else than is released."""
     for beside in ({"dataset": "d"}, {"independent": True}, {"part": ("town", "Bern")}, {"rows": "observed"}):
         stated = Terms.read(PLANNED | beside)
@@ -448,7 +448,7 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
 
 
 def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service, who):
-    """A strategy without a domain or with half a letter; one that is in the records is shown all the same."""
+    """A plan without a domain or with half a letter; one that is in the records is shown all the same."""
     unit = '"unit":{"cells":1,"sensitivity":"1","neighbours":"add-remove"}'
     texts = [
         '{"unit":{"cells":1,"sensitivity":"1"},"shares":[]}',
@@ -459,7 +459,7 @@ def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service,
     ]
     curator = who("Ada", "curator")
     for number, text in enumerate(texts):
-        facts = {"noise": {"kind": "sums", "strategy": text}}
+        facts = {"noise": {"kind": "sums", "plan": text}}
         with pytest.raises((OutOfRange, WrongKind)):
             propose_by(service, curator, f"{number}", "publish", "a", ONE, terms=Terms.read(facts))
         facts = {"promise": facts, "dataset": chr(0xD800)}

@@ -16,7 +16,7 @@ from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.releases import ProcessedRelease, release_detailed, release_measures, select_keys
 from utmost.service import Settings, application
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
@@ -26,9 +26,7 @@ DOMAIN, CELLS = ut.Domain(sex=["men", "women"], age=["<40", "40+"]), np.array([[
 
 
 def planned():
-    return ut.release(
-        CELLS, Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": "3/4", "sex": "1/4"}), epsilon=1, once=True
-    ).table
+    return ut.release(CELLS, Plan(DOMAIN, ut.Unit(1, 1), {"sex age": "3/4", "sex": "1/4"}), epsilon=1, once=True).table
 
 
 def reading(path):

@@ -27,7 +27,7 @@ from utmost.publish.releases.withheld import withheld_table as withhold_table
 from utmost.publish.workloads.measuring.forms import selected
 from utmost.releases import WithholdingRule
 from utmost.tables.cells.event_amounts import rounded_amounts
-from utmost.workloads import Strategy, Workload
+from utmost.workloads import Plan, Workload
 
 pa = pytest.importorskip("pyarrow")
 
@@ -184,27 +184,27 @@ def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statem
     assert list(cells) == ["shop", "paid", "paid_margin"]
     assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
     assert release.margin() == cells["paid_margin"][0]
-    assert release.margin() == release.plan.drawn.margin("0.95") / 100
+    assert release.margin() == release.noise.drawn.margin("0.95") / 100
     assert "by at most 5000." in release.statement["guarantee"]
     assert ut.check_statement(release.statement, cells).margin == release.margin()
     release.save(tmp_path / "paid.csv")
     read = ut.read_release(tmp_path / "paid.csv")
     total = read.total({"shop": ["A", "B"]})
     assert float(total.value) == pytest.approx(sum(cells["paid"][:2]), abs=1e-9)
-    assert total.margin == pytest.approx(ut.releases.CellBars(read.plan).total(2))
+    assert total.margin == pytest.approx(ut.releases.CellBars(read.noise).total(2))
     forged = json.loads(json.dumps(release.statement))
     forged["promise"]["noise"]["amount"] = {"name": "paid", "step": "0.1"}
     with pytest.raises(BadTable):
         ut.check_statement(forged, cells)
 
 
-def test_everything_of_a_release_by_a_strategy_is_in_that_unit():
+def test_everything_of_a_release_by_a_plan_is_in_that_unit():
     """Beside the same noise in steps: each number is just so many steps."""
     table = counted()
     cents = Unit(500_000, 3)
     shares = {"shop": "3/4", "": "1/4"}
-    plain = Strategy(DOMAIN, cents, shares, Workload(DOMAIN, {"shop": 1}), ut.level(9))
-    euros = Strategy(DOMAIN, table.unit, shares, plain.workload, plain.level)
+    plain = Plan(DOMAIN, cents, shares, Workload(DOMAIN, {"shop": 1}), ut.level(9))
+    euros = Plan(DOMAIN, table.unit, shares, plain.workload, plain.level)
     release = ut.release(table, euros, epsilon=9, once=True).table
     steps = type(release)(plain, release.level, release.confidence, release.measured)
     assert release["shop"]["estimate"] == pytest.approx(steps["shop"]["estimate"] / 100)
@@ -232,7 +232,7 @@ def test_a_mean_is_of_a_sum_over_a_count():
     table = counted()
     visits = ut.count_table(EVENTS, DOMAIN, ut.Counting("user", at_most=3, key=KEY), measure=ut.count(9))
     sums, counts = (
-        ut.release(one, Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000, once=True) for one in (table, visits)
+        ut.release(one, Plan(DOMAIN, one.unit, {"shop": 1}), epsilon=1000, once=True) for one in (table, visits)
     )
     mean = counts.mean(sums=sums, where={"shop": "A"}, confidence="0.999999")
     truth = table.table("shop")["paid"][0] / visits.table("shop")["count"][0]
@@ -242,7 +242,7 @@ def test_a_mean_is_of_a_sum_over_a_count():
 
 def test_steps_of_another_width_are_never_mixed_up():
     with pytest.raises(OutOfRange, match="amounts that were counted in steps of 1/100"):
-        ut.release(counted(), Strategy(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1, once=True)
+        ut.release(counted(), Plan(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1, once=True)
     with pytest.raises(Unsupported, match="amounts in steps come in a counted table"):
         ut.release(
             {"paid": [1, 2]},
@@ -264,11 +264,11 @@ def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
         assert counted_with(frame, **say).cells.tolist() == here.cells.tolist()
 
 
-@pytest.mark.parametrize("by_strategy", [False, True])
-def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
+@pytest.mark.parametrize("by_plan", [False, True])
+def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_plan):
     table, place = counted(), tmp_path / "a.db"
-    plan = Strategy(DOMAIN, table.unit, {"shop": 1})
-    promise = ut.Promise(noise=plan) if by_strategy else ut.Promise.of_counted(table)
+    plan = Plan(DOMAIN, table.unit, {"shop": 1})
+    promise = ut.Promise(noise=plan) if by_plan else ut.Promise.of_counted(table)
     with Ledger.open(place, create=True) as ledger:
         answers = [ledger.publish("paid", table, promise, epsilon=1).table]
     with Ledger.open(place) as ledger:
@@ -276,14 +276,14 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
         answers += [ledger.relax("paid", table, epsilon=8).table, ledger.view("paid", epsilon=4).table]
         with pytest.raises(DataChanged):
             ledger.relax("paid", replace(table, cells=table.cells + 1), epsilon=9)
-    column, bar = ("estimate", "margin") if by_strategy else ("paid", "paid_margin")
+    column, bar = ("estimate", "margin") if by_plan else ("paid", "paid_margin")
     margins = []
     for answer in answers:
-        cells = answer["shop"] if by_strategy else answer
+        cells = answer["shop"] if by_plan else answer
         assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells[column])
         margins.append(float(cells[bar][0]))
     assert margins == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).margin("0.95") / 100 for at in (1, 8, 4)]
-    if not by_strategy:
+    if not by_plan:
         assert promise == Promise("paid", public=["shop"], unit=table.unit)
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
@@ -366,16 +366,16 @@ def test_measures_are_said_once_and_whole():
 
 def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
     table = counted()
-    release = ut.release(table, Strategy(DOMAIN, table.unit, {"shop": 1}), epsilon=60, once=True).table
+    release = ut.release(table, Plan(DOMAIN, table.unit, {"shop": 1}), epsilon=60, once=True).table
     rule = {"below": 3000}
     withheld = release.withhold("shop", **rule)["shop"]
     estimates = release["shop"]["estimate"]
     assert withheld.shown == (estimates >= 3000).sum()
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=60, once=True)
-    marks = withhold_table(cells.table, ("paid",), cells.plan, cells.statement, WithholdingRule.of(3000)).table[
+    marks = withhold_table(cells.table, ("paid",), cells.noise, cells.statement, WithholdingRule.of(3000)).table[
         "paid_mark"
     ]
     assert [mark == "shown" for mark in marks] == [cell >= 3000 for cell in cells.table["paid"]]
-    facts = [withheld.bias, table_bias(WithholdingRule.of(3000), cells.plan)]
+    facts = [withheld.bias, table_bias(WithholdingRule.of(3000), cells.noise)]
     for fact in (fact for bias in facts for fact in bias):
         assert all(float(number) < 10**5 for number in fact.values() if isinstance(number, int | float))

@@ -16,7 +16,7 @@ from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.releases import Answer, NoisySums
 from utmost.statements import change, check_workload_table, trend
-from utmost.workloads import Strategy, Workload, read_plan, save_plan
+from utmost.workloads import Plan, Workload, read_plan, save_plan
 
 SHOPS, REGIONS = ["A", "B", "C"], ["north", "south"]
 TRULY = {"A": (600, 18_000), "B": (400, 12_000), "C": (0, 0)}  # events and amounts, by shop
@@ -37,7 +37,7 @@ def counted(each=(0, 200), paid=30, **words):
 
 
 def released(table, wanted, epsilon=NO_NOISE):
-    plan = ut.strategy(Workload(table.domain, wanted), table.unit, epsilon=epsilon)
+    plan = ut.choose_plan(Workload(table.domain, wanted), table.unit, epsilon=epsilon)
     with pytest.warns(LittleProtection) if epsilon == NO_NOISE else pytest.MonkeyPatch.context():
         return ut.release(table, plan, epsilon=epsilon, once=True).table
 
@@ -61,22 +61,22 @@ def test_a_table_has_the_amounts_and_the_counts(name, each, paid):
 def test_wanting_a_shop_is_wanting_both_parts(tmp_path):
     table = counted()
     for names in (["shop"], ["shop paid"], ["shop", "shop paid"]):
-        plan = ut.strategy(Workload(table.domain, dict.fromkeys(names, 1)), table.unit, epsilon=1)
+        plan = ut.choose_plan(Workload(table.domain, dict.fromkeys(names, 1)), table.unit, epsilon=1)
         assert plan.shares == {(0, 1, 0): 1}
     mixed = Workload(table.domain, {"shop": 2, "": 1, "region": 1})
-    plan = ut.strategy(mixed, table.unit, epsilon=1)
+    plan = ut.choose_plan(mixed, table.unit, epsilon=1)
     assert all(family[2] == 0 for family in plan.shares)
-    assert all(family[2] == 0 for other in plan.alternatives().strategies.values() for family in other.shares)
+    assert all(family[2] == 0 for other in plan.alternatives().plans.values() for family in other.shares)
     save_plan(plan, tmp_path / "plan.json")
     again = read_plan(tmp_path / "plan.json")
     assert again.shares == plan.shares
     assert again.value == pytest.approx(plan.value)
     for wanted in ({("shop", ("paid", "above 0")): 1}, {(("paid", "above 0"),): 1}):
         with pytest.raises(OutOfRange, match="no labels of a table"):
-            ut.strategy(Workload(table.domain, wanted), table.unit, epsilon=1)
+            ut.choose_plan(Workload(table.domain, wanted), table.unit, epsilon=1)
     for shares in ({"shop paid-": 1}, {"shop": "1/2", "shop paid": "1/2"}):
         with pytest.raises(OutOfRange):
-            Strategy(table.domain, table.unit, shares)
+            Plan(table.domain, table.unit, shares)
 
 
 @pytest.mark.parametrize(("each", "step"), [((0, 200), 1), ((-3, 5), "0.5"), ((-8, 8), 2), ((20, 40), "0.25")])
@@ -87,7 +87,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
     domain, unit = table.domain, table.unit
     wanted = Workload(domain, {"shop region": 1, "shop": 1, "region": 1, "": 1})
     shares = {"shop region": "1/2", "region": "1/4", "": "1/4"}
-    plan = Strategy(domain, unit, shares, wanted, ut.level(1))
+    plan = Plan(domain, unit, shares, wanted, ut.level(1))
     release = ut.release(table, plan, epsilon=1, once=True).table
     rows, precisions = [], []
     for family, of in plan.levels(ut.level(1)).items():
@@ -149,7 +149,7 @@ def test_files_are_what_they_say_and_other_tables_are_refused(tmp_path):
 
 def test_a_table_with_means_is_saved_and_checked(tmp_path):
     table = counted()
-    plan = Strategy(table.domain, table.unit, {"shop": 1})
+    plan = Plan(table.domain, table.unit, {"shop": 1})
     sums = {(0, 1, 0): np.array([[18_100, 102_000], [11_900, 68_000], [100, 150]])}
     release = NoisySums(plan, ut.level(1), Fraction(19, 20), sums)
     both = release
@@ -217,7 +217,7 @@ def test_counts_weigh_means_and_quantiles_and_amounts_weigh_sums():
     assert release.mean("age").estimate == pytest.approx((60 * 9.5 + 30 * 29.5) / 90, abs=0.01)
     assert release.median("age").estimate == "0 to 19"
     other = counted_with(sales, per_cell=(0, 200), **words)
-    sums = ut.release(other, Strategy(other.domain, other.unit, {"age": 1}), epsilon=4000, once=True).table
+    sums = ut.release(other, Plan(other.domain, other.unit, {"age": 1}), epsilon=4000, once=True).table
     assert release.mean(sums=sums).estimate == pytest.approx(70, abs=0.1)
     steps = release.cumulative("age")
     assert list(steps) == ["age", "count", "count_margin", "paid_sum", "paid_sum_margin"]

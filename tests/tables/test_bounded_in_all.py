@@ -24,7 +24,7 @@ from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.ledger.state import bound_facts
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.releases import NoisySums
-from utmost.workloads import Domain, Strategy, Workload, bounds_of, check_lower_bounds, read_plan, save_plan, strategy
+from utmost.workloads import Domain, Plan, Workload, bounds_of, check_lower_bounds, choose_plan, read_plan, save_plan
 
 KEY = bytes(range(32))
 DOMAIN = Domain(shop=["A", "B", "C"])
@@ -122,7 +122,7 @@ def test_all_small_neighbours_charge_at_most_the_level_and_one_all_of_it():
     """Every multiset of a person's events in three cells beside another person, by the law of two families."""
     alone = counted({"user": ["b"], "shop": ["A"]}, per_cell=2, in_all=3)
     assert alone.unit == Unit(2, 3, in_all=3)
-    plan = Strategy(DOMAIN, alone.unit, {"shop": "2/3", "": "1/3"})
+    plan = Plan(DOMAIN, alone.unit, {"shop": "2/3", "": "1/3"})
     levels, charges = plan.levels(ut.level(1)), set()
     for numbers in product(range(4), repeat=3):
         shops = [shop for shop, n in zip("ABC", numbers, strict=True) for _ in range(n)]
@@ -195,7 +195,7 @@ def test_parts_are_bounded_each_by_itself():
 def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
     table = counted(**ALL[name])
     finest = " ".join(table.domain.columns)
-    plan = strategy(Workload(table.domain, {finest: 1, "shop": 1, "": 1}), table.unit, epsilon=1)
+    plan = choose_plan(Workload(table.domain, {finest: 1, "shop": 1, "": 1}), table.unit, epsilon=1)
     release = ut.release(table, plan, epsilon=1, once=True).table
     assert NoisySums.of_facts(release.facts()).unit == table.unit
     unit, amount = table.unit, table.unit.amount
@@ -216,7 +216,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
         kept, unit = ut.Promise.of_facts(facts["promise"]), table.unit
         assert kept.unit == unit
         wider = Unit(unit.sensitivity, unit.cells, unit.neighbours, in_all=unit.in_all + 1, amount=unit.amount)
-        other = ut.Promise(noise=Strategy(plan.domain, wider, plan.shares))
+        other = ut.Promise(noise=Plan(plan.domain, wider, plan.shares))
         assert bound_facts({**facts, "promise": other.facts()}) != bound_facts(facts)
     with ut.Ledger.open(tmp_path / "ledger.db") as again:
         assert again.view("sales", epsilon=2).statement["families"] == looser.statement["families"]
@@ -225,20 +225,20 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
 def test_noise_is_what_the_bound_in_all_leaves():
     """A thousand events in 50 cells, 100 in all: the law is that of 100 in one cell, and not of 50 times 100."""
     unit = Unit(100, 50, in_all=100)
-    law = next(iter(noise_laws(Strategy(Domain(a=range(50)), unit, {"a": 1}), ut.level(1)).values()))
+    law = next(iter(noise_laws(Plan(Domain(a=range(50)), unit, {"a": 1}), ut.level(1)).values()))
     assert (
         law.ratio
-        == next(iter(noise_laws(Strategy(Domain(a=range(50)), Unit(100, 1), {"a": 1}), ut.level(1)).values())).ratio
+        == next(iter(noise_laws(Plan(Domain(a=range(50)), Unit(100, 1), {"a": 1}), ut.level(1)).values())).ratio
     )
 
 
 def test_bounds_are_of_the_same_changes_and_checked_again():
-    """Of 5 changes of 2 in cells of 2 and of 4: below what any strategy has, above those of one cell, and certified."""
+    """Of 5 changes of 2 in cells of 2 and of 4: below what any plan has, above those of one cell, and certified."""
     wanted = Workload(Domain(a=range(6)), {"a": 1, "": 1})
     unit, one, more = Unit(2, 4, in_all=5), Unit(2, 1), Unit(2, 3)
     bounds = bounds_of(wanted, unit, 1)
     check_lower_bounds(bounds)
-    value = strategy(wanted, unit, epsilon=1).value
+    value = choose_plan(wanted, unit, epsilon=1).value
     for kind, bound in bounds.each().items():
         assert (
             bounds_of(wanted, one, 1).each()[kind].value <= bound.value <= bounds_of(wanted, more, 1).each()[kind].value
@@ -257,14 +257,14 @@ def test_what_needs_each_cell_by_itself_is_refused():
         with pytest.raises(Unsupported, match="bounded in all need geometric noise"):
             call()
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).table
-    assert (cells.unit, list(cells.strategy.shares.values())) == (table.unit, [1])  # by the plan of its cells
+    assert (cells.unit, list(cells.plan.shares.values())) == (table.unit, [1])  # by the plan of its cells
     with pytest.raises(OutOfRange, match="must not be smaller"):
-        ut.release(table, Strategy(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1, once=True)
+        ut.release(table, Plan(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1, once=True)
     assert ut.release(table, ut.Promise.of_counted(table, unit=ut.Unit(5, 2)), epsilon=1, once=True).unit == Unit(
         5, 2
     )  # larger, and said
     with pytest.raises(Unsupported, match="no bound in all"):
-        Strategy(Domain(row=[1, 2], a=["x", "y"]), Unit(2, 2, in_all=3), {"row": 1}, together="a")
+        Plan(Domain(row=[1, 2], a=["x", "y"]), Unit(2, 2, in_all=3), {"row": 1}, together="a")
     with pytest.raises(OutOfRange, match="in_all must be at least the sensitivity"):
         Unit(5, 2, in_all=4)
     with pytest.raises(OutOfRange, match="each_row="):
@@ -283,7 +283,7 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
     assert contributions.cells.tolist() == by_bound
     costs = ut.statements.bound_costs(contributions, DOMAIN, epsilon=1, public=True)
     for row in costs.rows:
-        plan = Strategy(DOMAIN, Unit(row.bound, 3, in_all=row.bound), {"shop": 1})
+        plan = Plan(DOMAIN, Unit(row.bound, 3, in_all=row.bound), {"shop": 1})
         law = next(iter(noise_laws(plan, ut.level(1)).values()))
         assert row.margin == law.margin("0.95")
     with pytest.raises(OutOfRange, match="bound must be one of"):

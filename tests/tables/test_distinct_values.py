@@ -20,7 +20,7 @@ from utmost.promises import Promise
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.distinct_values import ValuesSeen
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.workloads import Strategy, Workload
+from utmost.workloads import Plan, Workload
 
 pa = pytest.importorskip("pyarrow")
 
@@ -194,15 +194,15 @@ def test_parts_rows_and_other_measures_keep_their_own(tmp_path):
 def adding():
     """Everything that would add cells up, by name."""
     table = counted()
-    cells = Strategy(table.domain, table.unit, {"shop": 1})
+    cells = Plan(table.domain, table.unit, {"shop": 1})
     release = ut.release(table, cells, epsilon=1, once=True).table
-    other = ut.release(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table
+    other = ut.release(np.array([1, 2, 3]), Plan(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table
     yield "a true total", lambda: table.table()
-    yield "a measured total", lambda: Strategy(table.domain, table.unit, {"shop": "1/2", "": "1/2"})
-    yield "a wanted total", lambda: ut.strategy(Workload(DOMAIN, {"shop": 1, "": 1}), table.unit, epsilon=1)
+    yield "a measured total", lambda: Plan(table.domain, table.unit, {"shop": "1/2", "": "1/2"})
+    yield "a wanted total", lambda: ut.choose_plan(Workload(DOMAIN, {"shop": 1, "": 1}), table.unit, epsilon=1)
     yield (
         "wanted sums",
-        lambda: Strategy(DOMAIN, table.unit, {"shop": 1}, Workload.sums(DOMAIN, [{"shop": ["A", "B"]}])),
+        lambda: Plan(DOMAIN, table.unit, {"shop": 1}, Workload.sums(DOMAIN, [{"shop": ["A", "B"]}])),
     )
     yield "total", lambda: release.total()
     yield "sum", lambda: release.total({"shop": ["A", "B"]})
@@ -227,7 +227,7 @@ def test_what_adds_cells_is_refused(name):
 def test_quantiles_of_an_axis_are_refused():
     domain = ut.Domain(age=ut.workloads.edges([0, 10, 50, None]))
     unit = Unit(2, 1, amount=Amount("products", distinct=5))
-    release = ut.release(np.array([3, 1, 2]), Strategy(domain, unit, {"age": 1}), epsilon=1, once=True).table
+    release = ut.release(np.array([3, 1, 2]), Plan(domain, unit, {"age": 1}), epsilon=1, once=True).table
     with pytest.raises(NotDetermined, match="do not add up"):
         release.median("age")
 
@@ -235,7 +235,7 @@ def test_quantiles_of_an_axis_are_refused():
 def test_cells_are_planned_released_compared_and_read(tmp_path):
     """A workload of cells alone: every door down to the file; ratios and differences of two cells have their bars."""
     table = counted()
-    plan = ut.strategy(Workload(table.domain, {"shop": 1}), table.unit, epsilon=400)
+    plan = ut.choose_plan(Workload(table.domain, {"shop": 1}), table.unit, epsilon=400)
     assert plan.shares == {(0,): Fraction(1)}
     release = ut.release(table, plan, epsilon=400, once=True).table
     assert release["shop"]["estimate"].tolist() == table.cells.tolist()
@@ -251,12 +251,12 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     assert list(cells.table["products"]) == table.cells.tolist()
     cells.save(tmp_path / "cells.csv")
     read = ut.read_release(tmp_path / "cells.csv")
-    assert read.plan.unit.amount == Amount("products", distinct=5)
+    assert read.noise.unit.amount == Amount("products", distinct=5)
     assert read.total({"shop": "A"}).value == table.cells[0]
     for refused in (
         lambda: read.total(),
         lambda: read.ratio({"shop": "A"}),
-        lambda: ut.releases.CellBars(read.plan).means(2, 1),
+        lambda: ut.releases.CellBars(read.noise).means(2, 1),
         lambda: ut.statements.change(read, ut.releases.Answer.of_sums(release)),
     ):
         with pytest.raises(NotDetermined):
@@ -265,22 +265,22 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     assert json.loads((tmp_path / "true.json").read_text())
 
 
-@pytest.mark.parametrize("by_strategy", [False, True])
-def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_strategy):
+@pytest.mark.parametrize("by_plan", [False, True])
+def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_plan):
     table, place = counted(), tmp_path / "a.db"
-    plan = Strategy(DOMAIN, table.unit, {"shop": 1})
-    promise = ut.Promise(noise=plan) if by_strategy else ut.Promise.of_counted(table)
+    plan = Plan(DOMAIN, table.unit, {"shop": 1})
+    promise = ut.Promise(noise=plan) if by_plan else ut.Promise.of_counted(table)
     with Ledger.open(place, create=True) as ledger:
         ledger.publish("products", table, promise, epsilon=1)
     with Ledger.open(place) as ledger:
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
         looser = ledger.relax("products", table, epsilon=400).table
-    cells = looser["shop"] if by_strategy else looser
-    assert list(cells["estimate" if by_strategy else "products"]) == table.cells.tolist()
-    if by_strategy:
+    cells = looser["shop"] if by_plan else looser
+    assert list(cells["estimate" if by_plan else "products"]) == table.cells.tolist()
+    if by_plan:
         with pytest.raises(NotDetermined):
             looser.total()
-    if not by_strategy:
+    if not by_plan:
         assert promise == Promise("products", public=["shop"], unit=table.unit)
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 

@@ -263,4 +263,4 @@ def test_margins_of_another_confidence_stand_beside_the_same_values(tmp_path, la
         wanted = [answer.margin(sure)] * 50 if name.endswith("_margin") else first[name]
         assert column == wanted, name
     assert set(said["margins"].values()) == {answer.margin(sure)} != {answer.margin()}
-    assert ut.read_release(tmp_path / "r.parquet").plan.margin == answer.margin(sure)
+    assert ut.read_release(tmp_path / "r.parquet").noise.margin == answer.margin(sure)

@@ -86,7 +86,7 @@ def test_engines_agree_cell_by_cell_with_the_item_release(secret):
     """Under one secret either engine gives what the release by item gives on one machine, in one piece."""
     columns = wards()
     plan = asked(**SAY)["promise"].once().at(1)
-    release = ItemResponder(secret, ("visits",), engine_release.lattice_of_plan(plan), (plan.level,), plan.level)
+    release = ItemResponder(secret, ("visits",), engine_release.lattice_of_noise(plan), (plan.level,), plan.level)
     wanted = release.responses([Identifiers.of(columns["ward"])], {"visits": columns["visits"]})["visits"].tolist()
     for frame in FRAMES.values():
         assert columns_of(ut.release(frame(columns), **asked(**SAY), once=True).table)["visits"] == wanted
@@ -124,7 +124,7 @@ def test_reals_are_released_on_the_grid(lazily):
     made = ut.release(lazily(columns), **asked(**SAY, numbers="reals", relaxable=True), once=True)
     found = columns_of(made.table)
     assert found == columns_of(made.table)
-    assert all((cell / float(made.plan.grid)).is_integer() for cell in found["visits"])
+    assert all((cell / float(made.noise.grid)).is_integer() for cell in found["visits"])
     assert max(abs(a - b) for a, b in zip(found["visits"], columns["visits"], strict=True)) < 40
 
 
@@ -238,7 +238,7 @@ def test_a_larger_sensitivity_has_the_relaxable_law(lazily, sensitivity):
     made = ut.release(lazily(wards()), **asked(**(SAY | {"sensitivity": sensitivity}), relaxable=True), once=True)
     assert columns_of(made.table) == columns_of(made.table)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards()["visits"])
-    assert abs(noise.std() / float(made.plan.drawn.expected_cost(costs.squared)) ** 0.5 - 1) < 0.25
+    assert abs(noise.std() / float(made.noise.drawn.expected_cost(costs.squared)) ** 0.5 - 1) < 0.25
 
 
 def test_identifiers_of_every_arrow_layout_are_the_same_items():

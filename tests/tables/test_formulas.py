@@ -72,7 +72,7 @@ def test_names_of_columns_are_text_as_well(tmp_path):
 
 
 def test_a_ledger_and_a_plan_write_no_formula(tmp_path):
-    """Ledger.save, the tables of a strategy, and a table that is clean: the same rule."""
+    """Ledger.save, the tables of a plan, and a table that is clean: the same rule."""
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         table = {"town": [EVIL, "Bern"], "n": [5, 3]}
         ledger.publish("x", table, ut.Promise(columns="n", public="town", unit=ut.Unit(1, 1)), epsilon=1)
@@ -81,7 +81,7 @@ def test_a_ledger_and_a_plan_write_no_formula(tmp_path):
         ledger.save("x", tmp_path / "l.parquet", epsilon=1)
     domain = ut.Domain(town=[EVIL, "Bern"])
     counted = ut.count_table({"p": [1, 2, 3], "town": [EVIL, "Bern", "Bern"]}, domain, ut.Counting("p", at_most=1))
-    plan = ut.strategy(ut.Workload(domain, {"town": 1}), counted.unit, epsilon=1)
+    plan = ut.choose_plan(ut.Workload(domain, {"town": 1}), counted.unit, epsilon=1)
     release = ut.release(counted, plan, epsilon=1, once=True).table
     for written in (release, release.clean()):
         with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):

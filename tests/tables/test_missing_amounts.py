@@ -16,7 +16,7 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.privacy import Amount, Unit
-from utmost.workloads import Strategy
+from utmost.workloads import Plan
 
 LEAVE = "leave out"
 EACH_ROW = ut.Counting(each_row=True)
@@ -50,7 +50,7 @@ def truth(events: dict[str, list], low: Fraction, high: Fraction) -> tuple[list[
 
 
 def released(counted, epsilon=2000):
-    return ut.release(counted, Strategy(counted.domain, counted.unit, {"region": 1}), epsilon=epsilon, once=True).table
+    return ut.release(counted, Plan(counted.domain, counted.unit, {"region": 1}), epsilon=epsilon, once=True).table
 
 
 def entrances(folder: Path):

@@ -342,3 +342,27 @@ def test_keys_that_are_missing_are_never_named(run, tmp_path):
     asked = ["count", table, "--person", "p", "--unknown-keys", "k", "--at-most", 1, "--epsilon", 1, "--delta", "1e-6"]
     assert '"NA"' in run(*asked)[1]
     assert '"NA"' not in run(*asked, "--missing-marks", "NA")[1]
+
+
+def test_a_declared_currency_stands_before_or_behind_a_number(run, tmp_path):
+    """In amounts, on an axis of a domain file and by its option; undeclared, the refusal names the option."""
+    (tmp_path / "c.csv").write_text('x,g\n"$1,234.50",a\n$ -12.50,a\n-$3,b\n4 $,b\n7,b\n', encoding="utf-8")
+    (tmp_path / "d.json").write_text('{"g": ["a", "b"]}', encoding="utf-8")
+    domain = ut.Domain(g=["a", "b"])
+    amounts = ut.sum("x", each=(-100, 10000), step="0.01")
+    marks = Spelling(thousands=",", currency="$")
+    counted = ut.count_table(tmp_path / "c.csv", domain, ut.Counting(each_row=True), measure=amounts, spelling=marks)
+    assert counted.cells.tolist() == [122200, 800]
+    axis = ut.Domain.of_facts({"x": {"edges": [0, 10, None], "currency": "€", "decimal": ",", "missing": "none"}})
+    assert ut.Domain.of_facts(axis.facts()).facts() == axis.facts()
+    cells = ut.count_table({"x": ["€5", "12,5 €", None, "7"]}, axis, ut.Counting(each_row=True)).cells
+    assert cells.tolist() == [2, 1, 1]
+    asked = ["count", tmp_path / "c.csv", "--each-row", "--domain", tmp_path / "d.json", "--values", "x"]
+    asked += ["--each=-100,10000", "--step", "0.01", "--out", "-", "--thousands", ","]
+    code, _, err = run(*asked)
+    assert (code, "--currency $" in err) == (1, True)
+    code, _, err = run(*asked, "--currency", "$")
+    assert code == 0, err
+    for wrong in ("", "5", "-", "a b"):
+        with pytest.raises(OutOfRange, match="currency"):
+            Spelling(currency=wrong)

@@ -254,3 +254,17 @@ def test_a_workbook_whose_parts_are_damaged_is_refused_by_type(damage, tmp_path)
             damaged.writestr(name, content.replace(old, new) if name == part else content)
     with pytest.raises(BadTable, match="must be a workbook"):
         files.read(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize("days", [["2013-01-31", None, "2024-02-29"], [date(2013, 1, 31), date(9999, 12, 31)]])
+def test_a_column_of_dates_is_one_in_excel(days, tmp_path):
+    """Text and dates alike; read back they are the text that a statement seals."""
+    texts = [None if day is None else str(day) for day in days]
+    assert read_back(tmp_path, {"day": days, "n": [7] * len(days)}) == {"day": texts, "n": [7] * len(days)}
+    cells = [row[0].value for row in openpyxl.load_workbook(tmp_path / "t.xlsx")["Values"].iter_rows(min_row=2)]
+    assert [cell if cell is None else cell.date().isoformat() for cell in cells] == texts
+
+
+@pytest.mark.parametrize("text", ["2013-02-30", "1900-02-28", "2013-1-31", "2013-01-31 ", "2013-01-31T00:00"])
+def test_text_that_is_no_date_of_excel_stays_text(text, tmp_path):
+    assert read_back(tmp_path, {"day": ["2013-01-31", text]}) == {"day": ["2013-01-31", text]}

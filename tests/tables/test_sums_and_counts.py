@@ -18,7 +18,7 @@ from utmost.privacy import Amount, Unit
 # A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.releases import NoisySums
-from utmost.workloads import Domain, Strategy, Workload
+from utmost.workloads import Domain, Plan, Workload
 
 KEY = bytes(range(32))
 DOMAIN = Domain(shop=["A", "B", "C"])
@@ -75,8 +75,8 @@ def test_no_person_charges_more_than_the_level_over_all_neighbours():
     words = {"each": (-1, "0.5"), "step": "0.5", "most_events": 2}
     for most in (1, 2):
         alone = counted({"user": ["b"], "shop": ["A"], "paid": [1]}, most, **words)
-        strategy = Strategy(alone.domain, alone.unit, {"shop": "1/2", "": "1/2"})
-        levels = strategy.levels(ut.level(1)).values()
+        plan = Plan(alone.domain, alone.unit, {"shop": "1/2", "": "1/2"})
+        levels = plan.levels(ut.level(1)).values()
         assert alone.unit.sensitivity == 6
         charges, changed = set(), set()
         for shops, paid in product(product("AB", "A", "ABC?", "B"), product([-9, "0.24", 7], repeat=4)):
@@ -89,7 +89,7 @@ def test_no_person_charges_more_than_the_level_over_all_neighbours():
             charges.add(
                 sum(
                     Fraction(int(abs(sums).sum())) * level.epsilon / 6
-                    for sums, level in zip(strategy.sums(change).values(), levels, strict=True)
+                    for sums, level in zip(plan.sums(change).values(), levels, strict=True)
                 )
             )
         assert max(charges) == 1
@@ -107,7 +107,7 @@ def test_the_figures_by_three_routes():
     domain = Domain(cell=range(cells))
     rows = {"cell": [0], "x": [1]}
     table = ut.count_table(rows, domain, ut.Counting(each_row=True), measure=ut.sum("x", each=(0, 1), most_events=1))
-    release = ut.release(table, Strategy(table.domain, table.unit, {"cell x": 1}), epsilon=1, once=True).table
+    release = ut.release(table, Plan(table.domain, table.unit, {"cell x": 1}), epsilon=1, once=True).table
     both = release
     count, total = both.count({"cell": 7}), both.total({"cell": 7})
     closed = 2 * variance(1) + variance(1)
@@ -120,17 +120,17 @@ def test_the_figures_by_three_routes():
 
 
 def released(table, epsilon):
-    return ut.release(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon, once=True).table
+    return ut.release(table, Plan(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon, once=True).table
 
 
 def test_an_answer_counts_and_averages_without_being_told_how():
     """Of sums and counts `count` has the events and `mean` the amounts; of plain counts `count` is the total."""
     table = counted()
-    answer = ut.release(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=4000)
+    answer = ut.release(table, Plan(table.domain, table.unit, {"shop paid": 1}), epsilon=4000)
     assert answer.count({"shop": "A"}) == answer.table.count({"shop": "A"}) != answer.total({"shop": "A"})
     assert answer.mean(where={"shop": "A"}) == answer.mean("paid", where={"shop": "A"})
     assert answer.with_means("shop") == answer.table.with_means("shop")
-    plain = ut.release(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
+    plain = ut.release(np.array([1, 2, 3]), Plan(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
     assert plain.count({"shop": "A"}) == plain.total({"shop": "A"})
     with pytest.raises(OutOfRange, match="one of name and sums"):
         plain.mean()
@@ -173,7 +173,7 @@ def test_a_mean_lies_between_the_ends_and_is_open_where_there_may_be_nobody():
     sales = {"user": list(range(12)), "shop": ["A"] * 12, "paid": [1, 2, 3, 9] * 3}
     paid = ut.sum("paid", each=(0, 10), most_events=1)
     table = ut.count_table(sales, {"shop": ["A", "B"]}, ut.Counting("user", at_most=1), measure=paid)
-    plan, missed = Strategy(table.domain, table.unit, {"shop": 1}), 0
+    plan, missed = Plan(table.domain, table.unit, {"shop": 1}), 0
     for _ in range(50):
         both = ut.release(table, plan, epsilon=1, once=True).table
         full, empty = both.mean(where={"shop": "A"}), both.mean(where={"shop": "B"})
@@ -187,9 +187,9 @@ def test_a_mean_lies_between_the_ends_and_is_open_where_there_may_be_nobody():
 
 def test_statements_ledgers_and_what_is_refused(tmp_path):
     table = counted()
-    strategy = Strategy(table.domain, table.unit, {"shop paid": 1})
+    plan = Plan(table.domain, table.unit, {"shop paid": 1})
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
-        strict = ledger.publish("paid", table, ut.Promise(noise=strategy), epsilon=1).table
+        strict = ledger.publish("paid", table, ut.Promise(noise=plan), epsilon=1).table
         loose = ledger.relax("paid", table, epsilon=3).table
         assert ledger.publish("paid", table, ut.Promise.of_counted(table), epsilon=1).table.facts() == strict.facts()
     assert loose.count().margin < strict.count().margin
@@ -199,13 +199,13 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         ut.release(table, ut.Promise(unit=table.unit), epsilon=1, once=True)
     plain = Unit(12, 3, amount=Amount("paid", "0.5"))
     with pytest.raises(OutOfRange, match="together, or neither"):
-        ut.release(table, Strategy(table.domain, plain, {"shop paid": 1}), epsilon=1, once=True)
+        ut.release(table, Plan(table.domain, plain, {"shop paid": 1}), epsilon=1, once=True)
     with pytest.raises(OutOfRange, match="an axis of their own"):
-        Strategy(DOMAIN, table.unit, {"shop": 1})
+        Plan(DOMAIN, table.unit, {"shop": 1})
     with pytest.raises(OutOfRange, match="must have been noised together"):
-        ut.release(
-            np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True
-        ).table.with_means("shop")
+        ut.release(np.array([1, 2, 3]), Plan(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table.with_means(
+            "shop"
+        )
     for words in ({"per_cell": 5}, {"each": None}, {"values": None, "step": None, "each": None}):
         with pytest.raises(OutOfRange, match="amounts between two ends"):
             counted(**words)
@@ -214,7 +214,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
 def test_a_plan_for_counts_and_sums_has_the_whole_level():
     table = counted()
     wanted = Workload(table.domain, {"shop paid": 1, "shop": 1})
-    chosen = ut.strategy(wanted, table.unit, epsilon=1)
+    chosen = ut.choose_plan(wanted, table.unit, epsilon=1)
     assert {table.domain.family_name(family): share for family, share in chosen.shares.items()}["shop paid"] > Fraction(
         1, 2
     )
@@ -240,7 +240,7 @@ def test_a_frame_with_means_is_saved_and_verified(tmp_path, library):
     frame = make.table(sales) if library == "pyarrow" else make.DataFrame(sales)
     counting, paid = ut.Counting("user", at_most=1), ut.mean("paid", each=(0, 10))
     counted = ut.count_table(frame, {"shop": ["A", "B"]}, counting, measure=paid)
-    answer = ut.release(counted, Strategy(counted.domain, counted.unit, {"shop": 1}), epsilon=5)
+    answer = ut.release(counted, Plan(counted.domain, counted.unit, {"shop": 1}), epsilon=5)
     answer.save(tmp_path / "means.csv", family="shop", means=True)
     header = (tmp_path / "means.csv").read_text(encoding="utf-8").split("\n")[0]
     assert header.split(",")[-3:] == ["paid_mean", "paid_mean_lower", "paid_mean_upper"]

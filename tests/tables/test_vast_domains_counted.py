@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.counting import counting_plan
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.tables.axes.few_cells import FewCells
-from utmost.workloads import Domain, Strategy
+from utmost.workloads import Domain, Plan
 
 KEY = bytes(range(32))
 DOMAIN = Domain(a=["x", "y", "z"], b=range(4), c=["u", "v"])
@@ -119,7 +119,7 @@ def test_a_hundred_columns_are_counted_released_and_relaxed(tmp_path):
     assert (len(counted.cells), counted.report.outside["q0"]) == (497, 3)
     truth = int(((answers["q0"] == 4) & (answers["q7"] == 2)).sum())
     assert int(counted.cells.sums(domain.axes, domain.family("q0 q7"))[42]) == truth
-    plan = Strategy(domain, counted.unit, {"q0 q7": 1})
+    plan = Plan(domain, counted.unit, {"q0 q7": 1})
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         release = ledger.publish("answers", counted, ut.Promise(noise=plan), epsilon=5)
         assert abs(release.total({"q0": 4, "q7": 2}).value - truth) < 12

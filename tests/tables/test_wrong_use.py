@@ -17,16 +17,16 @@ def more_admitted_than_applied():
 
 
 def a_share_for_an_undeclared_family():
-    ut.workloads.Strategy(DOMAIN, ONE, {"ward outcome": "1/2", "warden": "1/2"})
+    ut.workloads.Plan(DOMAIN, ONE, {"ward outcome": "1/2", "warden": "1/2"})
 
 
 def a_plan_that_leaves_a_wanted_table_open():
-    ut.workloads.Strategy(DOMAIN, ONE, {"ward": 1}, ut.Workload(DOMAIN, {"outcome": 1}))
+    ut.workloads.Plan(DOMAIN, ONE, {"ward": 1}, ut.Workload(DOMAIN, {"outcome": 1}))
 
 
 def an_answer_that_was_not_measured():
     released = ut.release(
-        np.ones((2, 2), dtype=int), ut.workloads.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1, once=True
+        np.ones((2, 2), dtype=int), ut.workloads.Plan(DOMAIN, ONE, {"ward": 1}), epsilon=1, once=True
     ).table
     released.ratio({"outcome": "admitted"}, {})
 
@@ -41,7 +41,7 @@ def a_domain_learned_from_the_events():
 
 def a_smaller_unit_than_was_counted():
     counted = ut.count_table(EVENTS, DOMAIN, ut.Counting("person", at_most=2))
-    ut.release(counted, ut.workloads.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1, once=True)
+    ut.release(counted, ut.workloads.Plan(DOMAIN, ONE, {"ward": 1}), epsilon=1, once=True)
 
 
 def amounts_with_a_comma_before_their_decimals():

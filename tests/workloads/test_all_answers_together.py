@@ -22,7 +22,7 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
 )
 from utmost.publish.workloads.bounds.workload_evidence import answers_below, exact_spectrum, is_possible
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
-from utmost.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, hierarchy, strategy
+from utmost.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, choose_plan, hierarchy
 
 ONE = Unit(1, 1)
 TABLE = Domain(a=range(4), b=range(3))
@@ -135,7 +135,7 @@ def test_no_plan_is_below_it():
             bounds = bounds_of(wanted, unit, epsilon)
             check_lower_bounds(bounds)
             least = bounds.any_mechanism.value
-            assert bounds.per_answer.value <= least <= strategy(wanted, unit, epsilon=epsilon).value * (1 + 1e-9)
+            assert bounds.per_answer.value <= least <= choose_plan(wanted, unit, epsilon=epsilon).value * (1 + 1e-9)
 
 
 def test_whole_steps_of_a_larger_sensitivity_count():
@@ -172,7 +172,7 @@ def test_nobody_adds_to_a_cell_where_totals_are_public():
     assert "any mechanism" in public.not_bounded
     check_lower_bounds(public)
     known = bounds_of(wanted, Unit(1, 1, "change-one", nonnegative=True), 1)
-    for kind in ("any_mechanism", "any_unbiased", "any_integer_strategy"):
+    for kind in ("any_mechanism", "any_unbiased", "any_integer_plan"):
         with pytest.raises(PromiseBroken, match="able to"):
             check_lower_bounds(replace(public, **{kind: getattr(known, kind)}))
     larger = replace(known.any_mechanism, certificate=Directions(2))
@@ -206,7 +206,7 @@ def test_whole_rows_have_bounds_of_their_own(unit, epsilon):
         for other in (None, "row", "nowhere"):
             with pytest.raises(PromiseBroken, match=r"able to change|along an axis"):
                 check_lower_bounds(replace(bounds, together=other))
-    plan = strategy(wanted, unit, epsilon=epsilon, together="kind")
+    plan = choose_plan(wanted, unit, epsilon=epsilon, together="kind")
     assert values[4] <= plan.value
     assert plan.lower_bounds.any_mechanism.value == values[4]
     several = unit.cells > k or unit.neighbours == "change-one"
@@ -295,7 +295,7 @@ def test_individuals_in_several_rows_have_a_bound_of_several_rows():
         single = bounds_of(wanted, replace(unit, cells=3), 1, together="kind")
         for kind, bound in bounds.each().items():
             assert bound.value > single.each()[kind].value * 1.3, kind
-        assert bounds.any_mechanism.value <= strategy(wanted, unit, epsilon=1, together="kind").value
+        assert bounds.any_mechanism.value <= choose_plan(wanted, unit, epsilon=1, together="kind").value
         with pytest.raises(PromiseBroken):
             check_lower_bounds(replace(single, any_unbiased=bounds.any_unbiased))
         with pytest.raises(PromiseBroken):

@@ -1,4 +1,4 @@
-"""Branch and bound: certified figures, agreement with a grid, and no strategy below the bound."""
+"""Branch and bound: certified figures, agreement with a grid, and no plan below the bound."""
 
 from fractions import Fraction
 

@@ -74,7 +74,7 @@ def test_no_levels_of_any_such_rows_are_two_hundredths_better(cells, largest, ep
     shares = [Fraction(share) for share in found.shares.values()]
     assert charge_of_rows(tuple(found.shares), shares, nonnegative=True) == pytest.approx(1)
     table = Workload(Domain(row=["all"], kind=range(cells)), {"row kind": 1})
-    assert found.value >= bounds_of(table, counts, epsilon, together="kind").any_integer_strategy.value
+    assert found.value >= bounds_of(table, counts, epsilon, together="kind").any_integer_plan.value
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=repr)

@@ -19,7 +19,7 @@ from utmost.publish.workloads.bounds.workload_evidence import family_blocks
 from utmost.publish.workloads.measuring.axis_sums import Runs
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.spectra import row_spectrum, runs_spectrum
-from utmost.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
+from utmost.workloads import Domain, Plan, Workload, check_lower_bounds, choose_plan, hierarchy
 from workload_cases import precision
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights_domain.json"
@@ -52,7 +52,7 @@ def test_variances_are_those_of_dense_least_squares(sizes, others, parts, epsilo
     total = parts + 3
     shares = {"airport hour": Fraction(2, total), "hour": Fraction(parts, total), "airport": Fraction(1, total)}
     wanted = Workload(domain, {"state hour": 1, "state": 2, "airport": 1, "state=S1": 1, "": 1})
-    chosen = Strategy(domain, Unit(1, 1), shares, wanted, level(epsilon))
+    chosen = Plan(domain, Unit(1, 1), shares, wanted, level(epsilon))
     for part in wanted.parts:
         assert chosen.variances[part.name] == pytest.approx(dense(domain, chosen.shares, part, epsilon), rel=1e-9)
 
@@ -72,8 +72,8 @@ def test_flights_are_planned_and_released():
     """105 airports in 46 states by 24 hours; the plan's deviations are those of the release's own errors."""
     domain = Domain.of_facts(json.loads(FLIGHTS.read_text(encoding="utf-8")))
     wanted = Workload(domain, {"airport": 1, "state": 1, "hour": 1, "": 1})
-    plan = strategy(wanted, Unit(1, 2), epsilon=1)
-    equal = Strategy(domain, Unit(1, 2), {"airport": "1/3", "hour": "1/3", "": "1/3"}, wanted, level(1))
+    plan = choose_plan(wanted, Unit(1, 2), epsilon=1)
+    equal = Plan(domain, Unit(1, 2), {"airport": "1/3", "hour": "1/3", "": "1/3"}, wanted, level(1))
     assert all(level_ in (0, 2) for level_, _ in plan.shares), "states are not measured"
     assert plan.value <= equal.value * (1 + 1e-12)
     released = ut.release(np.zeros(domain.shape, dtype=int), plan, epsilon=1, once=True).table
@@ -90,8 +90,8 @@ def test_flights_are_planned_and_released():
 def test_the_finest_alternative_measures_what_may_be_measured():
     """Where only states are wanted, the cells alone are the airports, not the states."""
     domain = crossed([1, 3], 2)
-    chosen = strategy(Workload(domain, {"state": 1, "hour": 1}), Unit(1, 1), epsilon=1)
-    assert list(chosen.alternatives().strategies["cells alone"].shares) == [domain.family("airport hour")]
+    chosen = choose_plan(Workload(domain, {"state": 1, "hour": 1}), Unit(1, 1), epsilon=1)
+    assert list(chosen.alternatives().plans["cells alone"].shares) == [domain.family("airport hour")]
     assert all(times >= 1 for times in chosen.lower_bounds.within(chosen.value).values())
 
 
@@ -99,11 +99,11 @@ def test_uneven_levels_are_measured_nowhere_beside_other_axes():
     domain = crossed([1, 3], 2)
     wanted = Workload(domain, {"state": 1})
     with pytest.raises(Unsupported, match="Measure 'airport' instead"):
-        Strategy(domain, Unit(1, 1), {"state": 1}, wanted)
+        Plan(domain, Unit(1, 1), {"state": 1}, wanted)
     with pytest.raises(Unsupported, match="must be of one size"):
-        strategy(wanted, Unit(1, 1), epsilon=1, candidates=["state hour"])
+        choose_plan(wanted, Unit(1, 1), epsilon=1, candidates=["state hour"])
     with pytest.raises(OutOfRange, match="determine every wanted answer"):
-        Strategy(domain, Unit(1, 1), {"hour": 1}, wanted)
+        Plan(domain, Unit(1, 1), {"hour": 1}, wanted)
 
 
 def test_even_domains_are_left_as_they_are():
@@ -116,10 +116,10 @@ def test_even_domains_are_left_as_they_are():
 @settings(max_examples=10)
 @given(SIZES, st.integers(2, 3), st.integers(0, 2**32))
 def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes, others, seed):
-    """The chord bound over even families is proved again from its certificate, and below 12 random strategies."""
+    """The chord bound over even families is proved again from its certificate, and below 12 random plans."""
     domain = crossed(sizes, others)
     wanted = Workload(domain, {"state hour": 1, "airport": 1, "hour": 2})
-    chosen = strategy(wanted, Unit(1, 1), epsilon=1)
+    chosen = choose_plan(wanted, Unit(1, 1), epsilon=1)
     bounds = chosen.lower_bounds
     check_lower_bounds(bounds)
     assert "groups of one size" in bounds.these_families.holds_for
@@ -127,7 +127,7 @@ def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes,
     for _ in range(12):
         parts = random.integers(1, 50, 4).tolist()
         shares = {name: Fraction(part, sum(parts)) for name, part in zip(names, parts, strict=True)}
-        made = Strategy(domain, Unit(1, 1), shares, wanted, level(1))
+        made = Plan(domain, Unit(1, 1), shares, wanted, level(1))
         assert bounds.these_families.within(made.value) >= 1
     assert 1 <= bounds.within(chosen.value)["these families"] < 6
     with pytest.raises(Unsupported):

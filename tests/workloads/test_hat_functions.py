@@ -24,7 +24,7 @@ from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inve
 from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.tables.axes.hat_functions import hat_count, hat_rows, hat_spread, hat_sums
-from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarchy
 from workload_cases import precision
 
 ONE = Unit(1, 1)
@@ -94,7 +94,7 @@ def test_the_joint_ratio_is_the_level_exactly(unit):
     """
     domain, base = Domain(age=range(5), sex=["m", "f"]), 3**240
     shares = {"age sex": "1/4", "age~2 sex": "1/4", "age~3": "1/2"}
-    laws = noise_laws(Strategy(domain, unit, shares), level(alpha=Fraction(1, base)))
+    laws = noise_laws(Plan(domain, unit, shares), level(alpha=Fraction(1, base)))
     s, found = int(unit.sensitivity), set()
     for first in range(domain.size):
         for second in range(first if unit.cells == 2 else domain.size - 1, domain.size):
@@ -114,7 +114,7 @@ def test_the_joint_ratio_is_the_level_exactly(unit):
 
 
 def test_the_noise_of_hats_is_that_of_their_load():
-    chosen = Strategy(Domain(age=range(50)), Unit(3, 2), {"age": "1/2", "age~8": "1/2"})
+    chosen = Plan(Domain(age=range(50)), Unit(3, 2), {"age": "1/2", "age~8": "1/2"})
     laws = noise_laws(chosen, level(1))
     assert laws[(-8,)].ratio == level(Fraction(1, 2 * 2 * 3 * 8))
     assert laws[(0,)].ratio == level(Fraction(1, 2 * 2 * 3))
@@ -271,8 +271,8 @@ def test_never_worse_than_families(size):
     ]
     for wanted in cases:
         for epsilon in ("0.1", 3) if size < 4 else (1,):
-            plain = strategy(wanted, ONE, epsilon=epsilon, method="marginals")
-            found = strategy(wanted, ONE, epsilon=epsilon)
+            plain = choose_plan(wanted, ONE, epsilon=epsilon, method="marginals")
+            found = choose_plan(wanted, ONE, epsilon=epsilon)
             assert found.value <= plain.value * (1 + 1e-9)
             assert sum(found.shares.values()) == 1
 
@@ -281,8 +281,8 @@ def test_never_worse_than_families(size):
 def test_a_prime_number_of_bins_gains_most(size, gain):
     """Such an axis has no runs to measure: the cells alone were all there was."""
     wanted = Workload.ranges(Domain(age=bins(size)), "age")
-    plain = strategy(wanted, ONE, epsilon="0.1", method="marginals")
-    found = strategy(wanted, ONE, epsilon="0.1")
+    plain = choose_plan(wanted, ONE, epsilon="0.1", method="marginals")
+    found = choose_plan(wanted, ONE, epsilon="0.1")
     assert found.value < plain.value * gain
     rows = found.summary().splitlines()
     assert any(line.startswith("hat functions of age") for line in rows)
@@ -310,7 +310,7 @@ FIGURES = [
 def test_the_figures_of_the_theory_page(size, kind, epsilon, figure):
     """In units of the variance at the whole level, to the second digit."""
     wanted = getattr(Workload, kind)(Domain(age=bins(size)), "age")
-    found = strategy(wanted, ONE, epsilon=epsilon)
+    found = choose_plan(wanted, ONE, epsilon=epsilon)
     assert found.value * precision(float(epsilon)) == pytest.approx(figure, abs=0.02)
 
 
@@ -319,8 +319,8 @@ def test_a_tree_of_unequal_groups_has_its_ranges():
     place = hierarchy({"A": [1, 2, 3], "B": list(range(4, 12))}, names=["state", "county"])
     wanted = Workload.ranges(Domain(place=place), "county") + Workload(Domain(place=place), {"state": 1})
     with pytest.raises(Unsupported):
-        strategy(wanted, ONE, epsilon=1, method="marginals")
-    found = strategy(wanted, ONE, epsilon=1)
+        choose_plan(wanted, ONE, epsilon=1, method="marginals")
+    found = choose_plan(wanted, ONE, epsilon=1)
     assert set(found.variances) == {"ranges of county", "state"}
 
 
@@ -329,8 +329,8 @@ def test_names_are_read_and_written():
     assert measured_family(domain, "age~16 sex") == (-16, 0, 1)
     assert measured_family(domain, "age~4") == (1, 1, 0), "a level of that name comes first"
     assert measured_family(domain, ["sex", "age~5"]) == (-5, 0, 1)
-    chosen = Strategy(domain, ONE, {"age": "1/2", "age~5": "1/2"})
-    assert Strategy.of_facts(chosen.facts(), ONE).shares == chosen.shares
+    chosen = Plan(domain, ONE, {"age": "1/2", "age~5": "1/2"})
+    assert Plan.of_facts(chosen.facts(), ONE).shares == chosen.shares
     assert str(chosen).splitlines()[1:] == ["hat functions of age, 5 apart  0.5", "age" + " " * 28 + "0.5"]
     with pytest.raises(OutOfRange, match="values apart"):
         measured_family(domain, "age~1")
@@ -345,27 +345,27 @@ def test_names_are_read_and_written():
 def test_what_cannot_be_measured_is_refused():
     domain = Domain(age=range(10), hour=range(24), column=["a", "b"])
     with pytest.raises(Unsupported, match="one axis"):
-        Strategy(domain, ONE, {"age~2": "1/2", "hour~2": "1/2"})
+        Plan(domain, ONE, {"age~2": "1/2", "hour~2": "1/2"})
     with pytest.raises(Unsupported, match="one axis"):
-        Strategy(domain, ONE, {"age~2 hour~2": 1})
+        Plan(domain, ONE, {"age~2 hour~2": 1})
     with pytest.raises(Unsupported, match="beside groups"):
-        Strategy(domain, ONE, {"age hour column": "1/2", "age~3 column-": "1/2"})
+        Plan(domain, ONE, {"age hour column": "1/2", "age~3 column-": "1/2"})
     with pytest.raises(Unsupported, match="cells alone"):
-        Strategy(domain, Unit(1, 2), {"age hour column": 1, "age hour": "1/2", "age~3 hour": "1/2"}, together="column")
+        Plan(domain, Unit(1, 2), {"age hour column": 1, "age hour": "1/2", "age~3 hour": "1/2"}, together="column")
     for shares in ({(-2, 2, 1): 1}, {(0, 1, 1): 1, (-2, 0, 1): 1}):
         with pytest.raises(Unsupported, match="beside the values"):
             measurement_of(domain, shares).reconstruction(shares)
     with pytest.raises(Unsupported, match="at most"):
         HatReconstruction(Domain(age=range(9000)), {(0,): 1, (-3,): 1})
     with pytest.raises(Unsupported, match="ranges and prefixes"):
-        strategy(Workload(domain, {"age": 1}), ONE, epsilon=1, method="hat functions")
+        choose_plan(Workload(domain, {"age": 1}), ONE, epsilon=1, method="hat functions")
     with pytest.raises(Unsupported, match="mean error"):
-        strategy(Workload.ranges(domain, "age"), ONE, epsilon=1, method="hat functions", aim="largest")
+        choose_plan(Workload.ranges(domain, "age"), ONE, epsilon=1, method="hat functions", aim="largest")
     with pytest.raises(OutOfRange, match="level of this name"):
         Workload(domain, {"age~2": 1})
     wanted = Workload.ranges(Domain(age=range(10)), "age")
     with pytest.raises(OutOfRange, match="determine every wanted"):
-        Strategy(Domain(age=range(10)), ONE, {(-2,): "1/2", (1,): "1/2"}, wanted)
+        Plan(Domain(age=range(10)), ONE, {(-2,): "1/2", (1,): "1/2"}, wanted)
 
 
 def test_an_axis_of_too_many_values(monkeypatch):
@@ -373,16 +373,16 @@ def test_an_axis_of_too_many_values(monkeypatch):
     monkeypatch.setattr(hat_functions, "MOST_NUMBERS", 100)
     wanted = Workload.prefixes(Domain(age=bins(64)), "age")
     with pytest.raises(Unsupported, match="widths of hat functions"):
-        strategy(wanted, ONE, epsilon=1, method="hat functions")
-    assert all(family[0] >= 0 for family in strategy(wanted, ONE, epsilon=1).shares)
+        choose_plan(wanted, ONE, epsilon=1, method="hat functions")
+    assert all(family[0] >= 0 for family in choose_plan(wanted, ONE, epsilon=1).shares)
     large = Workload.prefixes(Domain(age=range(9000)), "age")
     with pytest.raises(Unsupported, match="hat functions along an axis at most"):
-        Strategy(large.domain, ONE, {"age": "1/2", "age~2": "1/2"}, large)
+        Plan(large.domain, ONE, {"age": "1/2", "age~2": "1/2"}, large)
 
 
 def test_weights_of_least_squares_are_the_precisions():
     """Noise of a hat function of spacing s is s times as wide; the weights say so."""
-    chosen = Strategy(Domain(age=range(9)), ONE, {"age": "1/2", "age~4": "1/2"})
+    chosen = Plan(Domain(age=range(9)), ONE, {"age": "1/2", "age~4": "1/2"})
     weights = precision_weights({family: law.ratio for family, law in noise_laws(chosen, level(1)).items()})
     ratio = precision(0.5) / precision(0.125)
     assert weights[(0,)] / weights[(-4,)] == pytest.approx(ratio, rel=1e-6)

@@ -20,7 +20,7 @@ from utmost.privacy import Unit
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.forms import numbers_of
 from utmost.tables.cells.axis_places import places_on
-from utmost.workloads import Domain, Strategy, Workload, bins, edges, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, edges
 
 AGES = [0, 5, 15, 25, 65, None]
 BROAD = {"broad": [0, 15, 65, None]}
@@ -120,7 +120,7 @@ def test_age_groups_are_counted_planned_and_released():
         assert np.array_equal(again.cells, counted.cells)
     with pytest.raises(OutOfRange, match="by 5, 15, 25, 65"):
         domain.selection({"age": slice(7, 65)})
-    chosen = strategy(Workload(domain, {"age sex": 1}), Unit(1, 1), epsilon=20)
+    chosen = choose_plan(Workload(domain, {"age sex": 1}), Unit(1, 1), epsilon=20)
     released = ut.release(counted, chosen, epsilon=20, once=True).table
     true = int(expected[4].sum())
     assert abs(released.total({"age": slice(65, None)}).value - true) <= 3
@@ -144,7 +144,9 @@ def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_p
     for family in domain.families():
         assert domain.family(domain.family_name(family)) == family
     wanted = Workload(domain, {"age group sex": 1, "place of birth": 1, "age group=65+ sex": 1, "": 1})
-    released = ut.release(np.full((3, 2, 2), 100), strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True).table
+    released = ut.release(
+        np.full((3, 2, 2), 100), choose_plan(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True
+    ).table
     released.save(tmp_path / "release.json")
     again = ut.read_release(tmp_path / "release.json")
     assert again.total({"age group": "65+"}) == released.total({"age group": "65+"})
@@ -161,7 +163,7 @@ def test_groups_by_what_they_hold_keep_order_slices_means_and_ranges():
     assert Domain.of_facts({"age": {"bins": [0, 10], "groups": groups, "missing": "none"}}).same_as(domain)
     counts = np.array([10, 0, 0, 0, 40, 40, 0, 0, 0, 10, 7])
     with pytest.warns(ut.errors.LittleProtection):
-        release = ut.release(counts, Strategy(domain, ut.Unit(1, 1), {"age": 1}), epsilon=60, once=True).table
+        release = ut.release(counts, Plan(domain, ut.Unit(1, 1), {"age": 1}), epsilon=60, once=True).table
     assert release["band"]["estimate"].tolist() == [50, 50, 7]
     assert release.total({"age": slice(4, 6)}).value == 80
     assert release.total({"band": "5-9"}).value == 50

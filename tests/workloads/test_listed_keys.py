@@ -15,7 +15,7 @@ from counting_words import counted_with
 from utmost.counting import cells_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Workload, listed, periods, strategy
+from utmost.workloads import Domain, Workload, choose_plan, listed, periods
 
 NAMES = ["wiki", "country", "page"]
 KEYS = [
@@ -124,7 +124,7 @@ def test_listed_keys_are_released_saved_and_asked(tmp_path):
     assert counted.cells.tolist() == [100, 600, 300, 400, 200, 500]
     plain = ut.release(counted, ut.Promise.of_counted(counted), epsilon=20, once=True)
     assert list(plain.table)[:3] == NAMES
-    chosen = strategy(Workload(domain, {"page": 1, "wiki": 1}), Unit(1, 1), epsilon=20)
+    chosen = choose_plan(Workload(domain, {"page": 1, "wiki": 1}), Unit(1, 1), epsilon=20)
     released = ut.release(counted, chosen, epsilon=20, once=True).table
     assert list(released["country"])[:2] == ["wiki", "country"]
     released.save(tmp_path / "release.csv", family="country")

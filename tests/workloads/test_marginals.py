@@ -31,14 +31,14 @@ from utmost.releases import NoisySums
 from utmost.tables.axes.few_cells import FewCells
 from utmost.workloads import (
     Domain,
-    Strategy,
+    Plan,
     Workload,
     bins,
     bounds_of,
     check_lower_bounds,
+    choose_plan,
     hierarchy,
     marginals,
-    strategy,
 )
 from workload_cases import precision
 
@@ -128,14 +128,14 @@ def test_the_charge_is_that_of_the_worst_neighbour():
         return sum(share * int(np.abs(SMALL.sums(d, family)).sum()) for family, share in shares.items())
 
     cells = np.eye(SMALL.size, dtype=np.int64)
-    assert {charged(cell) for cell in cells} == {1} == {Strategy(SMALL, ONE, shares).charge}
+    assert {charged(cell) for cell in cells} == {1} == {Plan(SMALL, ONE, shares).charge}
     assert max(charged(one - other) for one in cells for other in cells) == 2
     known = Unit(1, 1, "change-one", nonnegative=True)
-    assert Strategy(SMALL, known, shares).charge == 1
+    assert Plan(SMALL, known, shares).charge == 1
     # the one difference of everybody is no total: a replacement changes it
-    assert Strategy(SMALL, known, {(-1, 1, 2, 1): 1}).charge == 1
+    assert Plan(SMALL, known, {(-1, 1, 2, 1): 1}).charge == 1
     with pytest.raises(OutOfRange):
-        Strategy(SMALL, known, {(-1, 1, 2, 1): 1, (1, 0, 2, 1): 1})
+        Plan(SMALL, known, {(-1, 1, 2, 1): 1, (1, 0, 2, 1): 1})
 
 
 def test_errors_are_those_of_dense_algebra():
@@ -170,7 +170,7 @@ def test_all_tables_of_adult_have_the_errors_that_are_printed(count, equal, root
     levels = (np.array(tops) / answers) ** (1 / 3)  # mu n = (product of n - 1)/n^2, n answers, n sums
     assert errors.error(levels / levels.sum()) / answers == pytest.approx(roots, rel=1e-4)
     assert cells.sum() == answers
-    chosen = strategy(wanted, ONE, epsilon=1)
+    chosen = choose_plan(wanted, ONE, epsilon=1)
     assert chosen.value / answers == pytest.approx(found, rel=1e-4)
     assert sum(chosen.shares.values()) == 1
 
@@ -178,7 +178,7 @@ def test_all_tables_of_adult_have_the_errors_that_are_printed(count, equal, root
 def test_thirty_bits_are_measured_by_differences_as_a_closed_form_says():
     """435 pairs, 30 bits and the total, each by its own difference: least of sum c/e^2, but for the lattice."""
     wanted = Workload(BITS, marginals(BITS, 2), per_answer=True)
-    plain, signed = strategy(wanted, ONE, epsilon=1), strategy(wanted, ONE, epsilon=1, method="rows")
+    plain, signed = choose_plan(wanted, ONE, epsilon=1), choose_plan(wanted, ONE, epsilon=1, method="rows")
     assert plain.value / 1740 == pytest.approx(101354.96, rel=1e-6)
     assert signed.value / 1740 == pytest.approx(43940.4, rel=1e-5)
     parts = [(1, comb(30, 2)), (2, 30), (1, 1)]  # of mu the weight, and among how many levels it is shared
@@ -191,13 +191,13 @@ def test_thirty_bits_are_measured_by_differences_as_a_closed_form_says():
 def test_a_hundred_attributes_are_within_a_quarter_of_a_percent_of_the_bound():
     domain = Domain({f"x{at}": range(10) for at in range(40)})
     wanted = Workload(domain, marginals(domain, 2), per_answer=True)
-    chosen = strategy(wanted, ONE, epsilon=1)
+    chosen = choose_plan(wanted, ONE, epsilon=1)
     bounds = bounds_of(wanted, ONE, 1, wanted.families)
     assert 1 <= bounds.these_families.within(chosen.value) < 1.02
     check_lower_bounds(bounds)
 
 
-def test_no_strategy_is_below_the_bound_and_a_certificate_that_proves_less_is_refused():
+def test_no_plan_is_below_the_bound_and_a_certificate_that_proves_less_is_refused():
     domain = Domain({f"x{at}": range(2 + at) for at in range(5)})
     wanted = Workload(domain, marginals(domain, 2, 1))
     families = [*wanted.families, (0, 0, 0, 1, 1), (-1, 0, 1, 1, 1)]
@@ -298,7 +298,7 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
     columns = ["age", "sex", "race", "income"]
     wanted = Workload(CENSUS, {" ".join(names): 1 for names in combinations(columns, 2)})
     for method in (None, "rows"):
-        chosen = strategy(wanted, counted.unit, epsilon=1, method=method)
+        chosen = choose_plan(wanted, counted.unit, epsilon=1, method=method)
         release = ut.release(counted, chosen, epsilon=40, confidence=Fraction(999_999, 1_000_000), once=True).table
         table = release["sex race"]
         truth = CENSUS.sums(counted.cells, CENSUS.family("sex race"))
@@ -324,7 +324,7 @@ def test_the_digest_is_of_one_text_however_it_is_read(monkeypatch):
     """Sums are digested in slices: the same bytes as the text of the whole."""
     import hashlib
 
-    chosen = Strategy(SMALL, ONE, {(0, 0, 2, 1): "1/2", (-1, 0, 2, 1): "1/2"})
+    chosen = Plan(SMALL, ONE, {(0, 0, 2, 1): "1/2", (-1, 0, 2, 1): "1/2"})
     release = ut.release(np.arange(SMALL.size).reshape(SMALL.shape), chosen, epsilon=1, once=True).table
     pairs = [[SMALL.family_name(of), [str(n) for n in sums.ravel().tolist()]] for of, sums in release.measured.items()]
     text = json.dumps([SMALL.facts(), *pairs], separators=(",", ":"), ensure_ascii=False)
@@ -338,12 +338,12 @@ def test_what_cannot_be_is_refused_by_type():
     for call in (
         lambda: counted.table(CENSUS.finest),
         lambda: counted.in_steps(),
-        lambda: Strategy(CENSUS, Unit(1, 2), {"age~8": 1}).sums(counted.cells),
+        lambda: Plan(CENSUS, Unit(1, 2), {"age~8": 1}).sums(counted.cells),
     ):
         with pytest.raises(Unsupported, match=r"cells|laid out"):
             call()
     with pytest.raises(OutOfRange, match="determine"):
-        Strategy(CENSUS, ONE, {"age": 1}, Workload(CENSUS, {"sex": 1}))
+        Plan(CENSUS, ONE, {"age": 1}, Workload(CENSUS, {"sex": 1}))
     with pytest.raises(OutOfRange, match="at most 14"):
         marginals(CENSUS, 15)
     with pytest.raises(OutOfRange, match="20000"):
@@ -359,28 +359,28 @@ def test_a_total_that_a_replacement_leaves_is_measured_for_nothing():
     """Under change-one with nothing negative it has a share beside the rest, whatever the domain."""
     unit = Unit(1, 1, "change-one", nonnegative=True)
     for wanted in ({"sex age": 1, "": 1}, {"sex age": 1}):
-        chosen = strategy(Workload(CENSUS, wanted), unit, epsilon=1, method="rows")
+        chosen = choose_plan(Workload(CENSUS, wanted), unit, epsilon=1, method="rows")
         assert chosen.charge == 1
         assert chosen.shares[CENSUS.family("")] == 1
 
 
 def test_a_difference_has_a_name_that_is_read_back():
     shares = {"sex- age": "1/2", ("vote-",): "1/4", "age vote": "1/4"}
-    chosen = Strategy(SMALL, ONE, shares)
+    chosen = Plan(SMALL, ONE, shares)
     assert set(chosen.shares) == {(-1, 0, 2, 1), (1, 1, 2, -1), (1, 0, 2, 0)}
-    assert Strategy.of_facts(chosen.facts(), ONE).shares == chosen.shares
+    assert Plan.of_facts(chosen.facts(), ONE).shares == chosen.shares
     assert chosen.family_words((-1, 0, 2, 1)) == "age, differences of sex"
     assert by_marginals(SMALL, chosen.shares)
     with pytest.raises(OutOfRange):
-        Strategy(SMALL, ONE, {"age-": 1})
+        Plan(SMALL, ONE, {"age-": 1})
     named = Domain({"sex": ["m", "w"], "sex-": ["a", "b", "c"]})
-    assert Strategy(named, ONE, {"sex-": 1}).shares == {(1, 0): 1}
+    assert Plan(named, ONE, {"sex-": 1}).shares == {(1, 0): 1}
 
 
 def test_the_noise_of_a_plan_has_the_stated_variance():
     """Simulated: of all answers of a small plan with differences, over 400 releases."""
     wanted = Workload(SMALL, {"sex vote": 1, "sex age": 1})
-    chosen = strategy(wanted, ONE, epsilon=1, method="rows")
+    chosen = choose_plan(wanted, ONE, epsilon=1, method="rows")
     zeros, squares = np.zeros(SMALL.shape, dtype=np.int64), []
     weights = precision_weights({of: law.ratio for of, law in noise_laws(chosen, level(1)).items()})
     for _ in range(400):

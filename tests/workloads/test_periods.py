@@ -22,7 +22,7 @@ from utmost.privacy import Unit
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.cells.axis_places import places_on
-from utmost.workloads import Domain, Workload, bins, edges, hierarchy, periods, plain, strategy
+from utmost.workloads import Domain, Workload, bins, choose_plan, edges, hierarchy, periods, plain
 
 DAYS = periods("2013-01-01", "2015-01-01", every="day", zone="Europe/Paris").named("date")
 
@@ -234,7 +234,7 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
     true = counted.cells.sum(axis=(1, 2))
     released = ut.release(
         counted,
-        strategy(Workload(DOMAIN, {"date smoker": 1, "date/quarter": 1}), counted.unit, epsilon=40),
+        choose_plan(Workload(DOMAIN, {"date smoker": 1, "date/quarter": 1}), counted.unit, epsilon=40),
         epsilon=40,
         once=True,
     ).table

@@ -10,7 +10,7 @@ from utmost.privacy import Unit
 from utmost.publish.workloads.planning.methods import METHODS, SEARCHES, method_of
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, cells_alone
 from utmost.publish.workloads.row_unit import WholeRows
-from utmost.workloads import Domain, Strategy, Workload, strategy
+from utmost.workloads import Domain, Plan, Workload, choose_plan
 
 NEAR = 1 + 2e-9
 UNITS = [
@@ -51,7 +51,7 @@ def test_the_plan_is_the_least_of_all_searches_that_apply(wanted, unit, epsilon,
     request = PlanRequest(wanted, unit, level(epsilon), None, "mean", rows)
     chosen_method = method_of(rows) if method is None else METHODS[method]
     try:
-        chosen = strategy(wanted, unit, epsilon=epsilon, method=method, together=together)
+        chosen = choose_plan(wanted, unit, epsilon=epsilon, method=method, together=together)
     except Unsupported:
         assert all(search.obstacle(request) is not None for search in chosen_method.named)
         return
@@ -102,7 +102,7 @@ def test_a_refusal_names_the_argument_that_mends_it(case):
     wanted, unit, refused, mended = REMEDIES[case]
     workload = Workload(DOMAIN, wanted)
     with pytest.raises(Unsupported) as error:
-        strategy(workload, unit, epsilon=1, **refused)
+        choose_plan(workload, unit, epsilon=1, **refused)
     changed = [name for name in mended if mended[name] != refused.get(name)]
     assert any(f"{name}=" in str(error.value) for name in changed), str(error.value)
-    assert isinstance(strategy(workload, unit, epsilon=1, **mended), Strategy)
+    assert isinstance(choose_plan(workload, unit, epsilon=1, **mended), Plan)

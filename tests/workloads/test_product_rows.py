@@ -22,7 +22,7 @@ from utmost.publish.workloads.measuring.product_errors import product_variances
 from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
-from utmost.workloads import AxisRows, Domain, ProductRows, Strategy, Workload, bins, hierarchy, strategy, values_alone
+from utmost.workloads import AxisRows, Domain, Plan, ProductRows, Workload, bins, choose_plan, hierarchy, values_alone
 
 ONE = Unit(1, 1)
 SMALL = Domain(age=bins(6), sex=["m", "w"], kind=["x", "y", "z"])
@@ -87,7 +87,7 @@ def test_the_charge_is_that_of_the_worst_neighbour_whatever_the_shares():
         spent = sum(share * int(np.abs(sums[family]).sum()) for family, share in ALONE.shares.items())
         worst[(one, other)] = spent / 2
     for unit in (Unit(1, 2), Unit(1, 1, "change-one"), Unit(1, 1, "change-one", nonnegative=True)):
-        assert max(worst.values()) <= Strategy(ALONE.domain, unit, ALONE.shares, rows=ALONE).charge == 1
+        assert max(worst.values()) <= Plan(ALONE.domain, unit, ALONE.shares, rows=ALONE).charge == 1
 
 
 @given(products_of_rows(), st.integers(0, 2**32))
@@ -168,10 +168,10 @@ def test_the_variance_is_that_of_dense_algebra(rows, epsilon):
     assert squares == pytest.approx(covariance[flat, flat], rel=1e-9)
 
 
-def test_a_strategy_of_rows_is_a_strategy():
-    """Facts, pickles, words, levels, names; and what is no such strategy is refused."""
-    chosen = Strategy(SMALL, Unit(2, 3), ROWS.shares, Workload(SMALL, {"age sex": 1}), level(1), rows=ROWS)
-    again = Strategy.of_facts(json.loads(json.dumps(chosen.facts())), Unit(2, 3))
+def test_a_plan_of_rows_is_a_plan():
+    """Facts, pickles, words, levels, names; and what is no such plan is refused."""
+    chosen = Plan(SMALL, Unit(2, 3), ROWS.shares, Workload(SMALL, {"age sex": 1}), level(1), rows=ROWS)
+    again = Plan.of_facts(json.loads(json.dumps(chosen.facts())), Unit(2, 3))
     assert again.shares == chosen.shares == pickle.loads(pickle.dumps(chosen)).shares
     assert again.rows.facts() == ROWS.facts()
     assert chosen.charge == 1
@@ -189,13 +189,13 @@ def test_a_strategy_of_rows_is_a_strategy():
     wrong = {family: share / 2 for family, share in ROWS.shares.items()}
     other = Domain(age=bins(6), sex=["m", "w"])
     for make, error, says in (
-        (lambda: Strategy(SMALL, ONE, wrong, rows=ROWS), OutOfRange, "spend the level"),
-        (lambda: Strategy(SMALL, ONE, ROWS.shares), OutOfRange, "rows are listed"),
-        (lambda: Strategy(SMALL, ONE, {"age sex": 1}, rows=ROWS), OutOfRange, "classes"),
-        (lambda: Strategy(other, ONE, ROWS.shares, rows=ROWS), OutOfRange, "domain|level"),
-        (lambda: Strategy(SMALL, ONE, ROWS.shares, rows=[AGE]), WrongKind, "ProductRows"),
-        (lambda: Strategy(SMALL, Unit(1, 2), ROWS.shares, together="sex", rows=ROWS), Unsupported, "alone"),
-        (lambda: Strategy(LEVELS.domain, ONE, LEVELS.shares, Workload(LEVELS.domain, {"district": 1}), rows=LEVELS),
+        (lambda: Plan(SMALL, ONE, wrong, rows=ROWS), OutOfRange, "spend the level"),
+        (lambda: Plan(SMALL, ONE, ROWS.shares), OutOfRange, "rows are listed"),
+        (lambda: Plan(SMALL, ONE, {"age sex": 1}, rows=ROWS), OutOfRange, "classes"),
+        (lambda: Plan(other, ONE, ROWS.shares, rows=ROWS), OutOfRange, "domain|level"),
+        (lambda: Plan(SMALL, ONE, ROWS.shares, rows=[AGE]), WrongKind, "ProductRows"),
+        (lambda: Plan(SMALL, Unit(1, 2), ROWS.shares, together="sex", rows=ROWS), Unsupported, "alone"),
+        (lambda: Plan(LEVELS.domain, ONE, LEVELS.shares, Workload(LEVELS.domain, {"district": 1}), rows=LEVELS),
          OutOfRange, "determine"),
         (lambda: ProductRows(SMALL, (AGE,)), OutOfRange, "every axis"),
         (lambda: ProductRows(SMALL, (AGE, KIND, KIND)), OutOfRange, "entry for each value"),
@@ -218,7 +218,7 @@ def test_a_strategy_of_rows_is_a_strategy():
         [{**facts["rows"][0], "parts": "6"}, *facts["rows"][1:]],
     ):  # fmt: skip
         with pytest.raises((OutOfRange, WrongKind)):
-            Strategy.of_facts({**facts, "rows": spoiled}, Unit(2, 3))
+            Plan.of_facts({**facts, "rows": spoiled}, Unit(2, 3))
 
 
 def test_sums_of_huge_cells_are_exact():
@@ -248,14 +248,14 @@ def test_the_search_reaches_what_is_known_of_prefixes_and_ranges(name, size, eps
     of families and hat functions; the figures are those of the best real rows, found by another descent (SciPy's
     L-BFGS-B)."""
     wanted = getattr(Workload, name)(Domain(age=bins(size)), "age")
-    chosen = strategy(wanted, ONE, epsilon=epsilon, method="rows")
+    chosen = choose_plan(wanted, ONE, epsilon=epsilon, method="rows")
     assert chosen.rows is not None
     assert chosen.value < laplace * (1.003 if epsilon == "0.1" else 1)
     assert chosen.value < ours * 0.99
 
 
 def test_few_values_have_rows_at_a_large_level():
-    few = strategy(Workload.ranges(Domain(age=bins(16)), "age"), ONE, epsilon=3, method="rows")
+    few = choose_plan(Workload.ranges(Domain(age=bins(16)), "age"), ONE, epsilon=3, method="rows")
     assert few.value == pytest.approx(0.6617, abs=1e-4)
 
 
@@ -263,16 +263,16 @@ def test_the_planner_takes_the_least():
     """Families with hat functions for rectangles of 24 x 20 at epsilon 1, products where these are less; at each
     level."""
     box = Domain(x=bins(24), y=bins(20))
-    assert strategy(Workload.ranges(box, "x", "y"), ONE, epsilon=1, method="rows").rows is None
+    assert choose_plan(Workload.ranges(box, "x", "y"), ONE, epsilon=1, method="rows").rows is None
     prefixes = Workload.prefixes(box, "x", "y")
-    chosen = strategy(prefixes, ONE, epsilon="0.1", up_to=1, method="rows")
+    chosen = choose_plan(prefixes, ONE, epsilon="0.1", up_to=1, method="rows")
     assert chosen.rows is not None
-    assert chosen.value < strategy(prefixes, ONE, epsilon="0.1", up_to=1).value
+    assert chosen.value < choose_plan(prefixes, ONE, epsilon="0.1", up_to=1).value
     assert chosen.value == pytest.approx(next(iter(chosen.variances.values())))
     with pytest.raises(Unsupported, match="mean error"):
-        strategy(prefixes, ONE, epsilon=1, method="rows", aim="largest")
+        choose_plan(prefixes, ONE, epsilon=1, method="rows", aim="largest")
     with pytest.raises(Unsupported, match="1100"):
-        strategy(Workload.ranges(Domain(t=bins(2000)), "t"), ONE, epsilon=1, method="rows")
+        choose_plan(Workload.ranges(Domain(t=bins(2000)), "t"), ONE, epsilon=1, method="rows")
     with pytest.raises(Unsupported, match="2 to 1100"):
         product_rows(Workload(Domain(sex=["m", "w"]), {"": 1}), 1.0)
 

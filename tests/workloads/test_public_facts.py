@@ -23,7 +23,7 @@ from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction.public_facts import Between, PublicFacts
 from utmost.testing import seeded_workload_release
-from utmost.workloads import Domain, Strategy, between, bins, hierarchy
+from utmost.workloads import Domain, Plan, between, bins, hierarchy
 
 TREE = hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"])
 DOMAINS = {
@@ -162,8 +162,8 @@ COUNTS = np.array([[512, 89], [353, 17], [120, 0]])
 
 def released(amount=None):
     unit = ut.Unit(1, 1) if amount is None else ut.Unit(5, 1, amount=amount)
-    strategy = Strategy(ADMITTED, unit, {"department sex": "1/2", "": "1/2"})
-    return seeded_workload_release(COUNTS, strategy, epsilon=1, seed=3)
+    plan = Plan(ADMITTED, unit, {"department sex": "1/2", "": "1/2"})
+    return seeded_workload_release(COUNTS, plan, epsilon=1, seed=3)
 
 
 def test_facts_in_every_form():
@@ -244,16 +244,16 @@ def test_facts_of_any_size_hold_to_the_last_digit(size):
 def test_one_cell_ranges_by_hats_and_unequal_trees():
     """The total alone; an axis measured by hat functions, whose facts are of values and the total; groups of any
     sizes."""
-    alone = seeded_workload_release(np.array(7), Strategy(Domain(), ut.Unit(1, 1), {"": 1}), epsilon=1, seed=1)
+    alone = seeded_workload_release(np.array(7), Plan(Domain(), ut.Unit(1, 1), {"": 1}), epsilon=1, seed=1)
     assert alone.clean({"total": 5}).total() == 5
     hours = Domain(hour=bins(24))
-    hats = Strategy(hours, ut.Unit(1, 1), {"hour": "1/2", "hour~4": "1/2"})
+    hats = Plan(hours, ut.Unit(1, 1), {"hour": "1/2", "hour~4": "1/2"})
     counts = np.arange(24) % 5
     clean = seeded_workload_release(counts, hats, epsilon=1, seed=1).clean({"total": 46, "hour": {0: 0, 7: 2}} | {})
     assert clean.total() == 46
     assert (clean.cells[0], clean.cells[7]) == (0, 2)
     tree = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
-    plan = Strategy(tree, ut.Unit(1, 1), {"district": "1/2", "region": "1/2"})
+    plan = Plan(tree, ut.Unit(1, 1), {"district": "1/2", "region": "1/2"})
     clean = seeded_workload_release(np.array([3, 0, 9, 4]), plan, epsilon=1, seed=2).clean({"region": {"N": 12}})
     assert clean["region"]["clean"][0] == 12
 
@@ -291,7 +291,7 @@ def sparse(seed=0, size=(12, 15)):
     """A table most of whose cells are zero, and its release by the cells alone."""
     domain = Domain(a=list(range(size[0])), b=list(range(size[1])))
     cells = np.random.default_rng(seed).poisson(0.4, domain.shape)
-    return cells, seeded_workload_release(cells, Strategy(domain, ut.Unit(1, 1), {"a b": 1}), epsilon=1, seed=seed)
+    return cells, seeded_workload_release(cells, Plan(domain, ut.Unit(1, 1), {"a b": 1}), epsilon=1, seed=seed)
 
 
 def test_a_held_table_has_the_sums_of_the_release():
@@ -314,7 +314,7 @@ def test_a_held_table_has_the_sums_of_the_release():
 
 
 def test_the_error_about_the_truth_on_the_held_scale_never_grows():
-    """|x - c| <= |y - c| in the norm of the strategy, c the truth times released over true total: by projection."""
+    """|x - c| <= |y - c| in the norm of the plan, c the truth times released over true total: by projection."""
     for seed in range(8):
         cells, release = sparse(seed, (4, 5))
         total = float(release.total().value)
@@ -347,7 +347,7 @@ def test_holding_the_total_betters_sparse_tables():
 def test_a_fact_beyond_the_digits_of_floats_is_refused_by_type():
     """Far off it holds to the last digit; where floats end, what is required is said, and what to do."""
     domain = Domain(a=[1, 2, 3], b=[1, 2])
-    release = ut.release(np.full((3, 2), 90), Strategy(domain, ut.Unit(1, 1), {"a b": 1}), epsilon=1, once=True).table
+    release = ut.release(np.full((3, 2), 90), Plan(domain, ut.Unit(1, 1), {"a b": 1}), epsilon=1, once=True).table
     assert release.clean(given={"total": 10**8}).total({}) == 10**8
     with pytest.raises(OutOfRange, match=r"within 1e\+08 of the released sums.*larger steps"):
         release.clean(given={"total": 10**12})
@@ -356,7 +356,7 @@ def test_a_fact_beyond_the_digits_of_floats_is_refused_by_type():
 def test_a_fact_far_from_what_was_released_is_warned_of():
     """A mistyped total of 5, where 1 502 +- 7 was released, made a table of nonsense without a word."""
     domain = Domain(a=["x", "y"], b=list("stu"))
-    plan = Strategy(domain, ut.Unit(1, 1), {"a b": 1})
+    plan = Plan(domain, ut.Unit(1, 1), {"a b": 1})
     release = seeded_workload_release(np.array([[500, 300, 2], [400, 200, 100]]), plan, epsilon=1, seed=1)
     assert issubclass(FactsFarOff, PrivacyWarning)
     with pytest.warns(FactsFarOff, match=r"total = 5, where 1\d\d\d \+- \d+ was released. Check them") as told:

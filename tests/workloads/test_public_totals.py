@@ -13,13 +13,13 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.privacy import Unit
 from utmost.workloads import (
     Domain,
-    Strategy,
+    Plan,
     Workload,
     bounds_of,
     certified_shares,
     charge_of,
     check_lower_bounds,
-    strategy,
+    choose_plan,
 )
 
 EVERYBODY = Unit(1, 1, "change-one", nonnegative=True, exactly=True)
@@ -29,7 +29,7 @@ EVERYBODY = Unit(1, 1, "change-one", nonnegative=True, exactly=True)
 def test_a_hundred_cells_and_a_public_total(epsilon, value):
     """(1 - 1/n) v(epsilon/2) for each cell, and nothing for the total: half of what a private total leaves."""
     wanted = Workload(Domain(cell=range(100)), {"cell": 1, "": 1})
-    chosen = strategy(wanted, EVERYBODY, epsilon=epsilon)
+    chosen = choose_plan(wanted, EVERYBODY, epsilon=epsilon)
     assert chosen.value == pytest.approx(value, rel=1e-4)
     assert (chosen.charge, chosen.shares[(0,)]) == (1, 1)
     assert chosen.variances[""] < 1e-4
@@ -66,14 +66,12 @@ def test_the_promise_is_said_everywhere_and_checked():
     assert Unit.of_facts(json.loads(json.dumps(EVERYBODY.facts()))) == EVERYBODY
     assert "exactly" not in Unit(1, 1, "change-one", nonnegative=True).facts()
     domain = Domain(cell=range(6))
-    chosen = strategy(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
+    chosen = choose_plan(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
     facts = json.loads(json.dumps(chosen.facts()))
-    assert Strategy.of_facts(facts, Unit(1, 1, "change-one")).shares == chosen.shares
+    assert Plan.of_facts(facts, Unit(1, 1, "change-one")).shares == chosen.shares
     for left_out in ("exactly", "nonnegative"):
         with pytest.raises(OutOfRange):
-            Strategy.of_facts(
-                {name: fact for name, fact in facts.items() if name != left_out}, Unit(1, 1, "change-one")
-            )
+            Plan.of_facts({name: fact for name, fact in facts.items() if name != left_out}, Unit(1, 1, "change-one"))
     said = ut.release(np.arange(6), chosen, epsilon=1, once=True).table.facts()
     assert "the total is public" in said["guarantee"]
     assert chosen.summary()
@@ -82,7 +80,7 @@ def test_the_promise_is_said_everywhere_and_checked():
 def test_a_release_tells_the_total_and_nothing_else(tmp_path):
     """No warning, as the total says nothing; kept in a ledger, relaxed, and the file verified by its own statement."""
     domain, cells = Domain(cell=range(6)), np.array([5, 0, 3, 2, 9, 1])
-    chosen = strategy(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
+    chosen = choose_plan(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
     release = ut.release(cells, chosen, epsilon=1, once=True).table
     assert release.total({}).value == 20
     assert release.total({"cell": 2}).margin > 3
@@ -97,12 +95,12 @@ def test_what_is_refused():
         with pytest.raises(OutOfRange):
             Unit(1, 1, **{"neighbours": "change-one", "nonnegative": True, "exactly": True, **wrong})
     with pytest.raises(OutOfRange, match="nothing is confidential"):
-        strategy(
+        choose_plan(
             Workload(Domain(cell=range(2)), {"cell": 1}), Unit(1, 2, "change-one", None, True, None, True), epsilon=1
         )
     domain = Domain(cell=["a", "b", "c"])
     counted = ut.count_table({"cell": list("abcab")}, domain, ut.Counting(each_row=True, neighbours="change-one"))
-    chosen = strategy(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
+    chosen = choose_plan(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
     with pytest.raises(OutOfRange, match="left out"):
         ut.release(counted, chosen, epsilon=1, once=True)
     with pytest.raises(Unsupported):
@@ -116,7 +114,7 @@ def test_bounds_are_those_of_answers_alone():
     check_lower_bounds(bounds)
     assert set(bounds.each()) == {"per answer"}
     assert bounds.parts[1] == 0
-    assert 0 < bounds.per_answer.value <= strategy(wanted, EVERYBODY, epsilon=1).value
+    assert 0 < bounds.per_answer.value <= choose_plan(wanted, EVERYBODY, epsilon=1).value
 
 
 def test_a_unit_of_more_cells_than_were_counted_is_refused():
@@ -124,8 +122,8 @@ def test_a_unit_of_more_cells_than_were_counted_is_refused():
     domain = Domain(cell=list("abcd"))
     counted = CountedTable(domain, np.array([1, 1, 1, 1]), Unit(1, 2, "change-one", nonnegative=True, exactly=True))
     wanted = Workload(domain, {"cell": 1})
-    wider = strategy(wanted, Unit(1, 3, "change-one", nonnegative=True, exactly=True), epsilon=1)
+    wider = choose_plan(wanted, Unit(1, 3, "change-one", nonnegative=True, exactly=True), epsilon=1)
     assert charge_of(domain, counted.unit, wider.shares) * counted.unit.charged / wider.unit.charged == 2
     with pytest.raises(OutOfRange, match="exactly what was proved"):
         ut.release(counted, wider, epsilon=1, once=True)
-    ut.release(counted, strategy(wanted, counted.unit, epsilon=1), epsilon=1, once=True)
+    ut.release(counted, choose_plan(wanted, counted.unit, epsilon=1), epsilon=1, once=True)

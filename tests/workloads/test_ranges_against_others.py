@@ -8,7 +8,7 @@ import pytest
 
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan
 from workload_cases import precision
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "workloads" / "ranges_within_a_twentieth_of_p_identity.py"
@@ -28,7 +28,7 @@ def equal_levels(fanout, epsilon):
     wanted = ranges(fanout)
     families = list(wanted.domain.families())
     shares = dict.fromkeys(families, f"1/{len(families)}")
-    return in_units(Strategy(wanted.domain, ONE, shares, wanted, level(epsilon)).value, epsilon)
+    return in_units(Plan(wanted.domain, ONE, shares, wanted, level(epsilon)).value, epsilon)
 
 
 def wavelet(n, epsilon):
@@ -59,7 +59,7 @@ def wavelet(n, epsilon):
 )
 def test_ranges_are_better_than_trees_and_the_wavelet(epsilon, binary, haar, four, ours):
     """The figures of 1024 bins, in units of the variance at the whole level."""
-    found = strategy(ranges(2), ONE, epsilon=epsilon)
+    found = choose_plan(ranges(2), ONE, epsilon=epsilon)
     assert in_units(found.value, epsilon) == pytest.approx(ours, abs=0.01)
     assert equal_levels(2, epsilon) == pytest.approx(binary, abs=0.06)
     assert equal_levels(4, epsilon) == pytest.approx(four, abs=0.06)
@@ -90,7 +90,7 @@ def test_the_slope_of_p_identity_is_its_derivative(script):
 def test_p_identity_rows_are_a_little_better_for_ranges(script):
     """256 bins: 32.5 against our 33.5 at small levels; and whole numbers up to 16 keep what its rows gain."""
     theirs, B = script.p_identity(256, 16, 150)
-    ours = in_units(strategy(Workload.ranges(Domain(a=bins(256)), "a"), ONE, epsilon="0.1").value, 0.1)
+    ours = in_units(choose_plan(Workload.ranges(Domain(a=bins(256)), "a"), ONE, epsilon="0.1").value, 0.1)
     assert theirs == pytest.approx(32.47, abs=0.1)
     assert ours == pytest.approx(33.52, abs=0.02)
     for epsilon in (0.1, 1, 3):

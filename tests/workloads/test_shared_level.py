@@ -16,7 +16,7 @@ from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.planning.shared_level import _least
-from utmost.workloads import AxisRows, Domain, ProductRows, SharedLevel, Strategy, Workload, share_level, strategy
+from utmost.workloads import AxisRows, Domain, Plan, ProductRows, SharedLevel, Workload, choose_plan, share_level
 
 DOMAIN = Domain(shop=list("ABC"), sex=["men", "women"])
 UNITS = {"visits": Unit(1, 2), "spent": Unit(500_000, 2), "products": Unit(3, 2)}
@@ -28,18 +28,18 @@ WANTED = {
 
 
 @cache
-def plans(epsilon=1):
-    return {name: strategy(WANTED[name], unit, epsilon=epsilon) for name, unit in UNITS.items()}
+def three_plans(epsilon=1):
+    return {name: choose_plan(WANTED[name], unit, epsilon=epsilon) for name, unit in UNITS.items()}
 
 
-def weighted(strategies, shares, weights, epsilon):
+def weighted(plans, shares, weights, epsilon):
     """The objective, written out."""
     whole = ut.level(epsilon)
     return sum(
         weights.get(name, 1)
         * one.value_at(whole.scaled(Fraction(shares[name])))
         / float(one.workload.weight * one.unit.sensitivity**2)
-        for name, one in strategies.items()
+        for name, one in plans.items()
     )
 
 
@@ -61,15 +61,15 @@ def test_the_search_is_the_best_of_all_partitions(size):
 @pytest.mark.parametrize("weights", [{}, {"visits": 8}, {"visits": "1/27", "spent": 64}])
 def test_at_small_levels_shares_go_by_the_cube_root(weights):
     """Variances are c/e^2 there, of which the least weighted sum has a closed form."""
-    strategies, epsilon = plans("0.001"), Fraction(1, 1000)
-    shared = share_level(strategies, epsilon=epsilon, weights=weights)
+    plans, epsilon = three_plans("0.001"), Fraction(1, 1000)
+    shared = share_level(plans, epsilon=epsilon, weights=weights)
     numbers = {name: float(Fraction(weight)) for name, weight in weights.items()}
-    roots = {name: weighted({name: one}, {name: 1}, numbers, epsilon) ** (1 / 3) for name, one in strategies.items()}
+    roots = {name: weighted({name: one}, {name: 1}, numbers, epsilon) ** (1 / 3) for name, one in plans.items()}
     for name, share in shared.shares.items():
         assert float(share) == pytest.approx(roots[name] / sum(roots.values()), abs=1 / 200)
     least = sum(roots.values()) ** 3
-    assert weighted(strategies, shared.shares, numbers, epsilon) == pytest.approx(least, rel=1e-3)
-    assert weighted(strategies, shared.shares, numbers, epsilon) / shared.within <= least * (1 + 1e-9)
+    assert weighted(plans, shared.shares, numbers, epsilon) == pytest.approx(least, rel=1e-3)
+    assert weighted(plans, shared.shares, numbers, epsilon) / shared.within <= least * (1 + 1e-9)
     assert sum(shared.shares.values()) == 1
 
 
@@ -77,35 +77,35 @@ def test_at_small_levels_shares_go_by_the_cube_root(weights):
 def test_no_other_shares_are_better_than_the_certificate_says(epsilon):
     """Against a numerical search over all real shares, under the exact law of the noise."""
     optimize = pytest.importorskip("scipy.optimize")
-    strategies, weights = plans(), {"visits": 3, "spent": 1}
-    shared = share_level(strategies, epsilon=epsilon, weights=weights)
-    value = weighted(strategies, shared.shares, weights, epsilon)
-    names = list(strategies)
+    plans, weights = three_plans(), {"visits": 3, "spent": 1}
+    shared = share_level(plans, epsilon=epsilon, weights=weights)
+    value = weighted(plans, shared.shares, weights, epsilon)
+    names = list(plans)
 
     def objective(logs):
         parts = np.exp(logs - logs.max())
         shares = {name: Fraction(part) for name, part in zip(names, parts / parts.sum(), strict=True)}
-        return np.log(weighted(strategies, shares, weights, epsilon))
+        return np.log(weighted(plans, shares, weights, epsilon))
 
     start = np.log([float(shared.shares[name]) for name in names])
     best = np.exp(optimize.minimize(objective, start, method="Nelder-Mead", options={"maxiter": 20}).fun)
     assert best <= value * (1 + 1e-9)
     assert value / shared.within <= best * (1 + 1e-9)
     assert 1 <= shared.within < (1.03 if epsilon != 50 else 1.3)
-    equal = weighted(strategies, dict.fromkeys(names, Fraction(1, 3)), weights, epsilon)
+    equal = weighted(plans, dict.fromkeys(names, Fraction(1, 3)), weights, epsilon)
     assert value <= equal
 
 
 def test_shares_are_tuned_where_they_are_told_and_stay():
-    shared = share_level(plans(), epsilon=1, up_to=40, weights={"spent": 5})
-    assert shared.shares == share_level(plans(), epsilon=40, weights={"spent": 5}).shares
-    assert shared.shares != share_level(plans(), epsilon=1, weights={"spent": 5}).shares
-    assert [one.level for one in shared.strategies.values()] == list(shared.levels(ut.level(1)).values())
+    shared = share_level(three_plans(), epsilon=1, up_to=40, weights={"spent": 5})
+    assert shared.shares == share_level(three_plans(), epsilon=40, weights={"spent": 5}).shares
+    assert shared.shares != share_level(three_plans(), epsilon=1, weights={"spent": 5}).shares
+    assert [one.level for one in shared.plans.values()] == list(shared.levels(ut.level(1)).values())
     again = pickle.loads(pickle.dumps(shared))
     assert again.shares == shared.shares
     assert str(again) == str(shared)
     assert "visits: " in str(shared)
-    one = share_level({"visits": plans()["visits"]}, epsilon=1)
+    one = share_level({"visits": three_plans()["visits"]}, epsilon=1)
     assert one.shares == {"visits": 1}
 
 
@@ -129,14 +129,14 @@ def counted():
     tables = ut.count_measures(EVENTS, DOMAIN, ut.Counting("user", at_most=2, key=bytes(32)), MEASURES)
     wanted = {name: {"shop sex": 1} for name in MEASURES} | {"both": {"shop both": 1}, "visits": {"shop": 1, "": 1}}
     return tables, {
-        name: strategy(Workload(table.domain, wanted[name]), table.unit, epsilon=1) for name, table in tables.items()
+        name: choose_plan(Workload(table.domain, wanted[name]), table.unit, epsilon=1) for name, table in tables.items()
     }
 
 
 def test_measures_are_released_together_read_and_compared(tmp_path):
     """One level; each release states, verifies and answers as any other, and means between them have their bars."""
-    tables, strategies = counted()
-    shared = ut.workloads.share_level(strategies, epsilon=1, weights={"visits": 3})
+    tables, plans = counted()
+    shared = ut.workloads.share_level(plans, epsilon=1, weights={"visits": 3})
     releases = ut.releases.release_shared(tables, shared)
     spent = {name: release.level for name, release in releases.items()}
     assert spent == shared.levels(ut.level(1))
@@ -157,17 +157,17 @@ def test_measures_are_released_together_read_and_compared(tmp_path):
 
 def test_all_are_released_or_none(monkeypatch):
     """Whatever can fail is tried before the first draw."""
-    tables, strategies = counted()
-    shared = ut.workloads.share_level(strategies, epsilon=1)
+    tables, plans = counted()
+    shared = ut.workloads.share_level(plans, epsilon=1)
     drawn = []
     monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", lambda *args, **more: drawn.append(args))
-    other = Strategy(DOMAIN, Unit(1, 1), {"shop sex": 1}, Workload(DOMAIN, {"shop": 1}))
-    smaller = SharedLevel({**strategies, "both": other}, shared.shares, ut.level(1))
+    other = Plan(DOMAIN, Unit(1, 1), {"shop sex": 1}, Workload(DOMAIN, {"shop": 1}))
+    smaller = SharedLevel({**plans, "both": other}, shared.shares, ut.level(1))
     for call in (
         lambda: ut.releases.release_shared({"visits": tables["visits"]}, shared),
         lambda: ut.releases.release_shared(tables, smaller),
         lambda: ut.releases.release_shared(tables, shared, epsilon=0),
-        lambda: ut.releases.release_shared(tables, strategies),
+        lambda: ut.releases.release_shared(tables, plans),
     ):
         with pytest.raises((OutOfRange, NotALevel, WrongKind)):
             call()
@@ -175,11 +175,11 @@ def test_all_are_released_or_none(monkeypatch):
 
 
 def test_a_ledger_adds_up_to_the_level_and_relaxes_each_to_its_share(tmp_path):
-    tables, strategies = counted()
-    shared = ut.workloads.share_level(strategies, epsilon=1, up_to=8)
+    tables, plans = counted()
+    shared = ut.workloads.share_level(plans, epsilon=1, up_to=8)
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
         for name, level in shared.levels(ut.level(1)).items():
-            ledger.publish(name, tables[name], ut.Promise(noise=strategies[name]), epsilon=level, dataset="sales")
+            ledger.publish(name, tables[name], ut.Promise(noise=plans[name]), epsilon=level, dataset="sales")
         assert ledger.spent(dataset="sales") == ut.level(1)
         for name, level in shared.levels(ut.level(8)).items():
             ledger.relax(name, tables[name], epsilon=level)
@@ -189,10 +189,10 @@ def test_a_ledger_adds_up_to_the_level_and_relaxes_each_to_its_share(tmp_path):
 
 REFUSED = {
     "nothing": ({}, {}, "shared by 1 to 50"),
-    "a list": ([], {}, "strategies must be a mapping"),
-    "no strategy": ({"a": 1}, {}, "a Strategy"),
-    "no workload": ({"a": Strategy(DOMAIN, Unit(1, 1), {"shop": 1})}, {}, "must know what is wanted"),
-    "another name": (None, {"other": 1}, "must be of the strategies"),
+    "a list": ([], {}, "plans must be a mapping"),
+    "no plan": ({"a": 1}, {}, "a Plan"),
+    "no workload": ({"a": Plan(DOMAIN, Unit(1, 1), {"shop": 1})}, {}, "must know what is wanted"),
+    "another name": (None, {"other": 1}, "must be of the plans"),
     "no weight": (None, {"visits": 0}, "weights must be positive"),
     "weights of none": (None, [1], "weights must be a mapping"),
 }
@@ -200,29 +200,29 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_makes_no_sense_is_refused(case):
-    strategies, weights, text = REFUSED[case]
+    plans, weights, text = REFUSED[case]
     with pytest.raises((OutOfRange, WrongKind), match=text):
-        share_level(plans() if strategies is None else strategies, epsilon=1, weights=weights)
+        share_level(three_plans() if plans is None else plans, epsilon=1, weights=weights)
 
 
 def test_shares_by_hand_must_add_up():
-    strategies = plans()
-    for shares in ({"visits": 1}, dict.fromkeys(strategies, "1/2"), {**dict.fromkeys(strategies, 1), "spent": -1}):
+    plans = three_plans()
+    for shares in ({"visits": 1}, dict.fromkeys(plans, "1/2"), {**dict.fromkeys(plans, 1), "spent": -1}):
         with pytest.raises(OutOfRange):
-            SharedLevel(strategies, shares, ut.level(1))
+            SharedLevel(plans, shares, ut.level(1))
     with pytest.raises(NotALevel, match="up_to"):
-        share_level(strategies, epsilon=2, up_to=1)
+        share_level(plans, epsilon=2, up_to=1)
 
 
 def test_levels_against_two_relations_are_not_added():
     """A replacement pays twice for a level of one record more or less: together that is more than the level."""
-    alone = Strategy(Domain(), Unit(1, 1), {"": 1})
-    replaced = Strategy(Domain(), Unit(1, 1, "change-one"), {"": 1})
+    alone = Plan(Domain(), Unit(1, 1), {"": 1})
+    replaced = Plan(Domain(), Unit(1, 1, "change-one"), {"": 1})
     with pytest.raises(OutOfRange, match="add-remove and change-one"):
         SharedLevel({"visits": alone, "spent": replaced}, {"visits": "1/2", "spent": "1/2"}, ut.level(1))
 
 
-def test_strategies_that_list_rows_share_a_level_too():
+def test_plans_that_list_rows_share_a_level_too():
     """Their rows stay with them, and the release is theirs."""
     events = {"user": list("abcd"), "page": [0, 1, 1, 3], "paid": [1, 2, 3, 4]}
     measures = {"visits": ut.count(), "spent": ut.sum("paid", per_cell=4)}
@@ -230,7 +230,7 @@ def test_strategies_that_list_rows_share_a_level_too():
     domain = tables["visits"].domain
     rows = ProductRows(domain, (AxisRows(0, np.array([[1, 1, 2, 2]]), 4),))
     wanted = Workload(domain, {"page": 1, "": 1})
-    plans = {name: Strategy(domain, table.unit, rows.shares, wanted, rows=rows) for name, table in tables.items()}
+    plans = {name: Plan(domain, table.unit, rows.shares, wanted, rows=rows) for name, table in tables.items()}
     shared = share_level(plans, epsilon=10**4)
     releases = ut.releases.release_shared(tables, pickle.loads(pickle.dumps(shared)))
     assert {name: release.total({"page": 1}).value for name, release in releases.items()} == {"visits": 2, "spent": 5}

@@ -19,7 +19,7 @@ from utmost.privacy import Unit
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.row_unit import WholeRows
-from utmost.workloads import AxisRows, Domain, ProductRows, SignedAxis, Strategy, Workload, strategy, values_alone
+from utmost.workloads import AxisRows, Domain, Plan, ProductRows, SignedAxis, Workload, choose_plan, values_alone
 
 THREE = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
 DOMAIN = Domain(region=["N", "S"], quarter=["q1", "q2", "q3"])
@@ -28,7 +28,7 @@ COUNTS = Unit(1, 3, nonnegative=True)
 
 def planned(domain=DOMAIN, unit=COUNTS, wanted=None, **how):
     workload = Workload(domain, wanted or {"region quarter": 1, "region": 1, "": 1})
-    return strategy(workload, unit, epsilon=1, together="quarter", **how)
+    return choose_plan(workload, unit, epsilon=1, together="quarter", **how)
 
 
 @pytest.mark.parametrize("unit", [COUNTS, Unit(1, 6, nonnegative=True), Unit(2, 3, "change-one", nonnegative=True)])
@@ -58,7 +58,7 @@ def test_the_joint_law_keeps_its_level_in_rationals():
     """One row of three cells: the product of the laws, at the response that tells most."""
     domain = Domain(quarter=["q1", "q2", "q3"])
     rows = ProductRows(domain, (THREE,))
-    chosen = Strategy(domain, COUNTS, rows.shares, together="quarter", rows=rows)
+    chosen = Plan(domain, COUNTS, rows.shares, together="quarter", rows=rows)
     laws = {family: of.scaled(1) for family, of in chosen.levels(level(15)).items()}
     ratio = max(
         sum(laws[family].epsilon * abs(sums).sum() for family, sums in chosen.sums(np.array(change)).items())
@@ -110,7 +110,7 @@ def test_estimates_are_unbiased_exactly():
 def test_three_columns_have_the_variance_of_signed_sums(wanted, epsilon, value, times):
     """The table of proofs/theory/cells-together.md, by a plan; and how many times the error without."""
     domain = Domain(quarter=["q1", "q2", "q3"])
-    chosen = strategy(Workload(domain, wanted), COUNTS, epsilon=epsilon, together="quarter")
+    chosen = choose_plan(Workload(domain, wanted), COUNTS, epsilon=epsilon, together="quarter")
     assert chosen.value == pytest.approx(value, rel=1e-3)
     assert chosen.independent_times == pytest.approx(times, rel=1e-3)
     assert chosen.lower_bounds.within(chosen.value)
@@ -121,7 +121,7 @@ def test_rows_are_searched_for_what_is_wanted():
     """Where the total over the columns is wanted above all, it is measured."""
     domain = Domain(quarter=["q1", "q2", "q3"])
     wanted = Workload(domain, {"quarter": "1/1000", "": 1})
-    chosen = strategy(wanted, COUNTS, epsilon=1, together="quarter", method="signed")
+    chosen = choose_plan(wanted, COUNTS, epsilon=1, together="quarter", method="signed")
     assert chosen.variances[""] < 1.3 * 17.83  # the level of a row on its total alone
     assert chosen.charge == 1
 
@@ -149,11 +149,11 @@ def test_variances_are_those_of_what_is_released():
     assert releases[0].total({"region": "N"}).margin > 0
 
 
-def test_a_strategy_is_read_back_and_copied():
+def test_a_plan_is_read_back_and_copied():
     """As JSON values, pickled, copied; forged rows that spend more than the level are refused."""
     chosen = planned()
     facts = json.loads(json.dumps(chosen.facts()))
-    for again in (Strategy.of_facts(facts, Unit(1, 3)), pickle.loads(pickle.dumps(chosen)), copy.deepcopy(chosen)):
+    for again in (Plan.of_facts(facts, Unit(1, 3)), pickle.loads(pickle.dumps(chosen)), copy.deepcopy(chosen)):
         assert again.shares == chosen.shares
         assert again.facts() == chosen.facts()
     place = next(at for at, listed in enumerate(facts["rows"]) if "signed" in listed)
@@ -167,10 +167,10 @@ def test_a_strategy_is_read_back_and_copied():
         rows = list(facts["rows"])
         rows[place] = {**rows[place], **change}
         with pytest.raises((OutOfRange, WrongKind)):
-            Strategy.of_facts({**facts, "rows": rows}, Unit(1, 3))
+            Plan.of_facts({**facts, "rows": rows}, Unit(1, 3))
     for change in ({"nonnegative": False}, {"together": None}, {"together": "region"}):
         with pytest.raises((OutOfRange, Unsupported)):
-            Strategy.of_facts({**facts, **change}, Unit(1, 3))
+            Plan.of_facts({**facts, **change}, Unit(1, 3))
 
 
 def events():
@@ -189,12 +189,12 @@ def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
     counted = counted_with(events(), key=bytes(32), **how)
     assert (counted.unit.cells, counted.unit.nonnegative, counted.together) == (3, True, "quarter")
     wanted = Workload(counted.domain, {"region quarter": 1})
-    chosen = strategy(wanted, counted.unit, epsilon=1, together="quarter")
+    chosen = choose_plan(wanted, counted.unit, epsilon=1, together="quarter")
     with ut.Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32)), witness=False) as ledger:
         strict = ledger.publish("visits", counted, ut.Promise(noise=chosen), epsilon="1/2", dataset="d").table
         loose = ledger.relax("visits", counted, epsilon=2).table
         assert ledger.spent("visits") == level(2)
-        assert strict.strategy.facts() == loose.strategy.facts() == chosen.facts()
+        assert strict.plan.facts() == loose.plan.facts() == chosen.facts()
 
 
 def test_without_a_proof_there_are_no_signed_sums():
@@ -210,7 +210,7 @@ def test_without_a_proof_there_are_no_signed_sums():
             ut.release(table, chosen, epsilon=1, once=True)
     unit = Unit(1, 3, "change-one", nonnegative=True)
     replaced = ut.count_table(events(), DOMAIN, ut.Counting("who", at_most=3, neighbours="change-one"))
-    again = Strategy(DOMAIN, unit, chosen.shares, together="quarter", rows=chosen.rows)
+    again = Plan(DOMAIN, unit, chosen.shares, together="quarter", rows=chosen.rows)
     with pytest.raises(OutOfRange, match="whole rows"):
         ut.release(replaced, again, epsilon=1, once=True)
     for unit in (Unit(1, 3), Unit(1, 4, nonnegative=True)):
@@ -246,7 +246,7 @@ def test_signed_axes_are_refused_where_they_do_not_fit():
         ProductRows(Domain(a=range(2)), (THREE,))
     rows = ProductRows(domain, (values_alone(domain.axes[0]), THREE))
     with pytest.raises(Unsupported):
-        Strategy(domain, COUNTS, rows.shares, rows=rows)
+        Plan(domain, COUNTS, rows.shares, rows=rows)
     assert max(Fraction(share) for share in rows.shares.values()) == Fraction(8, 5)
 
 

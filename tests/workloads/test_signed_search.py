@@ -14,7 +14,7 @@ from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.planning.signed_search import grouped_rows, paired_rows, signed_rows
-from utmost.workloads import Domain, Workload, strategy, ways_together
+from utmost.workloads import Domain, Workload, choose_plan, ways_together
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_a_total_alone_of_columns_that_change_together(epsilon):
     """All of the level goes to one row: the precisions of the others are lost in floats, and no error comes of it."""
     domain = Domain(shop=[1, 2], quarter=["q1", "q2", "q3", "q4"])
     unit = Unit(1, 4, nonnegative=True)
-    chosen = strategy(Workload(domain, {"": 1}), unit, epsilon=epsilon, together="quarter")
-    assert 0 < chosen.value <= strategy(Workload(domain, {"": 1}), unit, epsilon=epsilon).value
+    chosen = choose_plan(Workload(domain, {"": 1}), unit, epsilon=epsilon, together="quarter")
+    assert 0 < chosen.value <= choose_plan(Workload(domain, {"": 1}), unit, epsilon=epsilon).value
 
 
 @pytest.mark.parametrize("pairs", [1, 2, 3, 4, 5])

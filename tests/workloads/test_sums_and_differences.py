@@ -20,12 +20,12 @@ from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
-from utmost.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, check_lower_bounds, choose_plan, hierarchy
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
 SHARES = {"row column": "3/4", "column": "1/4", "row": "1/3", "": "2/3"}
-ROTATED = Strategy(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
+ROTATED = Plan(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
 
 
 def rows_of(made):
@@ -50,7 +50,7 @@ def moves(made, rows, s):
 @pytest.mark.parametrize(("unit", "rows"), [(Unit(1, 2), 1), (Unit(2, 2), 1), (Unit(1, 4), 2)])
 def test_the_load_of_every_change_is_at_most_the_level_and_one_attains_it(unit, rows):
     """sum of level times |row . d|, over all changes d of whole rows, by enumeration in rationals."""
-    made = Strategy(PLACES, unit, SHARES, together="column")
+    made = Plan(PLACES, unit, SHARES, together="column")
     parts = [
         (matrix, made.levels(level(1))[family].epsilon / unit.sensitivity) for family, matrix in rows_of(made).items()
     ]
@@ -69,7 +69,7 @@ def test_two_cells_of_different_rows_would_cost_more():
 
 def test_the_joint_law_of_what_is_measured_has_exactly_the_ratio():
     """P(y | x) / P(y | x + d) over a box of responses y is at most exp(epsilon) = 4, and attains it; in rationals."""
-    made = Strategy(Domain(column=["a", "b"]), Unit(1, 2), {"column": 1, "": 1}, together="column")
+    made = Plan(Domain(column=["a", "b"]), Unit(1, 2), {"column": 1, "": 1}, together="column")
     laws = {family: Geometric(at) for family, at in made.levels(level(alpha="1/4")).items()}
     matrices = rows_of(made)
     worst = Fraction(0)
@@ -103,7 +103,7 @@ def test_variances_are_those_of_dense_least_squares(shape, first, weights, epsil
     sides = pair.split(dict(zip(families, itertools.cycle(weights), strict=False)))
     shares = pair.joined(*({f: Fraction(w, sum(side.values())) for f, w in side.items()} for side in sides))
     wanted = Workload(domain, dict.fromkeys(families, 1)) + Workload.sums(domain, [{"pair": "x", "a": 0}])
-    made = Strategy(domain, Unit(1, 2), shares, wanted, level(epsilon), together="pair")
+    made = Plan(domain, Unit(1, 2), shares, wanted, level(epsilon), together="pair")
     covariance, found = dense(made, level(epsilon)), made.variances
     for part in wanted.parts:
         matrix = part.matrix(domain)
@@ -149,7 +149,7 @@ def test_terms_are_the_coefficients_of_the_noises():
 def test_a_pair_has_half_the_variance_of_independent_noise():
     """Each cell that of the rotated pair's law, 3.918 at epsilon 1 against 7.835; every choice the better one."""
     wanted = Workload(PLACES, {"row column": 1})
-    chosen = strategy(wanted, Unit(1, 2), epsilon=1, together="column")
+    chosen = choose_plan(wanted, Unit(1, 2), epsilon=1, together="column")
     assert chosen.together == "column"
     assert chosen.variances["row column"] == pytest.approx(float(RotatedPair(1).variance))
     assert chosen.independent_times == pytest.approx(2)
@@ -159,48 +159,48 @@ def test_a_pair_has_half_the_variance_of_independent_noise():
 
 
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
-def test_no_strategy_for_whole_rows_is_below_its_bound(epsilon):
-    """Strategies of sums, differences and cells with random shares, and the chosen one; near at small levels."""
+def test_no_plan_for_whole_rows_is_below_its_bound(epsilon):
+    """Plans of sums, differences and cells with random shares, and the chosen one; near at small levels."""
     random = np.random.default_rng(3)
-    chosen = strategy(WANTED, Unit(1, 2), epsilon=epsilon, together="column")
+    chosen = choose_plan(WANTED, Unit(1, 2), epsilon=epsilon, together="column")
     bound = chosen.rows_bound
     assert chosen.value >= bound
     for _ in range(8):
         one, other = (Fraction(int(random.integers(1, 100)), 100) for _ in range(2))
         turned = {"row column": one, "column": 1 - one, "row": other, "": 1 - other}
         shares = {name: share for name, share in turned.items() if share}
-        made = Strategy(PLACES, Unit(1, 2), shares, WANTED, level(epsilon), together="column")
+        made = Plan(PLACES, Unit(1, 2), shares, WANTED, level(epsilon), together="column")
         assert made.value >= bound
         alone = {name: share for name, share in {"row column": one, "row": 1 - one}.items() if share}
-        assert Strategy(PLACES, Unit(1, 2), alone, WANTED, level(epsilon)).value >= bound
-    cells = strategy(Workload(PLACES, {"row column": 1}), Unit(1, 2), epsilon="1/100", together="column")
+        assert Plan(PLACES, Unit(1, 2), alone, WANTED, level(epsilon)).value >= bound
+    cells = choose_plan(Workload(PLACES, {"row column": 1}), Unit(1, 2), epsilon="1/100", together="column")
     assert cells.value == pytest.approx(cells.rows_bound, rel=1e-4)
     one_column = Workload(PLACES, {"row column=nights": 1})
-    assert strategy(one_column, Unit(1, 2), epsilon=1, together="column").rows_bound is None
+    assert choose_plan(one_column, Unit(1, 2), epsilon=1, together="column").rows_bound is None
 
 
-def test_the_plainer_strategy_is_taken_where_differences_do_not_help():
+def test_the_plainer_plan_is_taken_where_differences_do_not_help():
     """Only sums over the axis are wanted: nothing is gained, and nothing need be taken for granted."""
-    sums = strategy(Workload(PLACES, {"row": 1, "": 1}), Unit(1, 2), epsilon=1, together="column")
+    sums = choose_plan(Workload(PLACES, {"row": 1, "": 1}), Unit(1, 2), epsilon=1, together="column")
     assert sums.together is None
     assert sums.independent_times == 1
-    forbidden = strategy(WANTED, Unit(1, 2), epsilon=1, together="column", method="independent")
+    forbidden = choose_plan(WANTED, Unit(1, 2), epsilon=1, together="column", method="independent")
     assert forbidden.together is None
-    rotated = strategy(WANTED, Unit(1, 2), epsilon=1, together="column", method="rotated")
-    assert rotated.shares == strategy(WANTED, Unit(1, 2), epsilon=1, together="column").shares
+    rotated = choose_plan(WANTED, Unit(1, 2), epsilon=1, together="column", method="rotated")
+    assert rotated.shares == choose_plan(WANTED, Unit(1, 2), epsilon=1, together="column").shares
 
 
 @settings(max_examples=12)
 @given(st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any), st.sampled_from(["1/10", 1, 3]))
-def test_the_chosen_strategy_is_never_worse_than_independent_noise(weights, epsilon):
+def test_the_chosen_plan_is_never_worse_than_independent_noise(weights, epsilon):
     """2 times better at least where each wanted sum is of one column; never worse."""
     names = [name for name, weight in zip(("row column", "column", "row", ""), weights, strict=True) if weight]
     wanted = Workload(
         PLACES,
         {name: weight for name, weight in zip(("row column", "column", "row", ""), weights, strict=True) if weight},
     )
-    alone = strategy(wanted, Unit(1, 2), epsilon=epsilon)
-    chosen = strategy(wanted, Unit(1, 2), epsilon=epsilon, together="column")
+    alone = choose_plan(wanted, Unit(1, 2), epsilon=epsilon)
+    chosen = choose_plan(wanted, Unit(1, 2), epsilon=epsilon, together="column")
     assert chosen.value <= alone.value * (1 + 1e-9)
     if all("column" in name for name in names):
         assert chosen.value <= alone.value / 2 * 1.001
@@ -210,7 +210,7 @@ def test_more_columns_in_pairs():
     """Four columns as pairs of two: one individual changes the four cells of one place, two rows of a pair."""
     domain = Domain(place=["a", "b", "c"], pair=[1, 2], side=["x", "y"])
     wanted = Workload(domain, {"place pair side": 1})
-    chosen = strategy(wanted, Unit(1, 4), epsilon=1, together="side")
+    chosen = choose_plan(wanted, Unit(1, 4), epsilon=1, together="side")
     assert chosen.independent_times == pytest.approx(2)
     assert chosen.variances["place pair side"] == pytest.approx(float(RotatedPair("1/2").variance))
 
@@ -220,7 +220,7 @@ def test_beside_levels_of_several_sizes():
     place = hierarchy({"N": ["n1"], "S": ["s1", "s2"]}, names=["region", "district"])
     domain = Domain(place=place, column=["x", "y"])
     wanted = Workload(domain, {"region column": 1, "region": 1})
-    chosen = strategy(wanted, Unit(1, 2), epsilon=1, together="column")
+    chosen = choose_plan(wanted, Unit(1, 2), epsilon=1, together="column")
     covariance = dense(chosen, level(1))
     for part in wanted.parts:
         matrix = part.matrix(domain)
@@ -231,28 +231,28 @@ def test_what_is_refused():
     """An axis of three values, half a row, shares that add up otherwise, sums that nothing determines."""
     three = Domain(row=["A", "B"], column=["a", "b", "c"])
     with pytest.raises(OutOfRange, match="all cells of whole rows"):
-        strategy(Workload(three, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
+        choose_plan(Workload(three, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
     with pytest.raises(Unsupported, match="lower no cell"):
-        strategy(Workload(three, {"column": 1}), Unit(1, 3), epsilon=1, together="column")
+        choose_plan(Workload(three, {"column": 1}), Unit(1, 3), epsilon=1, together="column")
     with pytest.raises(OutOfRange, match="all cells of whole rows"):
-        strategy(WANTED, Unit(1, 3), epsilon=1, together="column")
+        choose_plan(WANTED, Unit(1, 3), epsilon=1, together="column")
     with pytest.raises(OutOfRange, match="add up to 1 each"):
-        Strategy(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")
+        Plan(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")
     with pytest.raises(OutOfRange, match="determine"):
-        Strategy(PLACES, Unit(1, 2), {"row": 1}, WANTED, together="column")
+        Plan(PLACES, Unit(1, 2), {"row": 1}, WANTED, together="column")
     with pytest.raises(Unsupported, match="rotated sums are of an axis"):
-        strategy(WANTED, Unit(1, 2), epsilon=1, method="rotated")
+        choose_plan(WANTED, Unit(1, 2), epsilon=1, method="rotated")
     with pytest.raises(Unsupported, match="least mean error"):
-        strategy(WANTED, Unit(1, 2), epsilon=1, together="column", aim="largest")
+        choose_plan(WANTED, Unit(1, 2), epsilon=1, together="column", aim="largest")
     made = RotatedReconstruction(ROTATED.pair, {(0, 1): 1})
     with pytest.raises(NotDetermined):
         made.check_determined(group_of(PLACES, (0, 0)))
     made.check_determined(selected(PLACES, {"row": "A"}))
 
 
-def test_a_strategy_of_pairs_is_a_value():
+def test_a_plan_of_pairs_is_a_value():
     """Pickled, and as JSON values."""
     again = pickle.loads(pickle.dumps(ROTATED))
     assert (again.shares, again.together, again.variances) == (ROTATED.shares, "column", ROTATED.variances)
-    assert Strategy.of_facts(ROTATED.facts(), Unit(1, 2)).pair.name == "column"
+    assert Plan.of_facts(ROTATED.facts(), Unit(1, 2)).pair.name == "column"
     assert "row, differences of column" in str(ROTATED)

@@ -12,7 +12,7 @@ from running import called
 from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Workload, strategy
+from utmost.workloads import Domain, Workload, choose_plan
 
 EVENTS = {"user": ["a", "b", "a", "c"], "n": [1, 2, 3, 4]}
 TOTAL = Domain()
@@ -48,7 +48,7 @@ def test_every_reader_counts_persons_and_sums(tmp_path):
 
 
 def test_it_is_released_and_relaxed_like_others(tmp_path):
-    plan = strategy(Workload(TOTAL, {"": 1}), Unit(1, 1), epsilon=1)
+    plan = choose_plan(Workload(TOTAL, {"": 1}), Unit(1, 1), epsilon=1)
     assert dict(plan.shares) == {(): 1}
     assert plan.within()[0][1] == 1, "the least error of any mechanism"
     table = counted()

@@ -1,4 +1,4 @@
-"""The charge of a strategy is the privacy of its noise: by enumeration of all neighbours, in rationals."""
+"""The charge of a plan is the privacy of its noise: by enumeration of all neighbours, in rationals."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -27,15 +27,15 @@ from utmost.publish.workloads.planning.searches.plan_search import cells_alone
 from utmost.releases import NoisySums
 from utmost.workloads import (
     Domain,
-    Strategy,
+    Plan,
     Workload,
     bins,
     bounds_of,
     charge_of,
+    choose_plan,
     hierarchy,
     read_plan,
     save_plan,
-    strategy,
 )
 from workload_cases import precision, workloads
 
@@ -132,18 +132,18 @@ FIVE = Workload(Domain(cell=range(5)), {"cell": 1, "": 1})
 COUNTS = Unit(1, 1, "change-one", nonnegative=True)
 TWO = Unit(1, 2, "change-one", nonnegative=True)
 RELEASED = {
-    "cells": (strategy(FIVE, COUNTS, epsilon=1), True),
-    "cells of two": (strategy(FIVE, replace(TWO, sensitivity=2), epsilon=1), True),
-    "fewer cells": (strategy(FIVE, Unit(2, 9), epsilon=1), True),
-    "bounded in all": (strategy(FIVE, Unit(2, 4, in_all=5), epsilon=1), True),
+    "cells": (choose_plan(FIVE, COUNTS, epsilon=1), True),
+    "cells of two": (choose_plan(FIVE, replace(TWO, sensitivity=2), epsilon=1), True),
+    "fewer cells": (choose_plan(FIVE, Unit(2, 9), epsilon=1), True),
+    "bounded in all": (choose_plan(FIVE, Unit(2, 4, in_all=5), epsilon=1), True),
     "replaced, bounded in all": (
-        strategy(FIVE, Unit(2, 2, "change-one", nonnegative=True, in_all=3), epsilon=1),
+        choose_plan(FIVE, Unit(2, 2, "change-one", nonnegative=True, in_all=3), epsilon=1),
         True,
     ),
-    "hat functions in all": (Strategy(Domain(age=bins(5)), Unit(2, 3, in_all=5), {"age~2": "1/2", "": "1/2"}), True),
-    "tree": (Strategy(DOMAINS["tree"], COUNTS, {"county": "1/3", "state": "2/3", "": 1}), True),
-    "hat functions": (Strategy(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
-    "wide hat functions": (Strategy(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),
+    "hat functions in all": (Plan(Domain(age=bins(5)), Unit(2, 3, in_all=5), {"age~2": "1/2", "": "1/2"}), True),
+    "tree": (Plan(DOMAINS["tree"], COUNTS, {"county": "1/3", "state": "2/3", "": 1}), True),
+    "hat functions": (Plan(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
+    "wide hat functions": (Plan(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),
 }
 
 
@@ -216,7 +216,7 @@ def test_no_rows_that_keep_the_level_are_below_the_bound(unit):
     """Random integer rows of both signs at levels as large as the enumerated charge allows."""
     random, epsilon = np.random.default_rng(8), 1.5
     wanted = Workload(Domain(cell=range(3)), {"cell": 1, "": 2})
-    bound = bounds_of(wanted, unit, epsilon).any_integer_strategy.value
+    bound = bounds_of(wanted, unit, epsilon).any_integer_plan.value
     gram = np.eye(3) / 3 + 2
     moves = changes(unit, 3)
     for _ in range(400):
@@ -232,16 +232,16 @@ def test_no_rows_that_keep_the_level_are_below_the_bound(unit):
 def test_a_plan_is_never_worse_for_what_is_promised(wanted, kind, cells):
     """Than with shares that add up to 1, which is what the same plan had before; it spends the level, and no more."""
     unit = Unit(1, cells, kind[0], nonnegative=kind[1])
-    chosen = strategy(wanted, unit, epsilon=2)
+    chosen = choose_plan(wanted, unit, epsilon=2)
     assert chosen.charge == 1 or sum(chosen.shares.values()) == 1
-    plain = Strategy(wanted.domain, unit, least_plain(wanted, unit), wanted, level(2), level(2))
+    plain = Plan(wanted.domain, unit, least_plain(wanted, unit), wanted, level(2), level(2))
     assert chosen.value <= plain.value * (1 + 1e-6)
     assert charge_of(wanted.domain, unit, cells_alone(wanted, unit)) == 1
 
 
 def least_plain(wanted, unit):
     """Shares that add up to 1, searched as for one cell and add-remove at the level of a cell."""
-    return strategy(wanted, Unit(1, 1), epsilon=Fraction(2, unit.charged)).shares
+    return choose_plan(wanted, Unit(1, 1), epsilon=Fraction(2, unit.charged)).shares
 
 
 HALVES = {"cell": 1, "": 1}
@@ -252,11 +252,11 @@ def test_shares_that_cost_more_than_the_level_are_refused():
     """Also less than all of it, which is a mistake; shares that add up to 1 are what they always were."""
     for unit in (Unit(1, 1), Unit(1, 1, "change-one"), Unit(1, 1, nonnegative=True)):
         with pytest.raises(OutOfRange, match="add up to 1"):
-            Strategy(CELLS, unit, HALVES)
+            Plan(CELLS, unit, HALVES)
     for shares in ({"cell": "11/10", "": 1}, {"cell": 1, "": "11/10"}, {"cell": "1/2", "": 1}, {"": 3}):
         with pytest.raises(OutOfRange, match="add up to 1"):
-            Strategy(CELLS, COUNTS, shares)
-    assert Strategy(CELLS, COUNTS, {"cell": "1/2", "": "1/2"}).charge == Fraction(1, 2)
+            Plan(CELLS, COUNTS, shares)
+    assert Plan(CELLS, COUNTS, {"cell": "1/2", "": "1/2"}).charge == Fraction(1, 2)
     with pytest.raises(OutOfRange, match="true or false"):
         Unit(1, 1, "change-one", nonnegative="yes")
 
@@ -264,14 +264,14 @@ def test_shares_that_cost_more_than_the_level_are_refused():
 @pytest.mark.parametrize(("epsilon", "today", "now"), [("1/10", 6336, 1583.8), (1, 63.03, 15.516), (3, 6.72, 1.4642)])
 def test_cells_and_total_have_a_quarter_of_the_variance(epsilon, today, now):
     wanted = Workload(Domain(cell=range(100)), {"cell": 1, "": 1})
-    assert strategy(wanted, COUNTS, epsilon=epsilon).value == pytest.approx(now, rel=1e-4)
-    assert strategy(wanted, Unit(1, 1, "change-one"), epsilon=epsilon).value == pytest.approx(today, rel=1e-3)
+    assert choose_plan(wanted, COUNTS, epsilon=epsilon).value == pytest.approx(now, rel=1e-4)
+    assert choose_plan(wanted, Unit(1, 1, "change-one"), epsilon=epsilon).value == pytest.approx(today, rel=1e-3)
 
 
 def test_two_cells_of_one_row_are_replaced_for_nothing():
     pair = Workload(Domain(column=["a", "b"]), {"column": 1})
-    chosen = strategy(pair, Unit(1, 2, "change-one", nonnegative=True), epsilon=1, together="column")
-    assert chosen.value == pytest.approx(strategy(pair, Unit(1, 2), epsilon=1, together="column").value)
+    chosen = choose_plan(pair, Unit(1, 2, "change-one", nonnegative=True), epsilon=1, together="column")
+    assert chosen.value == pytest.approx(choose_plan(pair, Unit(1, 2), epsilon=1, together="column").value)
     assert chosen.charge == 1
 
 
@@ -300,13 +300,13 @@ def test_counting_promises_what_it_proves():
     )
     assert not any(table.unit.nonnegative for table in parts.values())
     for table in (*parts.values(), CountedTable(CELLS, np.zeros(4, int), Unit(1, 1, "change-one"))):
-        chosen = Strategy(table.domain, COUNTS, HALVES)
+        chosen = Plan(table.domain, COUNTS, HALVES)
         with pytest.raises(OutOfRange, match=r"must not be smaller|may move from one part"):
             ut.release(table, chosen, epsilon=1, once=True)
     with pytest.raises(OutOfRange, match="move from one part to another"):
         CountedTable(CELLS, np.zeros(4, int), COUNTS, part=("p", "left"))
     with pytest.raises(OutOfRange, match="move from one part to another"):
-        ut.Promise(noise=Strategy(CELLS, COUNTS, HALVES), part=("p", "left"))
+        ut.Promise(noise=Plan(CELLS, COUNTS, HALVES), part=("p", "left"))
 
 
 def test_a_part_would_pay_twice():
@@ -321,11 +321,11 @@ def test_the_promise_travels_with_what_is_written(tmp_path):
     table = counted()
     table.save(tmp_path / "counted.json")
     assert read_counted(tmp_path / "counted.json").unit == COUNTS
-    chosen = strategy(Workload(CELLS, {"cell": 1, "": 1}), table.unit, epsilon=1)
+    chosen = choose_plan(Workload(CELLS, {"cell": 1, "": 1}), table.unit, epsilon=1)
     save_plan(chosen, tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json").unit == COUNTS
     facts = ut.release(table, chosen, epsilon=1, once=True).table.facts()
-    assert NoisySums.of_facts(facts).strategy.unit == COUNTS
+    assert NoisySums.of_facts(facts).plan.unit == COUNTS
     assert facts["nonnegative"] is True
     assert "no individual lowers" in facts["guarantee"]
     forged = {name: fact for name, fact in facts.items() if name != "nonnegative"}
@@ -341,7 +341,7 @@ def test_the_promise_travels_with_what_is_written(tmp_path):
 
 def test_what_adds_up_to_one_says_what_it_always_said():
     """No new field and no new sentence where nothing is promised, whatever the charge is."""
-    chosen = Strategy(CELLS, Unit(1, 1, "change-one"), {"cell": "1/2", "": "1/2"})
+    chosen = Plan(CELLS, Unit(1, 1, "change-one"), {"cell": "1/2", "": "1/2"})
     facts = ut.release(np.zeros(4, int), chosen, epsilon=1, once=True).table.facts()
     assert "nonnegative" not in facts
     assert "the shares are together 1" in facts["theorem"]
@@ -349,10 +349,10 @@ def test_what_adds_up_to_one_says_what_it_always_said():
     assert Unit(1, 1).facts() == {"sensitivity": "1", "cells": 1, "neighbours": "add-remove"}
 
 
-def test_a_ledger_keeps_such_a_strategy(tmp_path):
+def test_a_ledger_keeps_such_a_plan(tmp_path):
     """Published, relaxed, viewed and opened again; the total at the level that a replacement leaves it."""
     table = counted()
-    chosen = Strategy(CELLS, COUNTS, HALVES)
+    chosen = Plan(CELLS, COUNTS, HALVES)
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.publish("a", table, ut.Promise(noise=chosen), epsilon=1)
         early = ledger.view("a", epsilon=1).table.facts()

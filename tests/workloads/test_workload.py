@@ -15,7 +15,7 @@ from utmost.privacy import Unit
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.workload import narrowed
-from utmost.workloads import Domain, Workload, bins, strategy
+from utmost.workloads import Domain, Workload, bins, choose_plan
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
 
 
@@ -134,7 +134,7 @@ def test_boxes_windows_weights_and_levels_are_the_rows_that_they_are():
         expected = np.array(rows, dtype=float)
         assert sorted(part.matrix(domain).tolist()) == sorted(expected.tolist())
         assert np.allclose(wanted.gram() * part.answers, expected.T @ expected)
-        chosen = strategy(wanted, Unit(1, 1), epsilon=1)
+        chosen = choose_plan(wanted, Unit(1, 1), epsilon=1)
         precisions, measured = [], []
         for family, level in chosen.levels(exact_level(1)).items():
             families = np.array([domain.sums(cell, family).ravel() for cell in np.eye(domain.size)]).T

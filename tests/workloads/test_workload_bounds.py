@@ -1,4 +1,4 @@
-"""Lower bounds: the figures known, no strategy and no mechanism below them, and certificates that are checked."""
+"""Lower bounds: the figures known, no plan and no mechanism below them, and certificates that are checked."""
 
 import copy
 import math
@@ -34,15 +34,15 @@ from utmost.publish.workloads.measuring.variance_components import VarianceCompo
 from utmost.publish.workloads.planning.share_exchange import WeighedError
 from utmost.workloads import (
     Domain,
-    Strategy,
+    Plan,
     Workload,
     bins,
     bounds_of,
     certified_shares,
     charge_of,
     check_lower_bounds,
+    choose_plan,
     hierarchy,
-    strategy,
 )
 from workload_cases import precision
 
@@ -62,7 +62,7 @@ def admitted_and_all(families, per_answer):
 
 
 def constants(bounds):
-    """The bounds on strategies, in units of the variance of the whole level's noise."""
+    """The bounds on plans, in units of the variance of the whole level's noise."""
     at = float(precision(1.0))
     return {kind: bound.value * at for kind, bound in bounds.each().items()}
 
@@ -83,7 +83,7 @@ def test_the_constants_of_known_workloads(wanted, gamma, chord):
     bounds = bounds_of(wanted, ONE, 1)
     check_lower_bounds(bounds)
     found = constants(bounds)
-    assert found["any integer strategy"] == pytest.approx(gamma, rel=3e-5)
+    assert found["any integer plan"] == pytest.approx(gamma, rel=3e-5)
     assert found["these families"] == pytest.approx(chord, rel=3e-5)
     assert found["any unbiased"] == pytest.approx(gamma / 2, rel=3e-5)
     assert found["per answer"] == pytest.approx(float(wanted.weight), rel=1e-12)
@@ -95,7 +95,7 @@ def test_the_constants_of_ranges_and_prefixes_of_1024_bins(kind, gamma, chord):
     wanted = getattr(Workload, kind)(Domain(age=bins(1024)), "age")
     bounds = bounds_of(wanted, ONE, 1)
     check_lower_bounds(bounds)
-    assert constants(bounds)["any integer strategy"] == pytest.approx(gamma, abs=1e-3)
+    assert constants(bounds)["any integer plan"] == pytest.approx(gamma, abs=1e-3)
     assert constants(bounds)["these families"] == pytest.approx(chord, abs=1e-3)
 
 
@@ -110,7 +110,7 @@ def test_gamma_lies_between_any_weights_and_any_information():
     """For ranges of 6 bins by sex and a total: no random y is above it, and some X_jj <= 1 is within 0.1 % of it."""
     domain = Domain(age=bins(6), sex=["men", "women"])
     wanted = Workload.ranges(domain, "age", by="sex") + Workload(domain, {"sex": 1, "": "1/2"})
-    found = constants(bounds_of(wanted, ONE, 1))["any integer strategy"]
+    found = constants(bounds_of(wanted, ONE, 1))["any integer plan"]
     matrix = wanted.gram()
     random = np.random.default_rng(1)
     assert max(gamma_below(matrix, y) for y in random.dirichlet(np.ones(12), 2000)) <= found
@@ -157,7 +157,7 @@ def random_workload(random):
     return Workload(domain, {families[i]: float(random.integers(1, 100)) for i in picked}), families
 
 
-def test_no_strategy_of_a_thousand_is_below_its_bounds():
+def test_no_plan_of_a_thousand_is_below_its_bounds():
     """F >= v(E) max(K, Gamma), and above the bounds of all mechanisms, at levels from 1/1000 to 20."""
     random = np.random.default_rng(3)
     for _ in range(20):
@@ -174,7 +174,7 @@ def test_no_integer_rows_are_below_their_bound():
     """Random integer rows with loads at most E, dense least squares: never below v(E) Gamma; ranges and marginals."""
     random = np.random.default_rng(4)
     for wanted in (Workload.ranges(Domain(age=bins(5)), "age"), Workload(Domain(a=range(5)), {"a": 1, "": 3})):
-        least = bounds_of(wanted, ONE, 2).any_integer_strategy.value
+        least = bounds_of(wanted, ONE, 2).any_integer_plan.value
         for _ in range(300):
             rows = np.vstack([random.integers(-3, 4, (7, 5)), np.eye(5)])
             levels = random.gamma(0.3, size=12) + 1e-4
@@ -267,7 +267,7 @@ def test_half_integers_can_be_better_than_the_best_integers():
     "unit", [Unit(1, 3), Unit(2, 1), Unit(1, 1, "change-one"), Unit(3, 2, "change-one"), Unit("1/2", 2)]
 )
 def test_units_of_every_kind(unit):
-    """The bounds are proved, the strategy that measures all cells is above them, and grows at least as they do."""
+    """The bounds are proved, the plan that measures all cells is above them, and grows at least as they do."""
     wanted = Workload(TABLE, {"a b": 1, "a": 1})
     bounds = bounds_of(wanted, unit, 2)
     check_lower_bounds(bounds)
@@ -293,7 +293,7 @@ def test_huge_numbers():
     wanted = Workload(Domain(age=bins(4)), {"age": 10**30, "age=1": "1e-30"})
     bounds = bounds_of(wanted, Unit(10**30, 10**30), 1)
     check_lower_bounds(bounds)
-    assert bounds.any_integer_strategy.value > 1e90
+    assert bounds.any_integer_plan.value > 1e90
 
 
 def test_what_is_not_bounded_says_why():
@@ -322,9 +322,7 @@ def test_values_survive_pickling_and_copying():
         assert twin.within(100.0) == PROVED.within(100.0)
 
 
-@pytest.mark.parametrize(
-    "kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_strategy", "these_families"]
-)
+@pytest.mark.parametrize("kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "these_families"])
 def test_a_larger_value_is_refused(kind):
     bound = getattr(PROVED, kind)
     with pytest.raises(PromiseBroken, match="must prove the bound"):
@@ -375,9 +373,9 @@ def test_tampered_shares_and_directions_prove_nothing():
         with pytest.raises(PromiseBroken):
             check_lower_bounds(bad)
     for other in (Directions(3), MixedDirections((Directions(1), Directions(1, 1)), (Fraction(1, 2),) * 2)):
-        more = replace(marginals.any_integer_strategy, certificate=other)
+        more = replace(marginals.any_integer_plan, certificate=other)
         with pytest.raises(PromiseBroken, match="able to change"):
-            check_lower_bounds(replace(marginals, any_integer_strategy=more))
+            check_lower_bounds(replace(marginals, any_integer_plan=more))
     for weights in ((Fraction(1),), (Fraction(2), Fraction(-1)), (Fraction(1, 2),) * 3):
         mixed = MixedDirections((Directions(1), Directions(2)), weights)
         with pytest.raises(PromiseBroken, match="weights of changes"):
@@ -405,7 +403,7 @@ def test_a_bound_that_is_no_number_or_too_large_is_refused(value):
     check_lower_bounds(bounds)
     forged = [
         replace(bounds, **{name: replace(getattr(bounds, name), value=value)})
-        for name in ("per_answer", "any_mechanism", "any_unbiased", "any_integer_strategy", "these_families")
+        for name in ("per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "these_families")
     ]
     for one in [*forged, replace(bounds, parts=(value, *bounds.parts[1:]))]:
         with pytest.raises(PromiseBroken):
@@ -417,7 +415,7 @@ def test_a_bound_that_is_no_number_or_too_large_is_refused(value):
 )
 def test_bounds_are_of_what_one_individual_may_change(epsilon, least, floor):
     """Cells and their total under change-one, counts: halves are certified as the best shares, and no bound for
-    strategies is above them; whoever does not know the sign pays four times as much and has bounds of its own."""
+    plans is above them; whoever does not know the sign pays four times as much and has bounds of its own."""
     wanted = Workload(Domain(cell=[*range(100)]), {"cell": 1, "": 1})
     unit = Unit(1, 1, "change-one", nonnegative=True)
     bounds, found = bounds_of(wanted, unit, epsilon), certified_shares(wanted, unit, epsilon)
@@ -431,10 +429,10 @@ def test_bounds_are_of_what_one_individual_may_change(epsilon, least, floor):
     assert found.is_certified
     assert found.value == pytest.approx(error, rel=1e-9)
     assert list(found.shares.values()) == pytest.approx([1, 1])
-    assert bounds.any_integer_strategy.value == pytest.approx(floor, rel=1e-3)
-    assert bounds.any_unbiased.value < bounds.any_integer_strategy.value < bounds.these_families.value < found.bound
+    assert bounds.any_integer_plan.value == pytest.approx(floor, rel=1e-3)
+    assert bounds.any_unbiased.value < bounds.any_integer_plan.value < bounds.these_families.value < found.bound
     unknown = replace(unit, nonnegative=False)
-    assert bounds_of(wanted, unknown, epsilon).any_integer_strategy.value > error
+    assert bounds_of(wanted, unknown, epsilon).any_integer_plan.value > error
     assert certified_shares(wanted, unknown, epsilon).value == pytest.approx(4 * error, rel=0.2)
 
 
@@ -442,7 +440,7 @@ def test_the_total_alone_is_bounded_by_what_it_needs():
     """Replacing a record leaves a total of counts where it is, and six cells are not more than there are."""
     wanted, least = Workload(Domain(), {"": 1}), float(1 / precision(1.0))
     for unit in (Unit(1, 1, "change-one", nonnegative=True), Unit(1, 6), Unit(1, 6, "change-one", nonnegative=True)):
-        assert strategy(wanted, unit, epsilon=1).value == pytest.approx(least)
+        assert choose_plan(wanted, unit, epsilon=1).value == pytest.approx(least)
         for kind, bound in bounds_of(wanted, unit, 1).each().items():
             assert bound.value == pytest.approx(least / (2 if kind == "any unbiased" else 1), rel=1e-6)
 
@@ -455,7 +453,7 @@ UNITS = [
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=repr)
-def test_no_strategy_that_keeps_the_level_is_below_a_bound_for_strategies(unit):
+def test_no_plan_that_keeps_the_level_is_below_a_bound_for_plans(unit):
     """Random levels of all families, as large as their charge allows."""
     random, wanted = np.random.default_rng(5), Workload(TABLE, {"a b": 1, "a": 2, "": 1})
     for epsilon in (Fraction(1, 4), 3):
@@ -467,17 +465,17 @@ def test_no_strategy_that_keeps_the_level_is_below_a_bound_for_strategies(unit):
             parts = dict(zip(TABLE.families(), levels, strict=True))
             charge = charge_of(TABLE, unit, parts)
             shares = {family: part / charge for family, part in parts.items()}
-            tried = Strategy(TABLE, unit, shares, wanted, level(epsilon))
+            tried = Plan(TABLE, unit, shares, wanted, level(epsilon))
             assert tried.charge == 1
             assert tried.value >= least
-        assert strategy(wanted, unit, epsilon=epsilon).value >= least
+        assert choose_plan(wanted, unit, epsilon=epsilon).value >= least
 
 
 @given(st.sampled_from(UNITS), st.integers(2, 9))
 def test_certified_shares_are_not_above_those_of_the_search(unit, cells):
     wanted = Workload(Domain(cell=range(cells)), {"cell": 1, "": 3})
     found = certified_shares(wanted, unit, 1)
-    searched = strategy(wanted, unit, epsilon=1)
+    searched = choose_plan(wanted, unit, epsilon=1)
     assert found.is_certified
     assert found.bound <= searched.value <= found.value * 1.001
     shares = {family: Fraction(share) for family, share in found.shares.items() if share}

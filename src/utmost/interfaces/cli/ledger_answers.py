@@ -183,11 +183,11 @@ class Question:
         out = self.answer.file
         if out is None:
             return
-        strategy = noise.strategy if isinstance(noise, SumNoise) else None
-        if strategy is None and out.suffix.lower() == ".json":
+        plan = noise.plan if isinstance(noise, SumNoise) else None
+        if plan is None and out.suffix.lower() == ".json":
             remedy = "Give a name that ends in .csv, .parquet or .xlsx."
             raise OutOfRange("a released table is written as a table", came=out.name, where="--out", remedy=remedy)
-        if strategy is not None and not is_of_cells(strategy):
+        if plan is not None and not is_of_cells(plan):
             check_ending(out)
 
     def release_in(self, ledger: Ledger) -> Published | None:
@@ -213,7 +213,7 @@ class Question:
         table, report = shown.table, shown.statement_with
         if isinstance(table, NoisySums):
             is_document = as_json if out is None else out.suffix.lower() == ".json"
-            if is_document or not is_of_cells(table.strategy):
+            if is_document or not is_of_cells(table.plan):
                 return give_workload(table, out, signer, as_json=as_json, again=again, headline="Answered.")
             return give_cells(table, self.answer, signer, again=again, headline="Answered.")
         if out is None:
@@ -340,7 +340,7 @@ def _show_spending(question: Question, after: dict[str, Any], noise: Noise | Non
         return print_json(report | {"after": after, "new_ledger": new})
     rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}"}
     if isinstance(noise, SumNoise):
-        rows["margins"] = planned_margins(noise.strategy, question.at, sure)
+        rows["margins"] = planned_margins(noise.plan, question.at, sure)
     elif margin is not None:
         rows["margin"] = f"± {short_bar(margin)} around each released value, at {percent(sure)} confidence"
     rows |= budget_rows(after)

@@ -45,6 +45,7 @@ GROUPS = {
     "Publish": {
         "demo": "Count, release, read and verify a public table in a few seconds.",
         "init": "Write a recipe: everything about a release but the data.",
+        "domain": "Check the declared values of columns, or propose them from a codebook.",
         "count": "Count events of people into a table, and prove what one person changes.",
         "bounds": "Compare bounds on what one person contributes.",
         "plan": "Choose the sums to measure for the tables that you want.",
@@ -400,6 +401,7 @@ _OPTIONS = {
     "each_row": "--each-row",
     "decimal": "--decimal",
     "thousands": "--thousands",
+    "currency": "--currency",
     "missing_marks": "--missing-marks",
     "most_events": "--most-events",
     "in_all": "--in-all",
@@ -454,6 +456,7 @@ _CALLS = {
     'Spelling(thousands="apostrophe")': "--thousands apostrophe",
     'Spelling(thousands=",")': "--thousands ,",
     'Spelling(thousands=".")': "--thousands .",
+    'Spelling(currency="$")': "--currency $",
     'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
     'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
     "ut.workloads.periods": '"periods"',

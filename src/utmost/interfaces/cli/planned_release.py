@@ -9,7 +9,7 @@ from utmost.interfaces.cli.options.people_options import People
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import Spelling
@@ -27,15 +27,15 @@ def _in_all(unit: Unit) -> str | None:
     return str(unit.in_all // (high - low))
 
 
-def planned_table(table: Path, people: People, spelling: Spelling, strategy: Strategy) -> CountedTable:
+def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -> CountedTable:
     """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said."""
-    if people.are_events and strategy.unit.is_distinct:
+    if people.are_events and plan.unit.is_distinct:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
         raise OutOfRange("a plan for distinct values is carried out on a counted table", came="events", remedy=remedy)
     if people.are_events:
-        declared = strategy.domain if people.domain is None else read_domain(people.domain)
+        declared = plan.domain if people.domain is None else read_domain(people.domain)
         if people.at_most is None:
-            unit = strategy.unit
+            unit = plan.unit
             if unit.amount is None or unit.amount.between is None:
                 people = replace(people, per_cell=people.per_cell or unit.text(unit.sensitivity))
             else:
@@ -49,9 +49,7 @@ def planned_table(table: Path, people: People, spelling: Spelling, strategy: Str
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             if unit.amount is not None and unit.amount.missing:
                 people = replace(people, leave_out=[*(people.leave_out or []), "amounts"])
-        counted: CountedTable = people.counted(
-            table, declared, strategy.unit.neighbours, spelling, together=strategy.together
-        )
+        counted: CountedTable = people.counted(table, declared, plan.unit.neighbours, spelling, together=plan.together)
         return counted
     refuse("is for events: a counted table has its domain", People(domain=people.domain))
     if table.suffix.lower() != ".json":

@@ -23,7 +23,7 @@ from utmost.interfaces.cli.selections import check_counted, counted_selection
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -119,7 +119,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         canvas.check_format(plot)
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
-    if not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.plan, CellPlan)):
+    if not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
         _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
         return show_published(release, as_json=as_json)
     reader: _Table | _Sums = (
@@ -172,7 +172,7 @@ class _Table:
 
     @property
     def level(self) -> Level:
-        return self.release.plan.level
+        return self.release.noise.level
 
     def whole(self, cells: Cells) -> dict[str, Any]:
         """Every cell, by itself and all at once."""
@@ -186,7 +186,7 @@ class _Table:
             "margin": bars.alone(self.sure),
             "cells": count,
             "margin_together": together,
-            "relaxable": release.plan.relaxable or release.answer.ledger_facts is not None,
+            "relaxable": release.noise.relaxable or release.answer.ledger_facts is not None,
             "columns": names,
             "labels": release.labels,
             "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},
@@ -209,10 +209,10 @@ class _Table:
 
     def bought(self, at: Level) -> dict[str, Any]:
         """The bar at a level."""
-        plan = self.release.at(at)
-        bars = type(self.release.bars)(plan)
+        noise = self.release.at(at)
+        bars = type(self.release.bars)(noise)
         together = bars.together(self.release.rows * len(self.release.cells), self.sure)
-        mean = float(plan.drawn.moment(1)) * float(plan.grid or 1)
+        mean = float(noise.drawn.moment(1)) * float(noise.grid or 1)
         return _bought(at, bars.alone(self.sure), together, mean)
 
 
@@ -265,7 +265,7 @@ class _Sums:
     def bought(self, at: Level) -> dict[str, Any]:
         """The largest bar of the wanted tables at a level."""
         release = self.release
-        other = NoisySums(release.strategy, at, self.sure, release.measured, release.kind, release.part)
+        other = NoisySums(release.plan, at, self.sure, release.measured, release.kind, release.part)
         alone = max(other.bars().values())
         return _bought(at, alone, None, None)
 

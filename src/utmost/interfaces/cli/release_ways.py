@@ -104,16 +104,16 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     unread = Protected() if told.people.are_events else promised.protected
     measured = Persons(mean=told.people.mean, neighbours=told.people.neighbours)
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
-    strategy = promised.strategy
-    assert strategy is not None, "there is a plan"
+    plan = promised.plan
+    assert plan is not None, "there is a plan"
     people = replace(told.people.people, count_key=told.count_key)
-    counted = planned_table(table, people, told.spelling.cells, strategy)
+    counted = planned_table(table, people, told.spelling.cells, plan)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
     signer, sure = answer.signer, read_confidence(answer.confidence)
     where = (answer.file, signer)
-    release_by_plan(counted, strategy, told.level.read(), sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
+    release_by_plan(counted, plan, told.level.read(), sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
 
 
 def table_of_columns(table: Path, told: ReleaseOptions) -> None:
@@ -194,7 +194,7 @@ def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) ->
     if told.dry_run or (out is not None and out.suffix.lower() == ".json"):
         where = (out, signer)
         return release_by_plan(
-            counted, promise.noise.strategy, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run
+            counted, promise.noise.plan, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run
         )
     answer.check_free(table, draws=told.memory.ledger is None)
     check_fits(answer, counted, (), ())

@@ -11,7 +11,7 @@ from utmost.publish.workloads.sums_in_words import read_selection
 
 def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str, Any]:
     """The cells of released sums that texts of the form COLUMN=LABELS take."""
-    texts, amounts = list(where or ()), sums.strategy.amount_pair
+    texts, amounts = list(where or ()), sums.plan.amount_pair
     axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
     if amounts is not None:
         amounts.check_where([text.partition("=")[0].strip() for text in texts])

@@ -137,7 +137,7 @@ def _with_numbers(answer: Answer[Any]) -> Answer[Any]:
     if not isinstance(answer.table, CsvTable):
         return answer
     columns: dict[str, list[Any]] = files.columns(answer.table)
-    for name in (*answer.columns, *answer.plan.bars(answer.columns)):
+    for name in (*answer.columns, *answer.noise.bars(answer.columns)):
         columns[name] = [_number(cell) for cell in columns[name]]
     return replace(answer, table=columns)
 

@@ -16,7 +16,7 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.core.noise.optimal import gain
 from utmost.errors import OutOfRange
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.table_statements import law_parameters, promise
 
 if TYPE_CHECKING:  # a released table does not wait for the room of designs
@@ -54,17 +54,17 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
     }
 
 
-def plan_report(plan: CellPlan) -> dict[str, Any]:
+def noise_report(noise: CellNoiseAtLevel) -> dict[str, Any]:
     """A plan: its level, its law, its error bar and its guarantee."""
     return {
-        **level_facts(plan.level),
-        "margin": plan.margin,
-        "confidence": float(plan.confidence),
-        "law": repr(plan.law),
-        "drawn": repr(plan.drawn),
-        "grid": None if plan.grid is None else str(plan.grid),
-        "theorem": plan.theorem,
-        "guarantee": promise(plan.level, plan.unit, "the released columns", "released cell"),
+        **level_facts(noise.level),
+        "margin": noise.margin,
+        "confidence": float(noise.confidence),
+        "law": repr(noise.law),
+        "drawn": repr(noise.drawn),
+        "grid": None if noise.grid is None else str(noise.grid),
+        "theorem": noise.theorem,
+        "guarantee": promise(noise.level, noise.unit, "the released columns", "released cell"),
     }
 
 

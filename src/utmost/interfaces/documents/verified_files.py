@@ -191,8 +191,8 @@ def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
     return _report(release, compared, _signature(release, public_key), promised, ON_TRUST_OF_SUMS) | {
         "epsilon": document["epsilon"],
         "families": [
-            {"family": whole.strategy.family_words(family), "share": stated["share"], "margin": stated["margin"]}
-            for family, stated in zip(whole.strategy.shares, document["families"], strict=True)
+            {"family": whole.plan.family_words(family), "share": stated["share"], "margin": stated["margin"]}
+            for family, stated in zip(whole.plan.shares, document["families"], strict=True)
         ],
         "part": None if whole.part is None else list(whole.part),
     }

@@ -275,7 +275,7 @@ def _losslessness(verdict: Any) -> tuple[str, list[str]]:
 
 def _workload(release: Any) -> tuple[str, list[str]]:
     parts: list[str] = []
-    for family in islice(release.strategy.shares, 2):
+    for family in islice(release.plan.shares, 2):
         parts.append(markup.sentence(f"by {release.table_name(family) or 'total'}:"))
         parts += table_part(release[family])
     return one_line_of(release), _said(sums_in_words(release.statement, release), parts)
@@ -334,7 +334,7 @@ def _consumer(consumer: Any) -> tuple[str, list[str]]:
     return one_line_of(consumer), [_bars("The prior", consumer.prior)]
 
 
-def _strategy(chosen: Any) -> tuple[str, list[str]]:
+def _plan(chosen: Any) -> tuple[str, list[str]]:
     rows = [[chosen.family_words(family) or "total", share] for family, share in chosen.shares.items()]
     return one_line_of(chosen), [markup.rows_table(["measured", "share"], rows[:_MOST_ROWS])]
 
@@ -414,7 +414,7 @@ CARDS: dict[str, Card] = {
     "Status": _status,
     "Space": _space,
     "Consumer": _consumer,
-    "Strategy": _strategy,
+    "Plan": _plan,
     "Decomposition": _decomposition,
     "SelectedKeys": _keys,
     "NamedKeys": _keys,

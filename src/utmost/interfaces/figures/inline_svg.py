@@ -65,14 +65,15 @@ def tag(name: str, *content: Any, **attributes: Any) -> Svg:
     >>> tag("text", "a < b", x=1, class_="t")
     '<text x="1" class="t">a &lt; b</text>'
     """
-    named = ((key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items() if value is not None)
-    inside = "".join(f' {key}="{escape(_plain(value))}"' for key, value in named)
+    named = [(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items() if value is not None]
+    inside = "".join([f' {key}="{_plain(value)}"' for key, value in named])
     held = "".join(part if isinstance(part, Svg) else escape(str(part)) for part in content)
     return Svg(f"<{name}{inside}>{held}</{name}>")
 
 
 def _plain(value: Any) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    """An attribute's text, in which nothing is left to escape."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(str(value))
 
 
 def chart(title: str, drawn: Iterable[Svg], wide: float = _WIDE, tall: float = _TALL) -> Svg:

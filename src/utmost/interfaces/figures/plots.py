@@ -40,7 +40,7 @@ def plot(
     """Draw a value: a figure of matplotlib, to be changed, shown and saved (``figure.axes``, ``figure.savefig``).
 
     Args:
-        value: a law, channel, design, capacity, release, ledger, strategy, or whatever else has a picture.
+        value: a law, channel, design, capacity, release, ledger, plan, or whatever else has a picture.
         column: Name of the released column; of counts noised together with sums "count" or that of the amounts.
         family: Marginal of a release of sums, as in ``release["department sex"]``.
         rows: Number of rows, from the first; 40 if left out. Of keys the most frequent.
@@ -324,7 +324,7 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
     chosen = names[0] if column is None else column
     if chosen not in names:
         raise OutOfRange("the column must be a released one", came=chosen, where="plot")
-    margins = release.plan.bars(names)
+    margins = release.noise.bars(names)
     if not margins:
         raise Unsupported("a picture needs error bars", came=release.law, where="plot")
     if len(margins) < len(names):  # one for all coordinates of a point
@@ -335,7 +335,7 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
 def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str | None = None) -> Any:
     from utmost.publish.releases.family_tables import wanted_families
 
-    chosen = next(iter(wanted_families(release.strategy)), release.domain.finest) if family is None else family
+    chosen = next(iter(wanted_families(release.plan)), release.domain.finest) if family is None else family
     margins = dict(release.value_columns)
     value = list(margins)[-1] if column is None else column
     if value not in margins:
@@ -379,7 +379,7 @@ def _status(status: Any) -> Any:
     return figure
 
 
-def _strategy(chosen: Any) -> Any:
+def _plan(chosen: Any) -> Any:
     figure, axes = _page(6.4, 1.2 + 0.3 * len(chosen.shares))
     names = [chosen.family_words(family) or "total" for family in chosen.shares]
     axes.barh(names, [float(share) for share in chosen.shares.values()], color=BLUE)
@@ -442,7 +442,7 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "TrustRelease": _levels,
     "Ledger": _ledger,
     "Status": _status,
-    "Strategy": _strategy,
+    "Plan": _plan,
     "SelectedKeys": _keys,
     "BoundCosts": _costs,
 }

@@ -25,8 +25,8 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import Families, NoisySums
 from utmost.publish.releases.release import Release
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.publish.workloads.planning.strategy import Strategy
 
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
@@ -154,7 +154,7 @@ class RemoteLedger:
             statement = found["statement"]
             promise, rows = Promise.of_facts(statement["promise"]), statement["rows"]
             remembered = LedgerFacts.of_statement(statement, at)
-        return Answer(table, promise, noise.plan(at), rows, remembered, release)
+        return Answer(table, promise, noise.at(at), rows, remembered, release)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version; see `Ledger`."""
@@ -228,7 +228,7 @@ class RemoteLedger:
         self,
         name: str,
         table: Any,
-        promise: Promise | Strategy,
+        promise: Promise | Plan,
         *,
         epsilon: Number | Level,
         dataset: str | None = None,

@@ -27,7 +27,7 @@ def read_request(members: Mapping[str, Any]) -> PublishRequest:
     'admissions'
     """
     noise = mapping(mapping(members, "request").get("promise") or {}, "promise").get("noise")
-    check_listed(_parsed(noise.get("strategy")) if isinstance(noise, Mapping) else None)
+    check_listed(_parsed(noise.get("plan")) if isinstance(noise, Mapping) else None)
     return served(PublishRequest.of_facts(_with_short_level(members)))
 
 
@@ -69,9 +69,9 @@ def _with_short_level(members: Mapping[str, Any]) -> dict[str, Any]:
     return {**members} if written is None else {**members, "level": level_text(read_level(written))}
 
 
-def _parsed(strategy: Any) -> Any:
-    """The JSON values in the text of a strategy; None where there are none."""
+def _parsed(plan: Any) -> Any:
+    """The JSON values in the text of a plan; None where there are none."""
     try:
-        return json.loads(strategy) if isinstance(strategy, str) else strategy
+        return json.loads(plan) if isinstance(plan, str) else plan
     except (ValueError, RecursionError):
         return None

@@ -26,7 +26,7 @@ from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 
 
 class SeededRandomness(KeyedRandomness):
@@ -106,19 +106,19 @@ def seeded_planar_release(
 
 
 def seeded_workload_release(
-    table: Any, strategy: Strategy, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
+    table: Any, plan: Plan, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
 ) -> NoisySums:
     """The sums that `utmost.release` noises once by a plan, with bits from a seed. It is not private.
 
     >>> from utmost.workloads import Domain
 
     >>> from utmost.privacy import Unit
-    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> one, other = (seeded_workload_release(np.array([3, 4]), strategy, 7) for _ in range(2))
+    >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> one, other = (seeded_workload_release(np.array([3, 4]), plan, 7) for _ in range(2))
     >>> one["sex"]["estimate"].tolist() == other["sex"]["estimate"].tolist()
     True
     """
-    return CheckedSums.of(*counted_for(table, strategy), level(epsilon), confidence).draw(SeededRandomness(seed))
+    return CheckedSums.of(*counted_for(table, plan), level(epsilon), confidence).draw(SeededRandomness(seed))
 
 
 _KEY = bytes(32)

@@ -27,7 +27,7 @@ from utmost.tables.frames.any_table import labelled
 from utmost.version import __version__
 
 if TYPE_CHECKING:  # a table knows no plan until one comes
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
 DOCUMENT_KIND = "counted"
 """What the document of a counted table says that it is."""
@@ -106,31 +106,31 @@ class CountedTable(ProvedTable, Display):
             return self.cells
         return with_room_for(self.cells, max(1, self.cells.size))
 
-    def check_fits(self, strategy: "Strategy") -> None:
-        """Check that a strategy is for this domain, and for no smaller an individual than was counted.
+    def check_fits(self, plan: "Plan") -> None:
+        """Check that a plan is for this domain, and for no smaller an individual than was counted.
 
         Raises:
             OutOfRange: where it is not.
         """
-        if not self.domain.same_as(strategy.domain):
-            wanted, came = ", ".join(strategy.domain.columns), ", ".join(self.domain.columns)
+        if not self.domain.same_as(plan.domain):
+            wanted, came = ", ".join(plan.domain.columns), ", ".join(self.domain.columns)
             came = f"others on the axes {came}" if came == wanted else f"the axes {came}"
             remedy = "Count the table over the plan's domain, or make a plan for the table's."
             raise OutOfRange(
                 f"the table must have the plan's domain, with its values on {wanted}", came=came, remedy=remedy
             )
-        self.check_covered(strategy.unit)
-        if strategy.together is None:
+        self.check_covered(plan.unit)
+        if plan.together is None:
             return
-        rows = WholeRows.of(self.domain, strategy.together)
-        if strategy.rows is not None and not self.unit.nonnegative:
-            remedy = f'Count with together="{strategy.together}" what is not negative, or plan with method="marginals".'
+        rows = WholeRows.of(self.domain, plan.together)
+        if plan.rows is not None and not self.unit.nonnegative:
+            remedy = f'Count with together="{plan.together}" what is not negative, or plan with method="marginals".'
             raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
-        if strategy.together != self.together and self.domain.size > rows.values:
+        if plan.together != self.together and self.domain.size > rows.values:
             raise OutOfRange(
-                f"what one individual changes must be proved to be whole rows along {strategy.together!r}",
+                f"what one individual changes must be proved to be whole rows along {plan.together!r}",
                 came="any cells" if self.together is None else f"rows along {self.together!r}",
-                remedy=f'Count with together="{strategy.together}", or plan with method="marginals".',
+                remedy=f'Count with together="{plan.together}", or plan with method="marginals".',
             )
 
     def in_unit(self, sensitivity: Number) -> Number:

@@ -19,7 +19,7 @@ class Counting:
         at_most: Number of cells that one person may change, >= 1; of each row 1. It may be left out where the measure
             bounds all of a person's cells with ``in_all``.
         together: An axis of two to five values: the cells of a person are kept row by row along it, all or none, of
-            ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
+            ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Plan`.
         neighbours: The neighbouring relation, "add-remove" or "change-one", see `Unit`.
         key: Key of the hashes: with the same key and events the same cells are kept. New random bytes if left out. The
             proof needs neither a secret key nor a good hash; who knows the key can choose names whose cells are kept.

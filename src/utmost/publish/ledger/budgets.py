@@ -10,7 +10,7 @@ from utmost.core.exact.written_levels import level_text
 from utmost.errors import BudgetExceeded, BudgetUnused, NotPublished, OutOfRange, SeparateDatasets, warn
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.spending import Budget, Spending, together
+from utmost.publish.ledger.spending import Account, Budget, Spending
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.promise import Part
 
@@ -60,8 +60,8 @@ def check_names_differ(state: State, dataset: str) -> None:
 
 def check_named(state: State, dataset: str) -> None:
     """Check that a new dataset without a limit is not named where a limit waits for a dataset that nothing names."""
-    waiting = [name for name in state.limits if not state.of_dataset(name)]
-    if waiting and dataset not in state.limits and not state.of_dataset(dataset):
+    waiting = [name for name in state.limits if name not in state.accounts]
+    if waiting and dataset not in state.limits and dataset not in state.accounts:
         raise OutOfRange(
             f"a release must spend the budget that was set, and no release names {', '.join(map(repr, waiting))} yet",
             came=f"dataset {dataset!r}, which has no limit",
@@ -91,7 +91,9 @@ def warn_of_separate(state: State, dataset: str) -> None:
     Warns:
         SeparateDatasets: where it is new, and the ledger holds others.
     """
-    known = state.spending_datasets
+    if dataset in state.accounts:
+        return
+    known = sorted(state.accounts)
     words = separate_from(known, dataset)
     if words is not None:
         remedy = f"Pass dataset={known[0]!r} if they are the same people, or independent=True if nobody is in both."
@@ -156,7 +158,7 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
         if transaction.state.limits.get(dataset) != limit:
             log.check_writable(transaction)
             transaction.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
-        return Budget(dataset, limit, transaction.state.spending(dataset)), transaction.state.spending_datasets
+        return Budget(dataset, limit, transaction.state.spending(dataset)), sorted(transaction.state.accounts)
 
     budget, known = log.write(work)
     if known and dataset not in known:
@@ -178,26 +180,25 @@ def spending_with(
     state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
 ) -> Spending:
     """The sum that the dataset will have spent with new releases, or mechanisms, some in place of others."""
-    others = [
-        (spender.spent, spender.part)
-        for spender in state.of_dataset(dataset)
-        if all(spender is not release for release in instead)
-    ]
-    after, missing = together([*others, *more]), state.missing.get(dataset)
-    return after if missing is None else after + missing
+    account = state.accounts.get(dataset, Account())
+    for release in instead:
+        account = account.minus(release.spent, release.part)
+    for level, part in more:
+        account = account.plus(level, part)
+    return account.spending + state.missing.get(dataset, Spending())
 
 
 def check_relation(state: State, dataset: str, relation: str, name: str) -> None:
     """Check that all that spends one budget names it in one way, and protects against one relation."""
     check_names_differ(state, dataset)
-    for other in state.of_dataset(dataset):
-        if relation != other.relation:
-            raise OutOfRange(
-                f"all releases of dataset {dataset!r} must protect against one relation: {other.relation}",
-                came=relation,
-                where=repr(name),
-                remedy="Levels add up only for one relation, as of neighbours= or per=.",
-            )
+    other = state.relation(dataset)
+    if other not in (None, relation):
+        raise OutOfRange(
+            f"all releases of dataset {dataset!r} must protect against one relation: {other}",
+            came=relation,
+            where=repr(name),
+            remedy="Levels add up only for one relation, as of neighbours= or per=.",
+        )
 
 
 def check_budget(state: State, dataset: str, after: Spending) -> None:

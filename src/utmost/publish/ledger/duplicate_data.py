@@ -14,6 +14,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import takewhile
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
@@ -23,7 +24,9 @@ from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerDamaged
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.source import Source
+from utmost.publish.ledger.state import Published, ReleaseKey
 from utmost.publish.releases.item_commitment import BLOCKS, ItemCommitment, value_sums
+from utmost.tables.frames.adapters import Column
 
 _BYTES = 16
 _NONCE_BYTES = 12
@@ -44,9 +47,9 @@ class TableDigests:
     columns: tuple[bytes, ...]
 
     @classmethod
-    def of(cls, key: Key, source: Source) -> "TableDigests":
-        """The digests of a table."""
-        return cls(*text_digests(key, source.texts()), value_digests(key, source))
+    def of(cls, key: Key, source: Source, labels: Mapping[str, Column]) -> "TableDigests":
+        """The digests of a table; its public columns come as they are published."""
+        return cls(*text_digests(key, source.texts(labels)), value_digests(key, source))
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "TableDigests":
@@ -74,6 +77,36 @@ class TableDigests:
             raise LedgerDamaged("digests must be as they were written", came="another seal", where=where) from None
         parts = [plain[at : at + _BYTES] for at in range(0, len(plain), _BYTES)]
         return cls(parts[0], parts[1], tuple(parts[2:]))
+
+
+class KnownDigests:
+    """The digests of the columns of all releases of a ledger, opened once in a process.
+
+    A release is known by its sealed digests, which have a nonce of their own: what a transaction appended and then took
+    back is never found again.
+    """
+
+    __slots__ = ("_columns", "_seen")
+
+    def __init__(self) -> None:
+        self._seen = set[str]()
+        self._columns = dict[bytes, list[tuple[ReleaseKey, str, int]]]()
+
+    def holders(self, key: Key, releases: dict[ReleaseKey, Published], digest: bytes) -> list[tuple[Published, int]]:
+        """The releases that hold a column with this digest, and the number of the column in each.
+
+        Args:
+            releases: All releases of the ledger, in the order in which they were published.
+        """
+        new = [*takewhile(lambda item: item[1].values not in self._seen, reversed(releases.items()))]
+        for item, release in reversed(new):
+            for at, column in enumerate(TableDigests.opened(key, release.values, *item).columns):
+                self._columns.setdefault(column, []).append((item, release.values, at))
+            self._seen.add(release.values)
+        known = self._columns.get(digest, [])
+        return [
+            (releases[item], at) for item, values, at in known if item in releases and releases[item].values == values
+        ]
 
 
 def _release(name: str, version: int) -> bytes:

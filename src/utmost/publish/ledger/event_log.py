@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
+from utmost.publish.ledger.duplicate_data import KnownDigests
 from utmost.publish.ledger.events import START, Event, check_chain, check_seal, event_bytes, mac, read_event, seal
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
@@ -25,6 +26,7 @@ class Transaction:
     Attributes:
         rows: Rows of the store.
         state: State after all that is appended so far.
+        digests: Digests by which values are known again, as far as this process has opened them.
         reason: Reason why nothing new may be answered; None where it may.
         appended: the new events, and ``parts`` what is kept of them.
         repeated: the numbers of older events whose responses are about to be said again.
@@ -33,6 +35,7 @@ class Transaction:
     key: Key
     rows: Rows
     state: State
+    digests: KnownDigests
     reason: str | None = None
     appended: list[Row] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
@@ -46,6 +49,8 @@ class Transaction:
         row = number, body, mac(self.key, self.state.mac, number, body)
         # The event is read back as anyone will read it, so that what cannot be read is not written.
         self.state = folded(self.state, [(read_event(number, body), row[2])])
+        if kind == "published":
+            _ = self.state.releases[facts["name"], facts["version"]].request
         # Only remembered: `write_down` gives the store all of a transaction at once, after the witness has it.
         self.appended.append(row)
         self.parts += ((number, part, content) for part, content in enumerate(parts))
@@ -65,11 +70,11 @@ class EventLog:
     proofs/theory/ledger.md; the order of steps in `write` is that proof's.
     """
 
-    __slots__ = ("_seen", "key", "store", "witness")
+    __slots__ = ("_digests", "_seen", "key", "store", "witness")
 
     def __init__(self, store: Store, key: Key, witness: Witness | None) -> None:
         self.store, self.key, self.witness = store, key, witness
-        self._seen = State(0, START)
+        self._seen, self._digests = State(0, START), KnownDigests()
 
     def read(self, work: Callable[[Transaction], T], *, unsettled_too: bool = False) -> T:
         """Look something up in one transaction.
@@ -176,7 +181,7 @@ class EventLog:
 
     def transaction(self, rows: Rows) -> Transaction:
         """A transaction that somebody has begun."""
-        return Transaction(self.key, rows, self._now(rows))
+        return Transaction(self.key, rows, self._now(rows), self._digests)
 
     def check_writable(self, transaction: Transaction) -> None:
         """Check that there is no quarantine, before anything is drawn.
@@ -368,7 +373,7 @@ def _begin(rows: Rows, log: EventLog, opening: Mapping[str, Any]) -> None:
     """Begin a new ledger, unless another process has done so in the meantime."""
     if rows.version() == 0:
         rows.create()
-        transaction = Transaction(log.key, rows, State(0, START))
+        transaction = Transaction(log.key, rows, State(0, START), KnownDigests())
         transaction.append("opened", opening)
         transaction.write_down()
 

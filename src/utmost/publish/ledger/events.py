@@ -108,7 +108,11 @@ START = bytes(32)
 
 def mac(key: Key, before: bytes, number: int, body: bytes) -> bytes:
     """The mac of an event that follows one with the mac ``before``."""
-    return hmac.digest(key.derived("chain"), before + number.to_bytes(8, "big") + body, sha256)
+    return _mac(key.derived("chain"), before, number, body)
+
+
+def _mac(secret: bytes, before: bytes, number: int, body: bytes) -> bytes:
+    return hmac.digest(secret, before + number.to_bytes(8, "big") + body, "sha256")
 
 
 def seal(key: Key, number: int, mac: bytes) -> bytes:
@@ -122,12 +126,13 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
     Args:
         number, before: Number and mac of the event that the rows follow; 0 and `START` for a whole chain.
     """
+    secret = key.derived("chain")
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:
             raise LedgerDamaged("every event must be there", came=f"event {stored_number}", where=f"event {place}")
         # Over the mac before, not over what the store says of it: a row that was exchanged breaks the chain from there
         # on.
-        before = mac(key, before, stored_number, body)
+        before = _mac(secret, before, stored_number, body)
         if not hmac.compare_digest(before, stored):
             raise LedgerDamaged(
                 "an event must be as it was written", came="another mac", where=f"event {stored_number}"

@@ -29,7 +29,7 @@ from utmost.publish.ledger.state import ItemFacts, Published, published_facts
 from utmost.publish.promises.declared_columns import check_size, chosen_columns
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference

@@ -10,7 +10,7 @@ changed.
 
 and the event of each response keeps K_labels sealed under the key of its level: whoever may read a level reads the
 labels, and whoever holds the file and the witness cannot even test a guess, since the digest is that of sealed bytes. A
-block of them is filled up to 16 bytes a cell, or to twice as much so often as it takes, 4 KiB or more: a length that
+block of them is filled up to 16 bytes a cell, or to twice as much so often as it takes, 1 KiB or more: a length that
 short labels do not change, and longer ones by doubling alone.
 """
 
@@ -143,7 +143,7 @@ def label_parts(
         event, first: Number of the event that keeps them, and the first of their parts in it.
     """
     try:
-        cells = {name: list(map(_written, plain_cells(column))) for name, column in columns.items()}
+        cells = {name: _written_column(plain_cells(column)) for name, column in columns.items()}
         blocks = ({name: column[at : at + BLOCK] for name, column in cells.items()} for at in range(0, rows, BLOCK))
         texts = [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
     except ValueError:  # Python writes no integers of more
@@ -157,7 +157,7 @@ def label_parts(
     return tuple(seal.sealed(event, part, text.ljust(size)) for part, text in enumerate(texts, first))
 
 
-_SALT, _WORD, _LEAST = 16, 16, 1 << 12
+_SALT, _WORD, _LEAST = 16, 16, 1 << 10
 
 
 def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> Cells:
@@ -182,6 +182,11 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
         return {name: list(map(_read, chain.from_iterable(block[name] for block in blocks))) for name in names}
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, zlib.error):
         raise LedgerDamaged("labels must be as they were written", came="others", where=f"event {event}") from None
+
+
+def _written_column(cells: list[Any]) -> list[Any]:
+    """A column as JSON values; one of texts, as nearly all are, is one already."""
+    return cells if set(map(type, cells)) <= {str} else list(map(_written, cells))
 
 
 def _written(cell: Any) -> Any:

@@ -40,14 +40,14 @@ from utmost.publish.ledger.shared_measures import at_hand
 from utmost.publish.ledger.source import Source, new_source, release_source
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
-from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting, promise_for
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import Families
 from utmost.publish.releases.release import Release
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.tables.files.saving import check_destination_free
 from utmost.tables.frames.any_table import is_engine_table, published_names
 
@@ -144,7 +144,7 @@ class Ledger(Responding, Accounts, Display):
         self,
         name: str,
         table: Any,
-        promise: Promise | Strategy,
+        promise: Promise | Plan,
         *,
         epsilon: Number | Level,
         dataset: str | None = None,
@@ -317,7 +317,7 @@ class Ledger(Responding, Accounts, Display):
         public = tuple(name for name in names if name in known.public)
         remembered = self._look(lambda state: state.ledger_facts(known, at))
         promise = known.promise.as_read(known.columns, public)
-        return Answer(frame, promise, known.noise.plan(at), known.rows, remembered, release)
+        return Answer(frame, promise, known.noise.at(at), known.rows, remembered, release)
 
     def publish_measures(self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> dict[str, Answer[Any]]:
         """Publish several tables in one transaction, each by a promise and at a level of its own: all of them, or none.
@@ -360,11 +360,11 @@ class Ledger(Responding, Accounts, Display):
 
         Args:
             tables: Published tables by the name of the release.
-            shared: Strategies by which they were published, with the same shares or others.
+            shared: Plans by which they were published, with the same shares or others.
             epsilon: Level that all together may spend; the level of ``shared`` if left out.
 
         Raises:
-            OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
+            OutOfRange: for other names than those of the plans, and for shares at which a measure has spent more
                 already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
         requests = list[AnswerRequest]()

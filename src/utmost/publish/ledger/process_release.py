@@ -20,13 +20,13 @@ from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
-from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.engines.engines import is_engine_frame
 
 Table = TypeVar("Table")
@@ -35,7 +35,7 @@ Table = TypeVar("Table")
 @overload
 def release(
     table: CountedTable | NDArray[Any],
-    promise: Strategy,
+    promise: Plan,
     *,
     epsilon: Number | Level,
     once: bool = False,
@@ -71,7 +71,7 @@ def release(
 @progress_bar("Noising")
 def release(
     table: Any,
-    promise: Promise | Strategy,
+    promise: Promise | Plan,
     *,
     epsilon: Number | Level,
     once: bool = False,
@@ -127,13 +127,13 @@ def release(
     >>> import numpy as np
     >>> from utmost.workloads import Domain
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
-    >>> plan = Strategy(domain, Unit(1, 1), {"department sex": 1})
+    >>> plan = Plan(domain, Unit(1, 1), {"department sex": 1})
     >>> answer = release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
     >>> answer["department"]["margin"].tolist(), answer.total({"sex": "men"}).margin
     ([4, 4], 4)
     """
     at, sure, bits = level(epsilon), read_confidence(confidence), secure(randomness)
-    if isinstance(promise, Strategy):
+    if isinstance(promise, Plan):
         table, promise = counted_for(table, promise)
     promise = fitting(promise, table)
     if truth(once, "once"):

@@ -1,6 +1,6 @@
 """Publishing a release inside its transaction: every check, then the draw, then the event."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from utmost.core.exact.progress_bar import Progress
@@ -28,6 +28,7 @@ from utmost.publish.ledger.responses import LedgerDrawing, draw_response, stored
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ItemFacts, Published, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step
+from utmost.tables.frames.adapters import Column
 
 
 def publish_together(
@@ -99,7 +100,8 @@ def draw_publication(
     key, state, name = transaction.key, transaction.state, request.name
     kept = replace(request, promise=source.promise, version=len(state.versions(name)) + 1, independent=False)
     assert kept.version is not None
-    likeness = TableDigests.of(key, source)
+    public = source.labels()
+    likeness = TableDigests.of(key, source, public)
     check_allowed(transaction, kept, likeness, is_independent=request.independent)
 
     committed = commitment(key, name, kept.version, source)
@@ -111,7 +113,7 @@ def draw_publication(
         source.check_distinct(tags)
         items = ItemFacts(parts_digest(tag_parts(tags)), None)
         parts += tag_parts(tags)
-    labels, label_parts = new_labels(transaction.key, state, kept, source, len(parts))
+    labels, label_parts = new_labels(transaction.key, state, kept, source.order, public, source.rows, len(parts))
     parts += label_parts
 
     facts = published_facts(
@@ -130,16 +132,21 @@ def draw_publication(
 
 
 def new_labels(
-    key: Key, state: State, request: PublishRequest, source: Source, first: int
+    key: Key,
+    state: State,
+    request: PublishRequest,
+    order: Sequence[str],
+    public: Mapping[str, Column],
+    rows: int,
+    first: int,
 ) -> tuple[Labels | None, Sequence[bytes]]:
     """The labels of a new release, and the parts that hold them from the first one on: sealed in a sealed ledger."""
-    public = {name: source.adapter.label(source.table, name) for name in source.promise.public}
     if not public:
         return None, ()
     salt = new_salt() if state.is_sealed else None
     seal = salted_seal(key, state.identity, request.name, request.version, salt)
-    parts = label_parts(public, source.rows, seal, state.number + 1, first)
-    return Labels.of(source.order, parts, salt), parts
+    parts = label_parts(public, rows, seal, state.number + 1, first)
+    return Labels.of(order, parts, salt), parts
 
 
 def check_new(source: Source) -> None:
@@ -245,7 +252,7 @@ def check_dataset(state: State, request: PublishRequest) -> None:
             remedy=f"It is {first.dataset!r}: leave dataset= out. {_SUM_OF_BOTH}",
         )
     check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
-    if request.promise.lasting_noise.delta is not None and any(state.of_dataset(request.dataset)):
+    if request.promise.lasting_noise.delta is not None and request.dataset in state.accounts:
         required = "a dataset holds one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name, and dataset= of its own; the chances of both add up."
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
@@ -257,13 +264,9 @@ def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, l
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
     refusal says yes or no for the whole table. `AlreadyPublished.known_as` is for whoever holds the ledger's key.
     """
-    mine = dict(zip(likeness.columns, request.promise.columns, strict=True))
-    for other in transaction.state.releases.values():
-        if other.dataset == request.dataset:
-            continue
-        theirs = TableDigests.opened(transaction.key, other.values, other.name, other.version).columns
-        for digest, column in zip(theirs, other.columns, strict=True):
-            if digest in mine:
+    for digest, column in zip(likeness.columns, request.promise.columns, strict=True):
+        for other, at in transaction.digests.holders(transaction.key, transaction.state.releases, digest):
+            if other.dataset != request.dataset:
                 raise AlreadyPublished(
                     "the same values must be released in one dataset, where their levels add up",
                     came="values that another dataset holds",
@@ -271,6 +274,6 @@ def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, l
                     remedy="Pass dataset= of the release that has them; or independent=True, for other individuals' "
                     "data.",
                 ).known(
-                    f"column {mine[digest]!r} holds the values of {column!r} in {other.name!r}, version "
+                    f"column {column!r} holds the values of {other.columns[at]!r} in {other.name!r}, version "
                     f"{other.version}, of dataset {other.dataset!r}"
                 )

@@ -324,7 +324,7 @@ def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
     if release.promise.id_column:
         return False
     then = TableDigests.opened(key, release.values, release.name, release.version)
-    labels, texts = text_digests(key, source.texts())
+    labels, texts = text_digests(key, source.texts(source.labels()))
     return then.labels == labels and then.texts != texts
 
 

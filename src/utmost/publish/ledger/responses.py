@@ -172,7 +172,7 @@ def draw_response(
     seal = level_seal(
         transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
     )
-    word = release.noise.word(level, drawing.cells)
+    word = release.noise.word(level)
     below, above = (None if at is None else _by_column(transaction, release, at) for at in answer.known)
     for name in release.columns:
         blocks = []
@@ -248,19 +248,19 @@ def answer_alone(
         remembered: Facts that the ledger adds to the statement of the answer.
     """
     noise, (order, public) = release.noise, labels
-    plan, columns, written = noise.plan(level), tuple(response), noise.written(level, response)
+    at_level, columns, written = noise.at(level), tuple(response), noise.written(level, response)
 
     def table(released: Mapping[str, Any]) -> Any:
         cells: dict[str, Any] = {**public, **released}
         shown = table_of(release.kind, {name: cells[name] for name in order or response})
-        bars, rows = plan.bars(columns), len(next(iter(response.values())))
+        bars, rows = at_level.bars(columns), len(next(iter(response.values())))
         margins = {name: np.full(rows, margin) for name, (_, margin) in bars.items()}
         return adapter_of(shown).with_columns(shown, margins, {name: owner for name, (owner, _) in bars.items()})
 
     named = tuple(name for name in order if name in public)
     rows = len(next(iter(written.values()))) if noise.names_rows else release.rows
     values = answer_table(noise, level, written, release.kind, release.part, table, remembered)
-    return Answer(values, release.promise.as_read(columns, named), plan, rows, remembered, None)
+    return Answer(values, release.promise.as_read(columns, named), at_level, rows, remembered, None)
 
 
 def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:

@@ -29,33 +29,33 @@ def shared_requests(
     epsilon: Number | Level | None = None,
     independent: bool = False,
 ) -> list[PublishRequest]:
-    """Requests to publish several measures of the same individuals, each by its strategy at its share of one level.
+    """Requests to publish several measures of the same individuals, each by its plan at its share of one level.
 
     `Ledger.publish_measures` publishes them in one transaction, all or none; a service does, too, and `RemoteLedger`
     proposes each of them to a second person.
 
     Args:
         tables: Tables by the name of the release, as `count_measures` gives them.
-        shared: Strategies and their shares, by the same names.
+        shared: Plans and their shares, by the same names.
         dataset: Dataset whose budget all of them spend.
         epsilon: Level that all together may spend; the level of ``shared`` if left out.
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
-        OutOfRange, WrongKind: for other names than those of the strategies, and for an argument of another kind.
+        OutOfRange, WrongKind: for other names than those of the plans, and for an argument of another kind.
 
     Source: composition; proofs/theory/counting.md, "One level for several measures".
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.ledger import Ledger
-    >>> from utmost.workloads import Workload, strategy
+    >>> from utmost.workloads import Workload, choose_plan
     >>> from utmost.counting import Counting, count, count_measures, sum
     >>> from utmost.workloads import share_level
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
     >>> tables = count_measures(sales, {"shop": ["A", "B"]}, Counting("user", at_most=2), measures)
     >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
-    >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
+    >>> plans = {name: choose_plan(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
     >>> shared = share_level(plans, epsilon=1)
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     first = ledger.publish_measures(shared_requests(tables, shared, dataset="sales"), tables)
@@ -67,10 +67,10 @@ def shared_requests(
     return [
         PublishRequest(
             name=name,
-            promise=fitting(Promise(noise=strategy, part=tables[name].part), tables[name]),
+            promise=fitting(Promise(noise=plan, part=tables[name].part), tables[name]),
             level=levels[name],
             dataset=dataset,
             independent=independent,
         )
-        for name, strategy in shared.strategies.items()
+        for name, plan in shared.plans.items()
     ]

@@ -73,25 +73,27 @@ class Source:
         """The public columns, as they are published."""
         return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
-    def texts(self) -> Mapping[str, list[str]]:
+    def texts(self, labels: Mapping[str, Column]) -> Mapping[str, list[str]]:
         """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
 
         None where an ``id_column`` says which they are.
+
+        Args:
+            labels: The public columns, as they are published.
         """
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
         for name in self.adapter.names(self.table):
             if name not in self.columns:
-                column = self.adapter.column(self.table, name)
-                cells = plain_cells(column)
-                if cells and all(isinstance(cell, str) for cell in cells):
+                cells = plain_cells(labels[name] if name in labels else self.adapter.column(self.table, name))
+                if cells and all(issubclass(kind, str) for kind in set(map(type, cells))):
                     texts[str(name)] = cells
         return texts
 
     def check_sizes(self) -> None:
-        """Check that no value is larger than was declared, or than a response of so many cells takes."""
-        most, bound = self.promise.lasting_noise.bound(self.rows * len(self.columns))
+        """Check that no value is larger than was declared, or than a word takes."""
+        most, bound = self.promise.lasting_noise.bound()
         for name, column in self.columns.items():
             ends = column[[column.argmin(), column.argmax()]].tolist() if column.size else []
             if any(abs(end) > most for end in ends):
@@ -106,10 +108,10 @@ class Source:
     def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> Answer[Any]:
         """A response as it is returned to whoever brought the table: that table, with released values in it."""
         noise = self.promise.lasting_noise
-        plan, columns, written = noise.plan(level), tuple(response), noise.written(level, response)
+        at_level, columns, written = noise.at(level), tuple(response), noise.written(level, response)
 
         def table(released: Mapping[str, Any]) -> Any:
-            bars = plan.bars(columns)
+            bars = at_level.bars(columns)
             margins = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
             kept = (*self.columns, *self.promise.public)
             hidden = [name for name in self.adapter.names(self.table) if name not in kept]
@@ -119,7 +121,7 @@ class Source:
         public = tuple(name for name in self.order if name in self.promise.public)
         rows = len(next(iter(written.values()))) if noise.names_rows else self.rows
         values = answer_table(noise, level, written, self.kind, self.promise.part, table, remembered)
-        return Answer(values, self.promise.as_read(columns, public), plan, rows, remembered, None)
+        return Answer(values, self.promise.as_read(columns, public), at_level, rows, remembered, None)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
@@ -228,7 +230,7 @@ def release_source(release: Published, table: Any) -> Source:
 
 
 _BYTES = 16
-_MOST_RUNS = 1024
+_MOST_RUNS = 256
 
 
 def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
@@ -319,5 +321,5 @@ def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
 
 
 def _run(rows: int) -> int:
-    """Number of rows to a digest: one where there are few rows, and never more than 1024 digests to a column."""
+    """Number of rows to a digest: one where there are few rows, and never more than 256 digests to a column."""
     return max(1, -(-rows // _MOST_RUNS))

@@ -1,7 +1,7 @@
 """Sums of levels: their epsilons added up, exact where the sum can be written, and the rest of a limit."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 
@@ -40,7 +40,7 @@ class Spending(Display):
             if not isinstance(level, Level):
                 raise wrong_kind("levels", "levels", level)
             sums[level.base] = sums.get(level.base, Fraction(0)) + level.power
-        return cls(tuple(sorted(sums.items(), key=lambda item: (item[0] is not None, item[0] or 0))))
+        return cls(tuple(sorted(sums.items(), key=_by_base)))
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -62,6 +62,18 @@ class Spending(Display):
 
     def __add__(self, other: "Spending") -> "Spending":
         return Spending.of((*self.levels, *other.levels))
+
+    def plus(self, level: Level) -> "Spending":
+        """The sum with a level more."""
+        powers = dict(self.powers)
+        powers[level.base] = powers.get(level.base, 0) + level.power
+        return Spending(tuple(sorted(powers.items(), key=_by_base)))
+
+    def minus(self, level: Level) -> "Spending":
+        """The sum without a level that is one of its summands."""
+        powers = dict(self.powers)
+        powers[level.base] -= level.power
+        return Spending(tuple((base, power) for base, power in powers.items() if power))
 
     def larger(self, other: "Spending") -> "Spending":
         """The larger of two sums; where that cannot be settled in 2^12 bits, a number above both.
@@ -98,27 +110,51 @@ class Spending(Display):
         return total
 
 
-def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
-    """The cost of releases of one dataset together.
+def _by_base(item: tuple[Fraction | None, Fraction]) -> tuple[bool, Fraction | int]:
+    return item[0] is not None, item[0] or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The cost of releases of one dataset together, kept as a sum that grows release by release.
 
     Releases of all individuals add up. Of releases of the parts of one partition, which share nobody, each individual
     meets those of its own part alone, so they cost what the part that costs most does; partitions add up.
 
-    Args:
-        spent: Largest level of each release, and its part where it is of one.
+    Attributes:
+        whole: Sum of the largest levels of the releases of all individuals.
+        parts: The same of each part, by partition and part.
 
     Source: parallel composition: [mcsherry2009], Theorem 4.
 
     >>> from utmost.exact import level
-    >>> together([(level(1), None), (level(1), ("by country", "A")), (level("1/5"), ("by country", "B"))]).epsilon
-    Fraction(2, 1)
+    >>> account = Account().plus(level(1)).plus(level(1), ("by country", "A")).plus(level("1/5"), ("by country", "B"))
+    >>> account.spending.epsilon, account.minus(level(1)).spending.epsilon
+    (Fraction(2, 1), Fraction(1, 1))
     """
-    whole, partitions = list[Level](), dict[str, dict[str, list[Level]]]()
-    for level, part in spent:
-        levels = whole if part is None else partitions.setdefault(part[0], {}).setdefault(part[1], [])
-        levels.append(level)
-    largest = (reduce(Spending.larger, map(Spending.of, parts.values())) for parts in partitions.values())
-    return sum(largest, Spending.of(whole))
+
+    whole: Spending = Spending()
+    parts: Mapping[str, Mapping[str, Spending]] = field(default_factory=dict)
+
+    def plus(self, level: Level, part: Part | None = None) -> "Account":
+        """The account with a release at this largest level more."""
+        return self._changed(lambda spent: spent.plus(level), part)
+
+    def minus(self, level: Level, part: Part | None = None) -> "Account":
+        """The account without a release that is in it at this largest level."""
+        return self._changed(lambda spent: spent.minus(level), part)
+
+    @property
+    def spending(self) -> Spending:
+        """The cost of all of them."""
+        return sum((reduce(Spending.larger, parts.values()) for parts in self.parts.values()), self.whole)
+
+    def _changed(self, change: Callable[[Spending], Spending], part: Part | None) -> "Account":
+        if part is None:
+            return Account(change(self.whole), self.parts)
+        parts = self.parts.get(part[0], {})
+        changed = {**parts, part[1]: change(parts.get(part[1], Spending()))}
+        return Account(self.whole, {**self.parts, part[0]: changed})
 
 
 @dataclass(frozen=True, slots=True, repr=False)

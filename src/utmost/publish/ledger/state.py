@@ -3,23 +3,24 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.numbers import exact_integer, natural
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels
-from utmost.publish.ledger.requests import PublishRequest
-from utmost.publish.ledger.spending import Spending, together
+from utmost.publish.ledger.requests import MOST_VERSIONS, PublishRequest
+from utmost.publish.ledger.spending import Account, Spending
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.promise import Part, Promise
+from utmost.publish.promises.promise import Part, Promise, read_part
 from utmost.publish.promises.promised_noise import Noise
 
 ReleaseKey = tuple[str, int]
@@ -78,52 +79,62 @@ class Response:
     label_key: str | None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Published(Display):
-    """One version of a release.
+    """One version of a release. Its request and promise are read from the event when they are first asked for.
 
     Attributes:
-        request: The request that published it, with the version that it made, and the released and public columns as
-            they stood in the table. Whether the data were declared independent is not kept.
+        name: Name of the release.
+        version: Version of the data: 1, 2, ...
+        dataset: Dataset whose budget it spends.
         rows: Number of rows of each released column.
         kind: Kind of table that was published.
         commitment: Digest of the commitment to the values.
         values: Sealed digests by which the values are known again, see `TableDigests`.
         items: Facts about noise that is keyed by identifier; None where it goes by rows.
         labels: Facts about the public columns that the ledger keeps; None where there are none.
-        bound: Digest of all public facts about the release, see `bound_facts`.
+        part: Partition, and which of its parts the data are, where individuals were counted in parts.
+        facts: Facts of the event that published it.
         responses: Stored responses by level.
         relaxable: False once a rollback has lost responses of it, see `folded`.
     """
 
     _shown = ("name", "version", "dataset", "columns", "rows", "levels")
 
-    request: PublishRequest
+    name: str
+    version: int
+    dataset: str
     rows: int
     kind: str
     commitment: str
     values: str
     items: ItemFacts | None
     labels: Labels | None
-    bound: bytes
+    part: Part | None
+    facts: Mapping[str, Any]
     responses: Mapping[Level, Response]
     relaxable: bool
 
-    @property
-    def name(self) -> str:
-        """Name of the release."""
-        return self.request.name
+    @cached_property
+    def request(self) -> PublishRequest:
+        """The request that published it, with the version that it made, and its columns as they stood in the table.
 
-    @property
-    def version(self) -> int:
-        """Version of the data: 1, 2, ..."""
-        assert self.request.version is not None, "an event says it"
-        return self.request.version
+        Whether the data were declared independent is not kept.
 
-    @property
-    def dataset(self) -> str:
-        """Dataset whose budget it spends."""
-        return self.request.dataset
+        Raises:
+            LedgerDamaged: where the event holds no request; a ledger writes none of these.
+        """
+        try:
+            return PublishRequest.of_facts({name: self.facts[name] for name in _REQUESTED if name in self.facts})
+        except _UNREADABLE as error:
+            raise LedgerDamaged(
+                "an event must hold its facts", came=repr(error), where=f"{self.name!r}, version {self.version}"
+            ) from None
+
+    @cached_property
+    def bound(self) -> bytes:
+        """Digest of all public facts about the release, see `bound_facts`."""
+        return bound_facts(self.facts)
 
     @property
     def promise(self) -> Promise:
@@ -144,11 +155,6 @@ class Published(Display):
     def public(self) -> tuple[str, ...]:
         """The columns that were declared public when it was published."""
         return self.request.promise.public
-
-    @property
-    def part(self) -> Part | None:
-        """The partition, and which of its parts the data are, where individuals were counted in parts."""
-        return self.request.promise.part
 
     @property
     def path(self) -> tuple[Level, ...]:
@@ -200,6 +206,8 @@ class State:
         is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
         has_witness: Whether the ledger was made with a witness.
         releases: Releases by name and version.
+        accounts: What each dataset that a release or a mechanism names has spent on these.
+        first: The first release or mechanism of each of these datasets.
         limits: dataset to limit.
         missing: dataset to what releases cost that a rollback has lost.
         quarantine: Reason why nothing new may be answered; None where it may.
@@ -215,7 +223,9 @@ class State:
     is_sealed: bool = True
     is_derived: bool = False
     has_witness: bool = True
-    releases: Mapping[ReleaseKey, Published] = field(default_factory=dict)
+    releases: dict[ReleaseKey, Published] = field(default_factory=dict)
+    accounts: Mapping[str, Account] = field(default_factory=dict)
+    first: Mapping[str, ReleaseKey] = field(default_factory=dict)
     limits: Mapping[str, Level] = field(default_factory=dict)
     missing: Mapping[str, Spending] = field(default_factory=dict)
     quarantine: str | None = None
@@ -273,19 +283,20 @@ class State:
         """All versions under a name."""
         return [self.releases.get((name, k)) or self.mechanisms[name, k] for k in self.versions(name)]
 
-    def of_dataset(self, dataset: str) -> list[Published | KeptMechanism]:
-        """The releases and mechanisms that spend a dataset's budget."""
-        return [spender for spender in self._spending if spender.dataset == dataset]
+    def relation(self, dataset: str) -> str | None:
+        """Against what all levels of a dataset protect; None where nothing spends its budget yet."""
+        item = self.first.get(dataset)
+        # Each release was checked against the first one: all of a dataset protect against one relation.
+        return None if item is None else (self.releases.get(item) or self.mechanisms[item]).relation
 
     def spending(self, dataset: str) -> Spending:
         """The cost of a dataset's releases together, each at its largest level, with what a rollback lost."""
-        spent = together((release.spent, release.part) for release in self.of_dataset(dataset))
-        return spent + self.missing.get(dataset, Spending())
+        return self.accounts.get(dataset, Account()).spending + self.missing.get(dataset, Spending())
 
     @property
     def datasets(self) -> list[str]:
         """Every dataset that has a release, a limit or a loss."""
-        return sorted({*self.spending_datasets, *self.limits, *self.missing})
+        return sorted({*self.accounts, *self.limits, *self.missing})
 
     def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
         """The facts that the ledger adds to the statement of an answer that is there.
@@ -299,15 +310,6 @@ class State:
         together = Spending.of(level for level in spent if level is not None).level
         return LedgerFacts(release.name, release.version, levels, together)
 
-    @property
-    def spending_datasets(self) -> list[str]:
-        """Every dataset that a release or a mechanism names."""
-        return sorted({spender.dataset for spender in self._spending})
-
-    @property
-    def _spending(self) -> list[Published | KeptMechanism]:
-        return [*self.releases.values(), *self.mechanisms.values()]
-
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     """The state after more events; each comes with its mac.
@@ -319,6 +321,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     """
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
     missing, mechanisms, draws, folding = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
+    accounts, first = dict(state.accounts), dict(state.first)
     number, last = state.number, state.mac
     for event, mac in events:
         facts = event.facts
@@ -334,13 +337,23 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 if item in releases or (release.version > 1 and (release.name, release.version - 1) not in releases):
                     raise LedgerDamaged("versions must follow one another", came=f"version {release.version}")
                 releases[item] = release
-                if release.request.request is not None:
-                    requests[release.request.request] = item, release.request.level
+                first.setdefault(release.dataset, item)
+                account = accounts.get(release.dataset, Account())
+                accounts[release.dataset] = account.plus(release.spent, release.part)
+                if facts.get("request") is not None:
+                    requests[facts["request"]] = item, release.spent
             elif event.kind == "answered":
                 item = facts["name"], facts["version"]
-                releases[item] = _answered(releases[item], facts, event.number)
+                before, releases[item] = releases[item], _answered(releases[item], facts, event.number)
+                if releases[item].spent != before.spent:
+                    account = accounts[before.dataset].minus(before.spent, before.part)
+                    accounts[before.dataset] = account.plus(releases[item].spent, before.part)
             elif event.kind == "offered":
-                mechanisms[facts["name"], facts["version"]] = offered(mechanisms, facts)
+                mechanism = offered(mechanisms, facts)
+                item = mechanism.name, mechanism.version
+                mechanisms[item] = mechanism
+                first.setdefault(mechanism.dataset, item)
+                accounts[mechanism.dataset] = accounts.get(mechanism.dataset, Account()).plus(mechanism.spent)
             elif event.kind == "drawn":
                 draws[event.number] = drawn(facts, event.number, mac)
                 item = draws[event.number].item
@@ -360,7 +373,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 for dataset, levels in facts["missing"].items():
                     lost = Spending.of(level_from_text(text) for text in levels)
                     missing[dataset] = missing.get(dataset, Spending()) + lost
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except _UNREADABLE as error:
             raise LedgerDamaged(
                 "an event must hold its facts", came=repr(error), where=f"event {event.number}"
             ) from None
@@ -370,6 +383,8 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
         number=number,
         mac=last,
         releases=releases,
+        accounts=accounts,
+        first=first,
         limits=limits,
         missing=missing,
         requests=requests,
@@ -377,6 +392,9 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
         draws=draws,
     )
 
+
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError)
+"""The errors of reading facts that are not those of an event."""
 
 _TEXT, _NUMBER = (str,), (int,)
 _OF_RESPONSE: Mapping[str, tuple[type, ...]] = {
@@ -398,7 +416,7 @@ _OF_TABLE: Mapping[str, tuple[type, ...]] = {
 }
 _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "opened": {"identity": _TEXT, "key": _TEXT, "sealed": (bool,), "derived": (bool,), "witness": (bool,)},
-    "published": {"promise": (dict,), **_OF_TABLE, **_OF_RESPONSE},  # the request checks all its other fields
+    "published": {"promise": (dict,), "dataset": _TEXT, **_OF_TABLE, **_OF_RESPONSE},
     "answered": _OF_RESPONSE,
     "offered": OFFERED,
     "drawn": DRAWN,
@@ -476,19 +494,29 @@ def published_facts(
 
 def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = None) -> Published:
     """The release of an event at all levels, before its first response; its request is read where it is not known."""
-    known = {name: facts[name] for name in _REQUESTED if name in facts} if request is None else {}
-    return Published(
-        request=PublishRequest.of_facts(known) if request is None else request,
+    check_name(facts["name"], "name")
+    check_name(facts["dataset"], "dataset")
+    natural(facts["version"], "version", 1, MOST_VERSIONS)
+    if facts.get("request") is not None:
+        check_name(facts["request"], "request")
+    release = Published(
+        name=facts["name"],
+        version=facts["version"],
+        dataset=facts["dataset"],
         rows=facts["rows"],
         kind=facts["kind"],
         commitment=facts["commitment"],
         values=facts["values"],
         items=None if facts["items"] is None else ItemFacts.of_facts(facts["items"]),
         labels=Labels.of_facts(facts["labels"], facts["rows"]),
-        bound=bound_facts(facts),
+        part=read_part(facts["promise"].get("part")),
+        facts=facts,
         responses={},
         relaxable=True,
     )
+    if request is not None:
+        vars(release)["request"] = request  # the value of the cached property
+    return release
 
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:

@@ -135,6 +135,11 @@ class Rows:
         rows = self._run("SELECT number, body, mac FROM utmost_events WHERE number > ? ORDER BY number", (after,))
         return [(_integral(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
 
+    def event(self, number: int) -> Row | None:
+        """One event; None where there is no such event."""
+        row = self._run("SELECT body, mac FROM utmost_events WHERE number = ?", (number,)).fetchone()
+        return None if row is None else (number, _bytes(row[0]), _bytes(row[1]))
+
     def body(self, number: int) -> bytes | None:
         """The body of one event; None where there is no such event."""
         return self._found("SELECT body FROM utmost_events WHERE number = ?", number)

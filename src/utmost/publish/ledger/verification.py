@@ -114,12 +114,28 @@ def verified_with_witness(log: EventLog) -> Verification:
 
 def history(transaction: Transaction, name: str | None, dataset: str | None) -> tuple[Event, ...]:
     """The events, oldest first: all, or those of a release or a dataset."""
+    state = transaction.state
     if dataset is not None:
-        check_known(transaction.state, dataset)
-    rows = transaction.rows.events()
-    check_chain(transaction.key, 0, START, rows)
-    events = [read_event(number, body) for number, body, _ in rows]
-    return tuple(event for event in events if _concerns(event, name, dataset, transaction.state))
+        check_known(state, dataset)
+    if name is not None and (name, 1) in state.releases:
+        # Only those of the release, each under its mac: what a page shows takes as long however many others there are.
+        releases = [state.releases[name, version] for version in state.versions(name)]
+        numbers = sorted(response.event for release in releases for response in release.responses.values())
+        events = [_event(transaction, number) for number in numbers]
+    else:
+        rows = transaction.rows.events()
+        check_chain(transaction.key, 0, START, rows)
+        events = [read_event(number, body) for number, body, _ in rows]
+    return tuple(event for event in events if _concerns(event, name, dataset, state))
+
+
+def _event(transaction: Transaction, number: int) -> Event:
+    """One event, which follows the one before it under the ledger's key."""
+    row = transaction.rows.event(number)
+    check_chain(transaction.key, number - 1, transaction.rows.mac(number - 1) or START, [] if row is None else [row])
+    if row is None:
+        raise LedgerDamaged("every event must be there", came="none", where=f"event {number}")
+    return read_event(number, row[1])
 
 
 def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:

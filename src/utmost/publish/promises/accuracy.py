@@ -20,7 +20,7 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
-from utmost.publish.promises.plan import CellPlan, plan_release
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000
@@ -57,7 +57,7 @@ def epsilon_for(
         confidence: with which probability.
         unit: Unit of privacy, what one individual changes.
         digits: Number of significant digits, 1 to 12.
-        cost, numbers, relaxable, grid: Arguments of `plan_release`; they choose the noise.
+        cost, numbers, relaxable, grid: Arguments of `cell_noise_at`; they choose the noise.
 
     Raises:
         OutOfRange: for a negative margin, and for parameters that `release` refuses.
@@ -65,7 +65,7 @@ def epsilon_for(
 
     >>> epsilon_for(10, 0.95, unit=Unit(1, 1))
     Fraction(57, 200)
-    >>> [plan_release(epsilon, unit=Unit(1, 1)).margin for epsilon in ("0.285", "0.284")]
+    >>> [cell_noise_at(epsilon, unit=Unit(1, 1)).margin for epsilon in ("0.285", "0.284")]
     [10, 11]
     """
     wanted = exact(margin, "margin")
@@ -73,38 +73,38 @@ def epsilon_for(
         raise OutOfRange("margin must be positive, or zero on the integers", came=margin)
     check_digits(digits)
 
-    def planned(epsilon: Fraction) -> CellPlan:
-        return plan_release(
+    def planned(epsilon: Fraction) -> CellNoiseAtLevel:
+        return cell_noise_at(
             epsilon, unit=unit, cost=cost, numbers=numbers, relaxable=relaxable, confidence=confidence, grid=grid
         )
 
     @cache
-    def plan(place: int) -> CellPlan:
+    def noise(place: int) -> CellNoiseAtLevel:
         return planned(_decimal(place, digits))
 
     def is_met(place: int) -> bool:
-        return Fraction(plan(place).margin) <= wanted
+        return Fraction(noise(place).margin) <= wanted
 
     sample = planned(Fraction(1))
     first = _place(_lower_bound(sample, wanted), digits)
     last = _place(_LARGEST * int(sample.unit.charged), digits)
     if not _few_steps(sample):
         return _decimal(_bisected(first, last, is_met), digits)
-    return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(plan(place))), digits)
+    return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(noise(place))), digits)
 
 
-def _lower_bound(plan: CellPlan, wanted: Fraction) -> float:
+def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
     """The epsilon of the whole release below which no noise at all meets the wanted margin."""
-    window = 2 * math.floor(wanted) + 1 if plan.law.numbers == "integers" else 2 * wanted
-    overlapping = math.ceil(window / plan.unit.sensitivity)
+    window = 2 * math.floor(wanted) + 1 if noise.law.numbers == "integers" else 2 * wanted
+    overlapping = math.ceil(window / noise.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
         raise OutOfRange("margin must be at most 1e100 times the sensitivity", came="more")
-    odds = (1 + plan.confidence) / (1 - plan.confidence)
+    odds = (1 + noise.confidence) / (1 - noise.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
     least = math.log(odds.numerator) - math.log(odds.denominator)
-    if plan.confidence < _LITTLE:
-        least = 2 * float(plan.confidence)  # below 2 artanh(c), where the logarithms cancel
-    bound = 0.999 * plan.unit.charged * least / overlapping
+    if noise.confidence < _LITTLE:
+        least = 2 * float(noise.confidence)  # below 2 artanh(c), where the logarithms cancel
+    bound = 0.999 * noise.unit.charged * least / overlapping
     if bound < sys.float_info.min:
         raise OutOfRange("margin and confidence must need an epsilon of at least 1e-307", came="less")
     return bound
@@ -128,12 +128,12 @@ def check_digits(digits: int) -> None:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
 
 
-def _few_steps(plan: CellPlan) -> bool:
-    return plan.law.numbers == "integers" and 1 < plan.unit.sensitivity <= _FEW_STEPS
+def _few_steps(noise: CellNoiseAtLevel) -> bool:
+    return noise.law.numbers == "integers" and 1 < noise.unit.sensitivity <= _FEW_STEPS
 
 
-def _step_of(plan: CellPlan) -> int:
-    periodicity = plan.law.periodicity
+def _step_of(noise: CellNoiseAtLevel) -> int:
+    periodicity = noise.law.periodicity
     return 1 if periodicity is None else periodicity.start
 
 

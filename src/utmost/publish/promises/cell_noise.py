@@ -21,15 +21,15 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import Numbers, read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
-from utmost.publish.promises.plan import NoisePlan, plan_of_answer, plan_release
+from utmost.publish.promises.noise_at_level import NoiseAtLevel, cell_noise_at, cell_noise_of_answer
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
-# Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
-_SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
+_UNDECLARED = (1 << 126) - 1
+"""The size in steps that a value may have where no largest is declared: with its noise it has a word of 16 bytes."""
 _LARGEST_BITS = 4096
 
 
@@ -40,17 +40,17 @@ class ColumnNoise(PlannedNoise):
 
     def margin(self, level: Level, confidence: Number) -> int | float:
         """The largest margin of the plan."""
-        return self.plan(level, confidence).margin
+        return self.at(level, confidence).margin
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
-        return self.plan(level, confidence).bars(columns)
+        return self.at(level, confidence).bars(columns)
 
     def warn(self, level: Level) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        self.plan(level).warn()
+        self.at(level).warn()
 
     def check_unit(self, counted: Any) -> None:
         """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
@@ -106,24 +106,18 @@ class LatticeNoise(Noise):
         """The lattice of the largest noise."""
         return self.lattice
 
-    def bound(self, cells: int) -> tuple[int, str]:
-        """The size that a true value may have, in steps, in a response of so many cells; and in words.
-
-        Where nothing is declared it is 2^1278 for up to 409 cells, 2^126 from 4096 on, and in between such that the
-        response takes about 64 KiB.
-        """
+    def bound(self) -> tuple[int, str]:
+        """The size that a true value may have, in steps; and in words. Where nothing is declared it is 2^126."""
         if self.largest is not None:
             grid = 1 if self.exponent is None else Fraction(2) ** -self.exponent
             return -(-self.largest // grid) + (self.exponent is not None), f"{self.largest}"
-        word = max(_LEAST_WORD, min(_LARGEST_WORD, _SHARED // max(cells, 1) // 8 * 8))
-        steps = (1 << (8 * word - 2)) - 1
-        return steps, f"2^{steps.bit_length()} steps"
+        return _UNDECLARED, "2^126 steps"
 
-    def stored_bound(self, cells: int) -> int:
+    def stored_bound(self) -> int:
         """The size that what is noised may have, in steps."""
-        return self.bound(cells)[0]
+        return self.bound()[0]
 
-    def word(self, level: Level, cells: int) -> int:
+    def word(self, level: Level) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone.
 
         A value within `bound`, and noise within the 1 - 2^-512 quantile of the level, fit. Noise beyond makes the words
@@ -131,16 +125,14 @@ class LatticeNoise(Noise):
 
         >>> from utmost.exact import level
         >>> small = CellNoise(Unit(1, 1), largest=10**6)
-        >>> small.word(level(1), 12), small.word(level("1/1000000000"), 12)
-        (4, 8)
-        >>> [CellNoise(Unit(1, 1)).word(level(1), cells) for cells in (12, 1024, 10**6)]
-        [160, 64, 16]
+        >>> small.word(level(1)), small.word(level("1/1000000000")), CellNoise(Unit(1, 1)).word(level(1))
+        (4, 8, 16)
         """
         bits, epsilon = 128, Fraction(0)
         while epsilon <= 0:  # ends: a level is positive
             epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
         noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
-        return width_of(2 + max(self.stored_bound(cells), noise).bit_length())
+        return width_of(2 + max(self.stored_bound(), noise).bit_length())
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
         """The values of a column, in steps of the lattice."""
@@ -158,8 +150,8 @@ class CellNoise(ColumnNoise, LatticeNoise):
         numbers: Kind of the numbers, "integers" or "reals".
         grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
         largest: Bound on the size of any true value there could be, known without looking at the data. It settles how
-            many bytes a cell takes on disk, since a length must not depend on the values. If left out, 2^1278 steps for
-            up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
+            many bytes a cell takes on disk, since a length must not depend on the values. If left out, 2^126 steps, at
+            16 bytes a cell.
         half_step: Half-step staircase noise, for odd sensitivities above 1: less than geometric noise up to an epsilon
             of 2.5 a cell.
 
@@ -170,7 +162,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
     Source: [koufogiannis2015], [geng2012]; proofs/theory/gradual-release.md.
 
     >>> from utmost.exact import level
-    >>> CellNoise(Unit(5, 1), half_step=True).plan(level(1)).law
+    >>> CellNoise(Unit(5, 1), half_step=True).at(level(1)).law
     DiscreteStaircase(epsilon=1, sensitivity=5, step=3)
     >>> CellNoise(Unit(1, 2, "change-one")).lattice.cells
     4
@@ -235,16 +227,16 @@ class CellNoise(ColumnNoise, LatticeNoise):
             return {name: self.unit.numbers(steps) for name, steps in response.items()}
         return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> Any:
+    def at(self, level: Level, confidence: Number = "0.95") -> Any:
         """The plan by which a response at this level was drawn, whatever other levels were answered.
 
         >>> from utmost.exact import level
-        >>> plan = CellNoise(Unit(1, 2)).plan(level(1))
-        >>> plan.law, plan.margin
+        >>> noise = CellNoise(Unit(1, 2)).at(level(1))
+        >>> noise.law, noise.margin
         (Geometric(epsilon='1/2', sensitivity=1), 6)
         """
         sure = read_confidence(confidence)
-        return plan_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
+        return cell_noise_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
 
 
 def _read_cost(fact: Any, name: str) -> Cost:
@@ -284,9 +276,9 @@ class OnceCells(ColumnNoise):
         """The noise that `facts` wrote."""
         return once_cells(**cls.arguments(facts))
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
+    def at(self, level: Level, confidence: Number = "0.95") -> NoiseAtLevel:
         """The least noise at a level."""
-        return plan_release(
+        return cell_noise_at(
             level,
             unit=self.unit,
             cost=self.cost,
@@ -305,10 +297,10 @@ def once_cells(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> OnceCells:
-    """The noise of cells that is least at its level: the arguments of `plan_release`.
+    """The noise of cells that is least at its level: the arguments of `cell_noise_at`.
 
     >>> from utmost.exact import level
-    >>> once_cells(Unit(5, 1), cost="squared").plan(level(8)).law
+    >>> once_cells(Unit(5, 1), cost="squared").at(level(8)).law
     DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
     """
     width = None if grid is None else written_number(grid, "grid")

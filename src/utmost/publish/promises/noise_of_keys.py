@@ -30,6 +30,7 @@ from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.key_distribution import NamingLaw, naming_law, read_delta
+from utmost.publish.promises.noise_at_level import warn_of_level
 from utmost.publish.promises.partition_selection import (
     SelectedKeys,
     counted_keys,
@@ -40,7 +41,6 @@ from utmost.publish.promises.partition_selection import (
     selected,
     shares_of_one,
 )
-from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.tables.cells.columns import integer_column
 from utmost.tables.frames.any_table import adapter_of
@@ -105,11 +105,11 @@ class NamingNoise(Noise):
         """Refused: keys are named at one level."""
         raise _once(level, where)
 
-    def bound(self, cells: int) -> tuple[float, str]:
+    def bound(self) -> tuple[float, str]:
         """A table of keys is as large as it is."""
         return float("inf"), "any"
 
-    def word(self, level: Level, cells: int) -> int:
+    def word(self, level: Level) -> int:
         """The bytes of a list that names nothing; a longer one takes what it takes, as it is told in full."""
         return 16
 

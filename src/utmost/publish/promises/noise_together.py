@@ -26,16 +26,16 @@ from utmost.publish.promises.cell_noise import CellNoise, ColumnNoise, LatticeNo
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.plan import NoisePlan
+from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of
-from utmost.publish.promises.together_plan import (
-    TogetherPlan,
+from utmost.publish.promises.together_at_level import (
+    NoiseTogetherAtLevel,
     check_changed,
     grouped,
-    plan_of_way,
-    plan_together,
+    noise_of_way,
+    noise_together_at,
     rows_facts,
     together_guarantee,
     way_of_facts,
@@ -92,10 +92,10 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         """Columns changed together."""
         return "columns changed together"
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
+    def at(self, level: Level, confidence: Number = "0.95") -> NoiseTogetherAtLevel:
         """The plan by which a response at this level was drawn, whatever other levels were answered."""
         way = self.way.at(level, self._whom)
-        return plan_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
+        return noise_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
 
     @property
     def _whom(self) -> Unit:
@@ -115,12 +115,12 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bar of each column."""
-        return tuple(zip(self.columns, self.plan(level, confidence).margins, strict=True))[:most]
+        return tuple(zip(self.columns, self.at(level, confidence).margins, strict=True))[:most]
 
-    def stored_bound(self, cells: int) -> int:
+    def stored_bound(self) -> int:
         """A sum of several columns may be as many times as large as one."""
         rows = [row for law in self.way.laws if isinstance(law, SignedCells) for row in law.rows]
-        return self.bound(cells)[0] * max([2, *(sum(map(abs, row)) for row in rows)])
+        return self.bound()[0] * max([2, *(sum(map(abs, row)) for row in rows)])
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The columns, which the noise names."""
@@ -150,7 +150,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
-        return self.plan(level).guarantee
+        return self.at(level).guarantee
 
     def facts(self) -> dict[str, Any]:
         """The noise as JSON; signed sums name the columns of each group."""
@@ -208,14 +208,14 @@ def together_noise(
 
     Args:
         columns: Two columns of integers or more; pairs are taken in this order.
-        unit: Unit of privacy, as for `plan_together`.
+        unit: Unit of privacy, as for `noise_together_at`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         tuned_at: Level of all cells of a row at which the noise is to be least; it is relaxed from every level.
         largest: Public bound on the size of any true value, as for `CellNoise`.
 
     Raises:
-        OutOfRange, NotANumber: as `plan_together`, and for noise that cannot be relaxed.
+        OutOfRange, NotANumber: as `noise_together_at`, and for noise that cannot be relaxed.
 
     Source: proofs/theory/cells-together.md.
 
@@ -227,9 +227,9 @@ def together_noise(
     for name, times in Counter(names).items():
         if times > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
-    plan = plan_together(names, tuned_at, unit=unit, noise=noise, relaxable=True, cost=cost)
-    least, way = one_of(cost, CellCost, "cost"), plan.way.at(_ANCHOR, plan.unit)
-    return TogetherNoise(replace(plan.unit, nonnegative=False), read_largest(largest), names, least, way)
+    at_level = noise_together_at(names, tuned_at, unit=unit, noise=noise, relaxable=True, cost=cost)
+    least, way = one_of(cost, CellCost, "cost"), at_level.way.at(_ANCHOR, at_level.unit)
+    return TogetherNoise(replace(at_level.unit, nonnegative=False), read_largest(largest), names, least, way)
 
 
 _NOISE_OF_ROW: dict[str, FieldForm] = {
@@ -259,7 +259,7 @@ class OnceTogether(ColumnNoise):
         noise: the kind; the one of least cost where it is None.
         relaxable: whether the noise is the least of those that can later be relaxed without loss.
         cost: error of a cell that is least.
-        halves: what becomes of multiples of 1/2; None as for `plan_together`.
+        halves: what becomes of multiples of 1/2; None as for `noise_together_at`.
         found: the noise that a search found at the level of the release; None before it was searched for.
     """
 
@@ -294,12 +294,12 @@ class OnceTogether(ColumnNoise):
             raise OutOfRange("signed sums and steps are those of a search", came="others", where="noise")
         return replace(once_together(listed_names(about.pop("columns"), "columns"), **about), found=found)
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
+    def at(self, level: Level, confidence: Number = "0.95") -> NoiseTogetherAtLevel:
         """The least noise at a level, or the noise that was found."""
         if self.found is not None:
             way, ends = way_of_facts({"noise": self.noise, **self.found}, level, self.unit), one_of_halves(self.halves)
-            return plan_of_way(self.columns, level, self.unit, way, halves=ends, confidence=confidence, cost=self.cost)
-        return plan_together(
+            return noise_of_way(self.columns, level, self.unit, way, halves=ends, confidence=confidence, cost=self.cost)
+        return noise_together_at(
             self.columns,
             level,
             unit=self.unit,
@@ -310,9 +310,9 @@ class OnceTogether(ColumnNoise):
             confidence=confidence,
         )
 
-    def as_drawn(self, plan: NoisePlan) -> "OnceTogether":
+    def as_drawn(self, noise: NoiseAtLevel) -> "OnceTogether":
         """The same noise, with its kind and the result of the search."""
-        return self if not isinstance(plan, TogetherPlan) else once_of_plan(plan)
+        return self if not isinstance(noise, NoiseTogetherAtLevel) else once_of(noise)
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
@@ -332,10 +332,10 @@ def one_of_halves(halves: object) -> Halves:
     return ends
 
 
-def once_of_plan(plan: TogetherPlan) -> OnceTogether:
+def once_of(noise: NoiseTogetherAtLevel) -> OnceTogether:
     """The noise of a plan, for its statement."""
-    found = plan.search_facts or None
-    return OnceTogether(plan.unit, plan.columns, plan.way.kind, plan.is_relaxable, plan.cost, plan.halves, found)
+    found = noise.search_facts or None
+    return OnceTogether(noise.unit, noise.columns, noise.way.kind, noise.is_relaxable, noise.cost, noise.halves, found)
 
 
 def once_together(
@@ -347,10 +347,10 @@ def once_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
 ) -> OnceTogether:
-    """The noise of columns changed together that is least at its level: the arguments of `plan_together`.
+    """The noise of columns changed together that is least at its level: the arguments of `noise_together_at`.
 
     >>> from utmost.exact import level
-    >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).plan(level(1)).way.kind
+    >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).at(level(1)).way.kind
     'joint'
     """
     names, whom = tuple(sequence_of(columns, text, "columns")), instance(unit, Unit, "unit")

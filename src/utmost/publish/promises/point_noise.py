@@ -25,7 +25,7 @@ from utmost.publish.promises.places_statements import (
 )
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_points
-from utmost.publish.promises.promised_noise import GeneralPlan, Noise, Response
+from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Noise, Response
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
 from utmost.tables.cells.cell_values import read_reals
 from utmost.tables.cells.columns import RowName, exact_column, real_column
@@ -105,9 +105,9 @@ class PointNoise(Noise):
         """
         return PlanarLaw(level, self.dimensions, self.per, self.grid)
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> "PointPlan":
+    def at(self, level: Level, confidence: Number = "0.95") -> "PointNoiseAtLevel":
         """The points at a level, each on a hidden path of its own."""
-        return PointPlan(self, level, read_confidence(confidence))
+        return PointNoiseAtLevel(self, level, read_confidence(confidence))
 
     def margin(self, level: Level, confidence: Number) -> float:
         """The distance within which a released point lies of the true one, with this confidence."""
@@ -122,22 +122,22 @@ class PointNoise(Noise):
         remedy = "Their paths have a clock that no answer shows: call relax with the table."
         raise NeedsTable("a new level of points needs the points", came=level, where=where, remedy=remedy)
 
-    def bound(self, cells: int) -> tuple[Fraction, str]:
+    def bound(self) -> tuple[Fraction, str]:
         """The size that a coordinate may have: what was declared, or 2^64 of the distance."""
         most = self.per * _MOST_DISTANCES if self.largest is None else self.largest
         return most, f"{most}"
 
-    def word(self, level: Level, cells: int) -> int:
+    def word(self, level: Level) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone.
 
         >>> from utmost.exact import level
-        >>> [PointNoise(200).word(level(e), 12) for e in ("1/1000000", 1, 50)]
+        >>> [PointNoise(200).word(level(e)) for e in ("1/1000000", 1, 50)]
         [8, 16, 16]
         """
         law, bits, epsilon = self.law(level), 128, Fraction(0)
         while epsilon <= 0:  # ends: a level is positive
             epsilon, bits = law.noise.level.epsilon_interval(bits).lower, 2 * bits
-        steps = (self.bound(cells)[0] + (_TAIL + 2 * self.dimensions) / epsilon) / law.grid
+        steps = (self.bound()[0] + (_TAIL + 2 * self.dimensions) / epsilon) / law.grid
         return width_of(2 + (-(-steps // 1) + 1).bit_length())
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -172,7 +172,7 @@ class PointNoise(Noise):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PointPlan(GeneralPlan):
+class PointNoiseAtLevel(AnyNoiseAtLevel):
     """Points at one level."""
 
     noise: PointNoise

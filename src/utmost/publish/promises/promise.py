@@ -25,14 +25,14 @@ from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
+from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.plan import NoisePlan
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
 
 if TYPE_CHECKING:
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
 Part = tuple[str, str]
 """A partition of individuals into parts that share nobody, and one part of it."""
@@ -62,7 +62,7 @@ class Promise(Display):
         public: Columns to publish as they are. Every other column of a table must be dropped, or is refused.
         drop: Columns that are neither released nor published.
         unit: Unit of privacy: ``unit=Unit(1, 2)`` is short for ``noise=CellNoise(Unit(1, 2))``.
-        noise: Noise in place of a unit, such as `CellNoise`, `PointNoise` or `SumNoise`; a plan (`Strategy`) stands for
+        noise: Noise in place of a unit, such as `CellNoise`, `PointNoise` or `SumNoise`; a plan (`Plan`) stands for
             its `SumNoise`.
         rows: Origin of the list of rows, "declared" before anybody was counted, or "observed" in the data.
         id_column: Column of identifiers; or of an engine's frame the columns that together identify a row.
@@ -101,7 +101,7 @@ class Promise(Display):
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         unit: Unit | None = None,
-        noise: "PlannedNoise | Strategy | None" = None,
+        noise: "PlannedNoise | Plan | None" = None,
         rows: str = "declared",
         id_column: str | Sequence[str] | None = None,
         keyed_by_id: bool = False,
@@ -114,7 +114,7 @@ class Promise(Display):
         object.__setattr__(self, "rows", rows_origin(rows))
         object.__setattr__(self, "id_column", () if id_column is None else _identifiers(id_column))
         object.__setattr__(self, "keyed_by_id", truth(keyed_by_id, "keyed_by_id"))
-        object.__setattr__(self, "part", _part(part))
+        object.__setattr__(self, "part", read_part(part))
         object.__setattr__(self, "noise", drawn)
         self._check()
 
@@ -206,7 +206,7 @@ class Promise(Display):
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         unit: Unit | None = None,
-        noise: "PlannedNoise | Strategy | None" = None,
+        noise: "PlannedNoise | Plan | None" = None,
     ) -> "Promise":
         """The promise of a counted table: the unit that it has proved, its labels as public columns, and its part.
 
@@ -281,10 +281,10 @@ class Promise(Display):
             raise OutOfRange(required, came="less", where="promise", remedy=remedy)
 
     def rows_of(self, table: Any) -> Any:
-        """The table with the columns that it is about, as its adapter reads it; of a strategy a counted table.
+        """The table with the columns that it is about, as its adapter reads it; of a plan a counted table.
 
         Raises:
-            WrongKind: where a strategy is to measure anything else.
+            WrongKind: where a plan is to measure anything else.
         """
         return self.noise.rows_of(table, self.columns)
 
@@ -312,7 +312,7 @@ class Promise(Display):
             raise OutOfRange("a largest value is the bound of a ledger", came="once", where="promise", remedy=remedy)
         return replace(self, noise=least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable")))
 
-    def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoisePlan:
+    def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoiseAtLevel:
         """The noise of an answer at a level, before any table is read: its distribution and margins.
 
         Args:
@@ -323,11 +323,11 @@ class Promise(Display):
         >>> promise.at(8).law, promise.once().at(8).law
         (Geometric(epsilon=8, sensitivity=5), DiscreteStaircase(epsilon=8, sensitivity=5, step=1))
         """
-        return self.noise.plan(level_of(epsilon), confidence)
+        return self.noise.at(level_of(epsilon), confidence)
 
-    def as_drawn(self, plan: NoisePlan) -> "Promise":
+    def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
         """The same, with the result of a search for its noise."""
-        return replace(self, noise=self.noise.as_drawn(plan))
+        return replace(self, noise=self.noise.as_drawn(at_level))
 
     def as_published(self) -> "Promise":
         """The same without the names of columns that are left out or identify rows: no statement tells them."""
@@ -338,11 +338,11 @@ class Promise(Display):
         return replace(self, part=part)
 
 
-def promise_for(promise: "Promise | Strategy", table: Any) -> Promise:
+def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
     """The promise of a table; a plan stands for that of its sums, for the part that a counted table is."""
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
-    if not isinstance(promise, Strategy):
+    if not isinstance(promise, Plan):
         return instance(promise, Promise, "promise")
     counted: Any = table if isinstance(table, ProvedTable) else None
     return Promise(noise=promise, part=None if counted is None else counted.part)
@@ -365,7 +365,7 @@ def counted_labels(table: Any) -> tuple[str, ...]:
     return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
 
 
-def _noise(unit: Unit | None, noise: "PlannedNoise | Strategy | None") -> PlannedNoise:
+def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoise:
     """The noise that a unit or a plan is short for."""
     if noise is None:
         return CellNoise(read_unit(unit))
@@ -375,10 +375,10 @@ def _noise(unit: Unit | None, noise: "PlannedNoise | Strategy | None") -> Planne
     if isinstance(noise, PlannedNoise):
         return noise
     from utmost.publish.promises.sum_noise import SumNoise
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
-    if not isinstance(noise, Strategy):
-        raise wrong_kind("noise", "a noise or a Strategy", noise)
+    if not isinstance(noise, Plan):
+        raise wrong_kind("noise", "a noise or a Plan", noise)
     return SumNoise(noise)
 
 
@@ -394,7 +394,7 @@ def _listed(columns: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if columns is None else listed_names(columns, "columns")
 
 
-def _part(part: object) -> Part | None:
+def read_part(part: object) -> Part | None:
     """A partition, and one part of it."""
     if part is None:
         return None

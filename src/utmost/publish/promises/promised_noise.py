@@ -1,6 +1,6 @@
 """The noise of a promise: what is measured, how it is noised at every level, and how an answer is read and stated.
 
-A kind of noise is one class in one file: cells (`cell_noise`), the sums of a strategy (`sum_noise`), points of the
+A kind of noise is one class in one file: cells (`cell_noise`), the sums of a plan (`sum_noise`), points of the
 plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them. A
 release that nothing remembers needs `PlannedNoise` alone.
 """
@@ -25,7 +25,7 @@ from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.plan import NoisePlan
+from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.table_statements import assumed_line
 from utmost.tables.cells.columns import RowName
 from utmost.tables.files.opened_tables import opened_table
@@ -71,7 +71,7 @@ class PlannedNoise(ABC):
         """The released columns, in the words of a page."""
 
     @abstractmethod
-    def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
+    def at(self, level: Level, confidence: Number = "0.95") -> NoiseAtLevel:
         """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class PlannedNoise(ABC):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
 
-    def as_drawn(self, plan: NoisePlan) -> "PlannedNoise":
+    def as_drawn(self, noise: NoiseAtLevel) -> "PlannedNoise":
         """The same noise, with the result of a search that its plan made."""
         return self
 
@@ -169,9 +169,9 @@ class Noise(PlannedNoise):
         """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
         return None
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> NoisePlan:
+    def at(self, level: Level, confidence: Number = "0.95") -> NoiseAtLevel:
         """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
-        return GeneralPlan(self, level, read_confidence(confidence))
+        return AnyNoiseAtLevel(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bars, each with what it is of; the widest ``most`` of many."""
@@ -221,11 +221,11 @@ class Noise(PlannedNoise):
         raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
 
     @abstractmethod
-    def bound(self, cells: int) -> tuple[Any, str]:
-        """The size that a true value may have in a response of so many cells, as it is read; and in words."""
+    def bound(self) -> tuple[Any, str]:
+        """The size that a true value may have, as it is read; and in words."""
 
     @abstractmethod
-    def word(self, level: Level, cells: int) -> int:
+    def word(self, level: Level) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone."""
 
     def warn(self, level: Level) -> None:
@@ -285,7 +285,7 @@ class Noise(PlannedNoise):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GeneralPlan(Display):
+class AnyNoiseAtLevel(Display):
     """The plan of any noise that a memory keeps: it asks the noise for all that is said of it.
 
     Attributes:
@@ -313,7 +313,7 @@ class GeneralPlan(Display):
         """The distance within which a released value lies of the true one."""
         return self.noise.margin(self.level, self.confidence)
 
-    def with_confidence(self, confidence: Fraction) -> "GeneralPlan":
+    def with_confidence(self, confidence: Fraction) -> "AnyNoiseAtLevel":
         """The same with margins of another confidence."""
         return replace(self, confidence=confidence)
 

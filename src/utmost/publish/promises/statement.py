@@ -25,7 +25,7 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.codec import check_header, differing, header
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import CellPlan, NoisePlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
@@ -67,7 +67,7 @@ class Statement:
     >>> from utmost import Promise, Unit, exact
     >>> promise = Promise("n", unit=Unit(1, 2))
     >>> statement = Statement(promise, exact.level(1), Fraction(19, 20), 12, None, None)
-    >>> statement.plan.law, statement.facts()["margins"]
+    >>> statement.noise.law, statement.facts()["margins"]
     (Geometric(epsilon='1/2', sensitivity=1), {'n_margin': 6})
     >>> Statement.of_facts(statement.facts()) == statement
     True
@@ -81,9 +81,9 @@ class Statement:
     ledger: LedgerFacts | None
 
     @property
-    def plan(self) -> NoisePlan:
+    def noise(self) -> NoiseAtLevel:
         """Distribution of the noise at the level."""
-        return self.promise.noise.plan(self.level, self.confidence)
+        return self.promise.noise.at(self.level, self.confidence)
 
     @property
     def delta(self) -> Fraction | None:
@@ -102,9 +102,9 @@ class Statement:
 
     def facts(self) -> dict[str, Any]:
         """The statement as JSON values."""
-        return self.facts_by(self.plan)
+        return self.facts_by(self.noise)
 
-    def facts_by(self, plan: NoisePlan) -> dict[str, Any]:
+    def facts_by(self, noise: NoiseAtLevel) -> dict[str, Any]:
         """The same by its plan, where that was made already."""
         return {
             **header(STATEMENT_KIND),
@@ -112,19 +112,19 @@ class Statement:
             **level_facts(self.level),
             **({} if self.delta is None else {"delta": str(self.delta)}),
             "promise": self.promise.as_published().facts(),
-            "noise": plan.facts(),
+            "noise": noise.facts(),
             "confidence_exactly": str(self.confidence),
-            "margins": self._margins(plan),
+            "margins": self._margins(noise),
             "rows": self.rows,
             "table": None if self.digest is None else dict(self.digest),
             **({} if self.ledger is None else self.ledger.facts()),
         }
 
-    def _margins(self, plan: NoisePlan) -> dict[str, int | float]:
+    def _margins(self, noise: NoiseAtLevel) -> dict[str, int | float]:
         """Margins of error, by the names of their columns."""
-        return {name: margin for name, (_, margin) in plan.bars(self.promise.columns).items()}
+        return {name: margin for name, (_, margin) in noise.bars(self.promise.columns).items()}
 
-    def check(self, table: Any, *, digested: bool = True) -> NoisePlan:
+    def check(self, table: Any, *, digested: bool = True) -> NoiseAtLevel:
         """Check that a table is the one of this statement: columns, rows, margins, cells and digest.
 
         Args:
@@ -134,13 +134,13 @@ class Statement:
         Raises:
             BadTable: where it is another one.
         """
-        plan, columns = self.plan, self.promise.columns
+        noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
-        check_table(columns, stated, table, self._margins(plan), self.promise.public, digested=digested)
-        if isinstance(plan, CellPlan):
+        check_table(columns, stated, table, self._margins(noise), self.promise.public, digested=digested)
+        if isinstance(noise, CellNoiseAtLevel):
             for name in columns:
-                _check_cells(adapter_of(table).column(table, name), plan.width, name)
-        return plan
+                _check_cells(adapter_of(table).column(table, name), noise.width, name)
+        return noise
 
     @classmethod
     def of_facts(cls, document: Mapping[str, Any]) -> "Statement":
@@ -173,10 +173,10 @@ class Statement:
                 digest_of(document),
                 LedgerFacts.of_statement(document, level),
             )
-            plan = statement.plan
-            if promise.as_drawn(plan) != promise:
+            noise = statement.noise
+            if promise.as_drawn(noise) != promise:
                 raise does_not_follow("promise")
-            expected = json.loads(json.dumps(statement.facts_by(plan)))
+            expected = json.loads(json.dumps(statement.facts_by(noise)))
         check_follows(document, expected)
         return statement
 
@@ -278,7 +278,7 @@ def read_statement(path: Path | str) -> dict[str, Any]:
     return statement
 
 
-def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> NoisePlan:
+def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> NoiseAtLevel:
     """Check that a statement follows from itself, and is about this table: cells, points or columns together.
 
     Args:
@@ -423,7 +423,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
     DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
     """
     checked = Statement.of_facts(stated)
-    columns, plan = checked.promise.columns, checked.plan
+    columns, noise = checked.promise.columns, checked.noise
     if column is not None and column not in columns:
         raise BadTable(
             "the statement must be of the column that is read",
@@ -431,12 +431,12 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
             where=f"column {column!r}",
             remedy=f'Pass column="{columns[0]}": only released columns have noise that can be read.',
         )
-    law = plan.law
-    is_read = isinstance(plan, CellPlan) and plan.width is None
+    law = noise.law
+    is_read = isinstance(noise, CellNoiseAtLevel) and noise.width is None
     if not is_read or not isinstance(law, IntegerLaw):
         remedy = 'Releases with numbers="integers" have such noise.'
-        drawn = type(law).__name__ if isinstance(plan, CellPlan) else checked.promise.noise.kind
-        came = drawn if plan.unit.step == 1 else "amounts in steps"
+        drawn = type(law).__name__ if isinstance(noise, CellNoiseAtLevel) else checked.promise.noise.kind
+        came = drawn if noise.unit.step == 1 else "amounts in steps"
         raise Unsupported(
             "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
         )

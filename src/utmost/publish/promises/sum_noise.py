@@ -1,4 +1,4 @@
-"""The sums that a strategy measures of a counted table: cells in runs, each family's at its share of the level."""
+"""The sums that a plan measures of a counted table: cells in runs, each family's at its share of the level."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,34 +27,34 @@ from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.table_statements import assumed_line, promise
 from utmost.publish.workloads.measuring.measured_families import load_of
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.tables.axes.domain import Domain, Family
 
 MEASURED = "measured"
-"""The column of a release that a strategy measures."""
+"""The column of a release that a plan measures."""
 
 
-def strategy_text(strategy: Strategy) -> str:
-    """A strategy with its unit as JSON text, which `read_strategy` reads.
+def plan_text(plan: Plan) -> str:
+    """A plan with its unit as JSON text, which `read_plan_text` reads.
 
     Text, since the order of axes and of a tree's labels belongs to the plan, and ledgers sort the names of an object.
     """
-    return json.dumps(strategy.facts() | {"unit": strategy.unit.facts()}, separators=(",", ":"))
+    return json.dumps(plan.facts() | {"unit": plan.unit.facts()}, separators=(",", ":"))
 
 
-def read_strategy(written: Any, name: str = "strategy") -> Strategy:
-    """A strategy, or the one that `strategy_text` wrote."""
-    if isinstance(written, Strategy):
+def read_plan_text(written: Any, name: str = "plan") -> Plan:
+    """A plan, or the one that `plan_text` wrote."""
+    if isinstance(written, Plan):
         return written
     try:
         facts: dict[str, Any] = dict(json.loads(written) if isinstance(written, str) else written)
-        return Strategy.of_facts(facts, Unit.of_facts(facts.pop("unit")))
+        return Plan.of_facts(facts, Unit.of_facts(facts.pop("unit")))
     except UtmostError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        remedy = "Take the strategy of Promise.facts()."
-        raise OutOfRange("a strategy must be JSON text with a unit", where=name, remedy=remedy) from None
+        remedy = "Take the plan of Promise.facts()."
+        raise OutOfRange("a plan must be JSON text with a unit", where=name, remedy=remedy) from None
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -62,31 +62,31 @@ class SumNoise(LatticeNoise):
     """Geometric noise on the sums of a plan: each query group is noised at its share of the level.
 
     Args:
-        strategy: Plan of what is measured of a counted table; its unit is that of the noise.
+        plan: Plan of what is measured of a counted table; its unit is that of the noise.
         largest: Bound on the size of any true value there could be, as for `CellNoise`.
 
     Raises:
-        WrongKind: for a plan that is no Strategy. OutOfRange, NotANumber: for a bound outside its range.
+        WrongKind: for a plan that is no Plan. OutOfRange, NotANumber: for a bound outside its range.
 
     Source: proofs/theory/marginals.md.
 
     >>> from utmost.workloads import Domain
-    >>> plan = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": "3/4", "": "1/4"})
+    >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": "3/4", "": "1/4"})
     >>> [float(noisy) for _, noisy in SumNoise(plan).named_bars(level(1), "0.95", 2)]
     [12.0, 4.0]
     """
 
-    kind: ClassVar[str] = "the sums of a strategy"
+    kind: ClassVar[str] = "the sums of a plan"
     json_kind: ClassVar[str] = "sums"
     is_by_plan: ClassVar[bool] = True
 
     unit: Unit
-    strategy: Strategy = field(metadata=form("plan", write=strategy_text, read=read_strategy))
+    plan: Plan = field(metadata=form("plan", write=plan_text, read=read_plan_text))
 
-    def __init__(self, strategy: Strategy, *, largest: Number | None = None) -> None:
-        plan = instance(strategy, Strategy, "strategy")
+    def __init__(self, plan: Plan, *, largest: Number | None = None) -> None:
+        plan = instance(plan, Plan, "plan")
         object.__setattr__(self, "unit", plan.unit)
-        object.__setattr__(self, "strategy", plan)
+        object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "largest", read_largest(largest))
         object.__setattr__(self, "lattice", CellNoise(plan.unit).lattice)
 
@@ -98,19 +98,19 @@ class SumNoise(LatticeNoise):
     @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
         """The families in order: how many sums each has, and the lattice of their noise."""
-        sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
-        shares = self.strategy.shares.items()
+        sizes = (prod(self.plan.measured_shape(family)) for family in self.plan.shares)
+        shares = self.plan.shares.items()
         lattices = (replace(self.lattice, share=share / load_of(family)) for family, share in shares)
         return tuple(zip(sizes, lattices, strict=True))
 
     @property
     def sums(self) -> int:
         """How many are measured."""
-        return sum(prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
+        return sum(prod(self.plan.measured_shape(family)) for family in self.plan.shares)
 
     @property
     def whom(self) -> str:
-        """Whom the strategy protects."""
+        """Whom the plan protects."""
         return f"one individual, who {assumed_line(self.unit, 'cell')}"
 
     @property
@@ -124,15 +124,15 @@ class SumNoise(LatticeNoise):
 
     def warn(self, level: Level) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        warn_of_laws(self.strategy, level, noise_laws(self.strategy, level))
+        warn_of_laws(self.plan, level, noise_laws(self.plan, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The widest error bars, each of one family."""
-        families = zip(self.strategy.shares, self.runs, strict=True)
+        families = zip(self.plan.shares, self.runs, strict=True)
         widest = sorted(families, key=lambda measured: measured[1][1].share)
         named = ((family, lattice.of(level)) for family, (_, lattice) in islice(widest, most))
-        if (amounts := self.strategy.amount_pair) is None:
-            words = self.strategy.family_words
+        if (amounts := self.plan.amount_pair) is None:
+            words = self.plan.family_words
             return tuple((words(family) or "total", self._bar(ratio, confidence)) for family, ratio in named)
         return tuple(
             (f"{amounts.name(family) or 'total'}: {column}", margin)
@@ -146,34 +146,34 @@ class SumNoise(LatticeNoise):
 
     def check(self) -> None:
         """Check that what is measured gives back what is wanted."""
-        weights = precision_weights(self.strategy.levels(level(1)))
-        self.strategy.measurement.reconstruction(weights)
+        weights = precision_weights(self.plan.levels(level(1)))
+        self.plan.measurement.reconstruction(weights)
 
     def check_size(self, rows: int, columns: int) -> None:
         """Nothing: there is a sum for each group of the domain."""
 
     def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
         """Check that the levels of the domain have names beside which the tables' columns can stand."""
-        check_level_names(self.strategy.domain, self.strategy.unit)
+        check_level_names(self.plan.domain, self.plan.unit)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The measured sums; a strategy names them itself."""
+        """The measured sums; a plan names them itself."""
         if columns not in ((), (MEASURED,)):
-            raise OutOfRange("a strategy says itself what is measured", came="columns beside it", where="strategy")
+            raise OutOfRange("a plan says itself what is measured", came="columns beside it", where="plan")
         return (MEASURED,)
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
         """The counted table."""
         if not isinstance(table, CountedTable):
-            required, came = "a strategy measures a counted table", type(table).__name__
-            remedy = "Count the events with ut.count_table over the domain of the strategy."
+            required, came = "a plan measures a counted table", type(table).__name__
+            remedy = "Count the events with ut.count_table over the domain of the plan."
             raise WrongKind(required, came=came, where="table", remedy=remedy)
         return table
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
         """The true sums, family by family, in one column."""
-        rows.check_fits(self.strategy)
-        sums = [family.ravel() for family in self.strategy.sums(rows.summable).values()]
+        rows.check_fits(self.plan)
+        sums = [family.ravel() for family in self.plan.sums(rows.summable).values()]
         return {MEASURED: np.concatenate(sums)}, rows.kind
 
     def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
@@ -190,8 +190,8 @@ class SumNoise(LatticeNoise):
     def by_family(self, column: Integers) -> dict[Family, Integers]:
         """The measured sums of each family, from all of them in one column."""
         measured, start = {}, 0
-        for family in self.strategy.shares:
-            shape = self.strategy.measured_shape(family)
+        for family in self.plan.shares:
+            shape = self.plan.measured_shape(family)
             measured[family] = column[start : start + prod(shape)].reshape(shape)
             start += prod(shape)
         return measured

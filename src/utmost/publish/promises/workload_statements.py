@@ -28,7 +28,7 @@ from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.measuring.product_rows import rows_of_facts
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
 from utmost.version import __version__
@@ -41,7 +41,7 @@ class Noised(Protocol):
     """The subject of a statement; a `NoisySums` is one."""
 
     @property
-    def strategy(self) -> Strategy:
+    def plan(self) -> Plan:
         """The families and their shares."""
 
     @property
@@ -75,31 +75,31 @@ class Noised(Protocol):
 
 def workload_statement(release: Noised) -> dict[str, Any]:
     """The public statement of a workload release: the promise, the domain, the families and their noise."""
-    unit, strategy = release.strategy.unit, release.strategy
+    unit, plan = release.plan.unit, release.plan
     promised = promise(release.level, unit, "the released sums", "cell")
     assumed = "The promise also assumes that the lists of values of the domain depend on no individual."
     return {
         "kind": WORKLOAD_KIND,
         "format": FORMAT,
         "utmost": __version__,
-        "guarantee": f"{promised} {_assumed(strategy)}{assumed}",
+        "guarantee": f"{promised} {_assumed(plan)}{assumed}",
         **level_facts(release.level),
         "neighbours": unit.neighbours,
         **unit.facts(),
         "charged": unit.charged_facts,
-        "theorem": strategy.measurement.theorem(strategy.unit, strategy.shares),
+        "theorem": plan.measurement.theorem(plan.unit, plan.shares),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
-        "domain": release.strategy.domain.facts(),
-        "domain_cells": release.strategy.domain.size,
+        "domain": release.plan.domain.facts(),
+        "domain_cells": release.plan.domain.size,
         "families": _family_facts(release),
-        **({} if strategy.together is None else {"changed_together": strategy.together}),
-        **({} if strategy.rows is None else {"rows": strategy.rows.facts()}),
+        **({} if plan.together is None else {"changed_together": plan.together}),
+        **({} if plan.rows is None else {"rows": plan.rows.facts()}),
         "part": None if release.part is None else list(release.part),
         **({} if release.measure is None else {"measure": release.measure}),
         "domain_from": "declared",
         "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
-        "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
+        "shares": {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()},
         **({} if release.ledger_facts is None else release.ledger_facts.facts()),
     }
 
@@ -117,7 +117,7 @@ def workload_table_statement(
     """
     names: Any = family
     if isinstance(family, tuple) and family and all(isinstance(level, int) for level in family):
-        names = release.strategy.domain.level_names(family)
+        names = release.plan.domain.level_names(family)
     return {
         "kind": WORKLOAD_TABLE_KIND,
         "format": FORMAT,
@@ -132,39 +132,39 @@ def workload_table_statement(
     }
 
 
-def _assumed(strategy: Strategy) -> str:
+def _assumed(plan: Plan) -> str:
     """The assumptions beside the unit: that nothing is negative, and which cells change together."""
-    amount = strategy.unit.amount
+    amount = plan.unit.amount
     lowers = "" if amount is None or amount.clipped is None else f"Sums and means are of {amount.clipped}. "
-    lowers += "The promise also assumes that no individual lowers the number of any cell. " * strategy.unit.nonnegative
-    if strategy.unit.exactly:
+    lowers += "The promise also assumes that no individual lowers the number of any cell. " * plan.unit.nonnegative
+    if plan.unit.exactly:
         lowers += (
             "The promise also assumes that every individual changes exactly so many cells by all of that, and that "
             "nobody is left out: the total is public. "
         )
-    if strategy.together is None:
+    if plan.together is None:
         return lowers
-    whole = WholeRows.of(strategy.domain, strategy.together)
-    rows, count = strategy.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
+    whole = WholeRows.of(plan.domain, plan.together)
+    rows, count = plan.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
     which = f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows"
     return lowers + (
         f"The promise also assumes that these are {which}, a row having a cell for {whole.words} of "
-        f"{strategy.together!r}, and that no other cell changes. "
+        f"{plan.together!r}, and that no other cell changes. "
     )
 
 
 def _family_facts(release: Noised) -> list[dict[str, Any]]:
-    laws = noise_laws(release.strategy, release.level)
+    laws = noise_laws(release.plan, release.level)
     return [
         {
-            "family": release.strategy.domain.family_name(family),
-            "sums": int(np.prod(release.strategy.measured_shape(family))),
-            **({"of": kind} if (kind := release.strategy.measurement.kind(family)) else {}),
-            "share": str(release.strategy.shares[family]),
+            "family": release.plan.domain.family_name(family),
+            "sums": int(np.prod(release.plan.measured_shape(family))),
+            **({"of": kind} if (kind := release.plan.measurement.kind(family)) else {}),
+            "share": str(release.plan.shares[family]),
             "per_sum": level_facts(law.level),
             "law": type(law).__name__,
             "sensitivity": law.sensitivity,
-            "margin": release.strategy.unit.margin(law.margin(release.confidence)),
+            "margin": release.plan.unit.margin(law.margin(release.confidence)),
             "weight": release.weights[family],
         }
         for family, law in laws.items()
@@ -179,16 +179,16 @@ def sums_digest(release: Noised) -> str:
     A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
     come in the order of the statement.
     """
-    strategy, digest = release.strategy, hashlib.sha256()
-    together = [] if strategy.together is None else [strategy.together]
-    rows = [] if strategy.rows is None else [strategy.rows.facts()]
+    plan, digest = release.plan, hashlib.sha256()
+    together = [] if plan.together is None else [plan.together]
+    rows = [] if plan.rows is None else [plan.rows.facts()]
     digest.update(
-        f"[{','.join(_digested(part) for part in (strategy.domain.facts(), *together, *rows))}".encode(
+        f"[{','.join(_digested(part) for part in (plan.domain.facts(), *together, *rows))}".encode(
             "utf-8", "surrogatepass"
         )
     )
     for family, sums in release.measured.items():
-        digest.update(f",[{_digested(strategy.domain.family_name(family))},[".encode("utf-8", "surrogatepass"))
+        digest.update(f",[{_digested(plan.domain.family_name(family))},[".encode("utf-8", "surrogatepass"))
         flat = sums.ravel()
         for start in range(0, len(flat), _AT_ONCE):
             texts = ",".join(f'"{noisy}"' for noisy in flat[start : start + _AT_ONCE].tolist())
@@ -217,7 +217,7 @@ def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(facts, Mapping):
         raise wrong_kind("facts", "a mapping", facts)
     if facts.get("kind") != WORKLOAD_KIND:
-        remedy = "It is what a release by a plan, or by a strategy, is written as."
+        remedy = "It is what a release by a plan is written as."
         required = f"the document must be of the kind {WORKLOAD_KIND!r}"
         raise BadTable(required, came=repr(facts.get("kind")), remedy=remedy)
     check_format(facts, "a release by a plan")
@@ -249,26 +249,26 @@ def unsummed_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(facts, Mapping):
         raise wrong_kind("facts", "a mapping", facts)
     with _all_parts():
-        strategy = _strategy(facts)
-        sizes = {family: prod(strategy.measured_shape(family)) for family in strategy.shares}
+        plan = _plan(facts)
+        sizes = {family: prod(plan.measured_shape(family)) for family in plan.shares}
     if sum(sizes.values()) > _MOST_SUMS:
         raise Unsupported(f"a statement may be of {_MOST_SUMS} sums", came="more", where="families")
-    return workload_parts({**facts, "sums": {strategy.domain.family_name(name): [0] * n for name, n in sizes.items()}})
+    return workload_parts({**facts, "sums": {plan.domain.family_name(name): [0] * n for name, n in sizes.items()}})
 
 
 def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
-    strategy = _strategy(facts)
-    domain = strategy.domain
+    plan = _plan(facts)
+    domain = plan.domain
     sums, weights = {}, {}
     for fact in facts["families"]:
         family, row = measured_family(domain, fact["family"]), facts["sums"][fact["family"]]
         if not all(type(number) is int for number in row):
             raise BadTable("the noisy sums must be integers", came="others", where=repr(fact["family"]))
-        sums[family] = narrowed(np.array(row, dtype=object)).reshape(strategy.measured_shape(family))
+        sums[family] = narrowed(np.array(row, dtype=object)).reshape(plan.measured_shape(family))
         weights[family] = fact["weight"]
     level = level_from_facts(facts)
     return {
-        "strategy": strategy,
+        "plan": plan,
         "level": level,
         "confidence": read_confidence(facts["confidence_exactly"]),
         "measured": sums,
@@ -279,11 +279,11 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _strategy(facts: Mapping[str, Any]) -> Strategy:
+def _plan(facts: Mapping[str, Any]) -> Plan:
     unit = Unit.of_facts(facts)
     domain = Domain.of_facts(facts["domain"])
     rows = rows_of_facts(domain, facts)
-    return Strategy(domain, unit, facts["shares"], together=facts.get("changed_together"), rows=rows)
+    return Plan(domain, unit, facts["shares"], together=facts.get("changed_together"), rows=rows)
 
 
 def _measure(name: Any) -> str | None:
@@ -301,5 +301,5 @@ def _part(part: Any) -> tuple[str, str] | None:
 
 
 def _sums(release: Noised) -> dict[str, list[int]]:
-    domain = release.strategy.domain
+    domain = release.plan.domain
     return {domain.family_name(family): sums.ravel().tolist() for family, sums in release.measured.items()}

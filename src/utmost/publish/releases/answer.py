@@ -15,7 +15,7 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import NoisePlan
+from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import cells_digest
@@ -54,7 +54,7 @@ class Answer(Display, Generic[Table]):
             under their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point.
             For a plan the `NoisySums`; for keys a table of those that were named.
         promise: The promise, with columns and public columns as the table has them.
-        plan: Level, unit, law and margin of the noise: a `NoisePlan`.
+        noise: Level, unit, law and margin of the noise: a `NoiseAtLevel`.
         rows: Number of rows.
         ledger_facts: Fields that a memory adds to the statement; None where nothing remembers the answer.
 
@@ -74,14 +74,14 @@ class Answer(Display, Generic[Table]):
 
     table: Table = field(repr=False)
     promise: Promise
-    plan: NoisePlan
+    noise: NoiseAtLevel
     rows: int
     ledger_facts: LedgerFacts | None
     _release: "Release | None" = field(repr=False)
     _digest: Digest | None = field(default=None, repr=False)  # that of the file which it was read from
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Answer, (self.table, self.promise, self.plan, self.rows, self.ledger_facts, None, self._digest)
+        return Answer, (self.table, self.promise, self.noise, self.rows, self.ledger_facts, None, self._digest)
 
     @classmethod
     def of_statement(cls, table: Any, statement: Mapping[str, Any]) -> "Answer[Any]":
@@ -97,8 +97,8 @@ class Answer(Display, Generic[Table]):
         """
         checked = Statement.of_facts(statement)
         in_memory = checked.digest is not None and checked.digest["of"] == "cells"
-        plan = checked.check(table, digested=in_memory)
-        return cls(table, checked.promise, plan, checked.rows, checked.ledger, None, checked.digest)
+        noise = checked.check(table, digested=in_memory)
+        return cls(table, checked.promise, noise, checked.rows, checked.ledger, None, checked.digest)
 
     @classmethod
     def of_sums(cls, sums: "NoisySums") -> "Answer[NoisySums]":
@@ -106,9 +106,9 @@ class Answer(Display, Generic[Table]):
         from utmost.publish.promises.sum_noise import SumNoise
         from utmost.publish.releases.noisy_sums import NoisySums
 
-        noise = SumNoise(instance(sums, NoisySums, "sums").strategy)
-        promise, plan = Promise(noise=noise, part=sums.part), noise.plan(sums.level, sums.confidence)
-        return Answer(sums, promise, plan, noise.sums, sums.ledger_facts, None)
+        noise = SumNoise(instance(sums, NoisySums, "sums").plan)
+        promise, at_level = Promise(noise=noise, part=sums.part), noise.at(sums.level, sums.confidence)
+        return Answer(sums, promise, at_level, noise.sums, sums.ledger_facts, None)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class Answer(Display, Generic[Table]):
     @property
     def level(self) -> Level:
         """The level of the answer; ``epsilon`` is the same as a number."""
-        return self.plan.level
+        return self.noise.level
 
     @property
     def epsilon(self) -> Fraction | float:
@@ -133,17 +133,17 @@ class Answer(Display, Generic[Table]):
     @property
     def confidence(self) -> Fraction:
         """Confidence of the margins, unless another is asked for."""
-        return self.plan.confidence
+        return self.noise.confidence
 
     @property
     def law(self) -> Any:
         """The noise: of each released cell, or of a row's together."""
-        return self.plan.law
+        return self.noise.law
 
     @property
     def unit(self) -> Unit:
         """The unit of privacy: what one individual can change."""
-        return self.plan.unit
+        return self.noise.unit
 
     @property
     def is_by_plan(self) -> bool:
@@ -182,8 +182,8 @@ class Answer(Display, Generic[Table]):
         >>> answer.margin(), answer.margin("0.999")
         (3, 7)
         """
-        plan = self.plan if confidence is None else self.plan.with_confidence(read_confidence(confidence))
-        return plan.margin
+        noise = self.noise if confidence is None else self.noise.with_confidence(read_confidence(confidence))
+        return noise.margin
 
     def with_confidence(self, confidence: Number) -> "Answer[Table]":
         """The same answer with margins of another confidence, in its table, its statement and what is asked of it.
@@ -192,18 +192,18 @@ class Answer(Display, Generic[Table]):
             Unsupported: for a table that is drawn while it is written.
         """
         sure = read_confidence(confidence)
-        if sure == self.plan.confidence:
+        if sure == self.noise.confidence:
             return self
-        plan, table, sums = self.plan.with_confidence(sure), self.table, self._sums_of_plan
+        noise, table, sums = self.noise.with_confidence(sure), self.table, self._sums_of_plan
         if sums is not None:
-            return replace(self, plan=plan, table=cast("Table", replace(sums, confidence=sure)))
-        bars = {name: margin for name, (_, margin) in plan.bars(self.columns).items()}
+            return replace(self, noise=noise, table=cast("Table", replace(sums, confidence=sure)))
+        bars = {name: margin for name, (_, margin) in noise.bars(self.columns).items()}
         if is_engine_table(table):
             from utmost.tables.engines.engines import with_constants
 
             there = published_names(table)
             changed = with_constants(table, {name: margin for name, margin in bars.items() if name in there})
-            return replace(self, plan=plan, table=cast("Table", changed))
+            return replace(self, noise=noise, table=cast("Table", changed))
         if self.is_drawn_later:
             required = "the margins of a table that is drawn while it is written have one confidence"
             raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
@@ -211,7 +211,7 @@ class Answer(Display, Generic[Table]):
         rows = len(adapter.column(table, self.columns[0]))
         margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
         table = adapter.with_columns(table, margins, {})
-        return replace(self, plan=plan, table=table, _digest=None)  # the file has other margins
+        return replace(self, noise=noise, table=table, _digest=None)  # the file has other margins
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -228,11 +228,11 @@ class Answer(Display, Generic[Table]):
         """The statement with a digest of the table as it is published; a plan's sums have their own."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        plan, known = self.plan, self.ledger_facts
+        noise, known = self.noise, self.ledger_facts
         if known is not None:
-            return Statement(self.promise, plan.level, plan.confidence, self.rows, digest, known).facts()
-        promise = self.promise.as_drawn(plan)
-        return Statement(promise, plan.level, plan.confidence, self.rows, digest, None).facts_by(plan)
+            return Statement(self.promise, noise.level, noise.confidence, self.rows, digest, known).facts()
+        promise = self.promise.as_drawn(noise)
+        return Statement(promise, noise.level, noise.confidence, self.rows, digest, None).facts_by(noise)
 
     def save(
         self,
@@ -460,13 +460,13 @@ class Answer(Display, Generic[Table]):
 
     def withheld(self, rule: "WithholdingRule") -> "WithheldTable[Table]":
         """The table with the cells left out that a rule names; see `withhold`."""
-        from utmost.publish.promises.plan import CellPlan
+        from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
         from utmost.publish.releases.withheld import withheld_table
 
-        if not isinstance(self.plan, CellPlan):
+        if not isinstance(self.noise, CellNoiseAtLevel):
             required = "cells are withheld where each has noise of its own"
             raise Unsupported(required, came=f"{self.law}", where="withhold")
-        return withheld_table(self.table, self.columns, self.plan, self.statement_with(None), rule)
+        return withheld_table(self.table, self.columns, self.noise, self.statement_with(None), rule)
 
     def to_pandas(self, family: "Families | None" = None, *, means: bool = False) -> Any:
         """The table as a dataframe of pandas.

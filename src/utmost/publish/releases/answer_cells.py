@@ -20,7 +20,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.tables.axes.domain import Where
@@ -56,13 +56,13 @@ class AnswerCells:
 
     Attributes:
         answer: The answer, of a table at hand.
-        plan: Its noise.
+        noise: Its noise.
         cells: Numbers of each released column.
         labels: Every public column, as text.
     """
 
     answer: Answer[Any]
-    plan: CellPlan
+    noise: CellNoiseAtLevel
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
 
@@ -74,31 +74,31 @@ class AnswerCells:
             Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one,
                 and for a table that is drawn while it is written.
         """
-        plan, columns = answer.plan, answer.columns
-        if not isinstance(plan, CellPlan):
+        noise, columns = answer.noise, answer.columns
+        if not isinstance(noise, CellNoiseAtLevel):
             remedy = "Its cells stand in answer.table, with margins where it has any."
             came = answer.promise.noise.kind
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
         if answer.is_drawn_later:
             came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
             raise Unsupported("a release is read where its values are at hand", came=came, remedy=remedy)
-        return cls(answer, plan, _numbers(answer.table, columns, plan), _texts(answer.table, columns))
+        return cls(answer, noise, _numbers(answer.table, columns, noise), _texts(answer.table, columns))
 
     @property
     def bars(self) -> CellBars:
         """Margins of what is computed of the cells."""
-        return CellBars(self.plan)
+        return CellBars(self.noise)
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return len(next(iter(self.cells.values())))
 
-    def at(self, level: Level) -> CellPlan:
+    def at(self, level: Level) -> CellNoiseAtLevel:
         """The same release as it would be at another level."""
-        plan = self.answer.promise.noise.plan(level, self.plan.confidence)
-        assert isinstance(plan, CellPlan), "the noise of cells is planned cell by cell"
-        return plan
+        noise = self.answer.promise.noise.at(level, self.noise.confidence)
+        assert isinstance(noise, CellNoiseAtLevel), "the noise of cells is planned cell by cell"
+        return noise
 
     def column(self, name: str | None) -> str:
         """A released column; the only one where none is named.
@@ -189,7 +189,7 @@ class AnswerCells:
         """
         cells, sure = self.cells[self.column(column)], read_confidence(confidence)
         rows, minus = self._rows(rows), self._rows(minus)
-        self.plan.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")
+        self.noise.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")
         if truth(mean, "mean"):
             return self._mean(cells, rows, minus, sure)
         more, less = rows - minus, minus - rows
@@ -250,11 +250,11 @@ class AnswerCells:
         return adapter.with_columns(self.answer.table, laid, after)
 
 
-def _numbers(table: object, released: Sequence[str], plan: CellPlan) -> dict[str, list[Fraction]]:
+def _numbers(table: object, released: Sequence[str], noise: CellNoiseAtLevel) -> dict[str, list[Fraction]]:
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
-    read = integer_column if plan.grid is None and plan.unit.step.denominator == 1 else real_column
+    read = integer_column if noise.grid is None and noise.unit.step.denominator == 1 else real_column
     columns = {name: read(adapter.column(table, name), name, place).tolist() for name in released}
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 

@@ -37,5 +37,5 @@ def answer_table(
 
         assert isinstance(noise, SumNoise), "no other noise is of a counted table alone"
         measured = noise.by_family(columns[MEASURED])
-        return NoisySums(noise.strategy, level, CONFIDENCE, measured, kind, part, ledger_facts=remembered)
+        return NoisySums(noise.plan, level, CONFIDENCE, measured, kind, part, ledger_facts=remembered)
     return table_of(kind, columns) if noise.names_rows else table(columns)

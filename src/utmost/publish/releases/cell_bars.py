@@ -15,29 +15,29 @@ from utmost.core.noise.ratio_bars import RatioBar, fieller
 from utmost.core.noise.repeated_sums import repeated
 from utmost.core.sampling.grid import FARTHEST
 from utmost.errors import OutOfRange
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 
 
 @dataclass(frozen=True, slots=True)
 class CellBars:
-    """The error bars of a release by `plan_release`, for whatever is computed of its cells.
+    """The error bars of a release by `cell_noise_at`, for whatever is computed of its cells.
 
     Every bar is certified: the chance that it holds, before the noise is drawn, is at least the confidence. Under a
     flat prior, all true values being believed equally, it is also the chance afterwards, and the released value, or the
     sum of released values, is the best answer for every loss that grows with the error on either side alike.
 
     >>> from utmost import Unit
-    >>> from utmost.releases import plan_release
-    >>> bars = CellBars(plan_release(epsilon=1, unit=Unit(5, 1)))
+    >>> from utmost.releases import cell_noise_at
+    >>> bars = CellBars(cell_noise_at(epsilon=1, unit=Unit(5, 1)))
     >>> bars.alone("0.95"), bars.together(12, "0.95"), bars.total(12, "0.95")
     (15, 27, 48)
     """
 
-    plan: CellPlan
+    noise: CellNoiseAtLevel
 
     def alone(self, confidence: Number = "0.95") -> int | float:
         """The least margin of one cell."""
-        return self._in_units(self.plan.drawn.margin(read_confidence(confidence)), 1)
+        return self._in_units(self.noise.drawn.margin(read_confidence(confidence)), 1)
 
     def together(self, count: int, confidence: Number = "0.95") -> int | float:
         """The least margin within which *all* of so many cells lie at once, their noises being independent.
@@ -46,7 +46,7 @@ class CellBars:
         """
         miss = 1 - read_confidence(confidence)
         each = missed_by_each(miss, natural(count, "count", least=1))
-        return self._in_units(self.plan.drawn.margin(1 - each), 1)
+        return self._in_units(self.noise.drawn.margin(1 - each), 1)
 
     def total(self, count: int, confidence: Number = "0.95") -> int | float:
         """A margin of a sum of so many different cells, added or subtracted; 0 of none.
@@ -56,7 +56,7 @@ class CellBars:
         sure = read_confidence(confidence)
         if natural(count, "count", least=0) == 0:
             return 0
-        return self._in_units(repeated(self.plan.drawn, count).margin(sure), count)
+        return self._in_units(repeated(self.noise.drawn, count).margin(sure), count)
 
     def means(self, count: int, other: int, confidence: Number = "0.95") -> int | float:
         """A margin of the mean of so many cells less the mean of other cells, all of them different.
@@ -64,14 +64,14 @@ class CellBars:
         For geometric noise on the integers, and for as many cells in both, it is that of the difference's own law; else
         it is made of a bar of each mean, which hold both at once.
         """
-        sure, law = read_confidence(confidence), self.plan.drawn
+        sure, law = read_confidence(confidence), self.noise.drawn
         n, m = natural(count, "count", least=1), natural(other, "other", least=1)
-        self.plan.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
+        self.noise.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
         if n == m:
             return round_up(exact(self.total(n + m, sure)) / n)
-        if law.ratio is not None and self.plan.grid is None:
+        if law.ratio is not None and self.noise.grid is None:
             steps = Combination([Fraction(1, n), Fraction(1, m)], law.ratio, counts=[n, m]).margin(sure)
-            return self.plan.unit.margin(steps)
+            return self.noise.unit.margin(steps)
         half = 1 - (1 - sure) / 2
         return round_up(exact(self.total(n, half)) / n + exact(self.total(m, half)) / m)
 
@@ -104,22 +104,22 @@ class CellBars:
         sure = read_confidence(confidence)
         for count, name in ((above, "above"), (below, "below"), (shared, "shared")):
             natural(count, name, least=0)
-        self.plan.unit.check_adds(is_one_cell=max(above, below) <= 1, came="a ratio of sums")
+        self.noise.unit.check_adds(is_one_cell=max(above, below) <= 1, came="a ratio of sums")
         if shared > min(above, below):
             raise OutOfRange("the shared cells must be in both sums", came=shared, where="shared")
-        law = self.plan.drawn
-        if law.ratio is not None and self.plan.grid is None:
+        law = self.noise.drawn
+        if law.ratio is not None and self.noise.grid is None:
             u, v, counts = [1, 0, 1], [0, 1, 1], [above - shared, below - shared, shared]
-            step = self.plan.unit.step
+            step = self.noise.unit.step
             return fieller(top / step, bottom / step, u, v, law.ratio, counts=counts, confidence=sure)
         half = 1 - (1 - sure) / 2
         return _of_two_bars(top, bottom, exact(self.total(above, half)), exact(self.total(below, half)), sure)
 
     def _in_units(self, steps: int | float, count: int) -> int | float:
         """A margin in steps of what is drawn as one of values: on a grid, each cell may have been rounded, too."""
-        if self.plan.grid is None:
-            return self.plan.unit.margin(steps)
-        return round_up((Fraction(steps) + count * FARTHEST) * self.plan.grid)
+        if self.noise.grid is None:
+            return self.noise.unit.margin(steps)
+        return round_up((Fraction(steps) + count * FARTHEST) * self.noise.grid)
 
 
 def _of_two_bars(top: Fraction, bottom: Fraction, up: Fraction, down: Fraction, sure: Fraction) -> RatioBar:

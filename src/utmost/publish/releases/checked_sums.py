@@ -13,14 +13,14 @@ from utmost.core.exact.numbers import Number
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.plan import NoisePlan
+from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promise import Promise, fitting, promise_for
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.tables.axes.domain import Family
 
@@ -32,7 +32,7 @@ class CheckedSums:
     counted: CountedTable
     promise: Promise
     noise: SumNoise
-    plan: NoisePlan
+    at_level: NoiseAtLevel
     laws: Mapping[Family, Geometric]
     weights: Mapping[Family, int]
 
@@ -44,48 +44,48 @@ class CheckedSums:
             OutOfRange, Unsupported, WrongKind: for a table that does not fit the plan.
         """
         noise = promise.noise
-        assert isinstance(noise, SumNoise), "only sums of a strategy are checked so"
-        plan = noise.plan(level, confidence)
-        counted, strategy = noise.rows_of(table, promise.columns), noise.strategy
-        counted.check_fits(strategy)
-        strategy.unit.check_part(counted.part)
+        assert isinstance(noise, SumNoise), "only sums of a plan are checked so"
+        at_level = noise.at(level, confidence)
+        counted, plan = noise.rows_of(table, promise.columns), noise.plan
+        counted.check_fits(plan)
+        plan.unit.check_part(counted.part)
         noise.check_names(promise.columns, ())
-        laws = noise_laws(strategy, plan.level)
+        laws = noise_laws(plan, at_level.level)
         weights = precision_weights({family: law.ratio for family, law in laws.items()})
-        strategy.measurement.reconstruction(weights)
-        warn_of_laws(strategy, plan.level, laws)
-        return cls(counted, promise, noise, plan, laws, weights)
+        plan.measurement.reconstruction(weights)
+        warn_of_laws(plan, at_level.level, laws)
+        return cls(counted, promise, noise, at_level, laws, weights)
 
     def draw(self, randomness: Randomness) -> NoisySums:
         """The noisy sums, family after family."""
-        counted, strategy = self.counted, self.noise.strategy
-        sums = strategy.each_sums(counted.summable)
+        counted, plan = self.counted, self.noise.plan
+        sums = plan.each_sums(counted.summable)
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
-        about = self.plan.level, self.plan.confidence, measured, counted.kind, counted.part, self.weights
-        return NoisySums(strategy, *about, measure=counted.measure)
+        about = self.at_level.level, self.at_level.confidence, measured, counted.kind, counted.part, self.weights
+        return NoisySums(plan, *about, measure=counted.measure)
 
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have, of sums that are all 0."""
-        strategy = self.noise.strategy
-        zeros = {family: np.zeros(strategy.measured_shape(family), np.int64) for family in strategy.shares}
-        about = self.plan.level, self.plan.confidence, zeros, self.counted.kind, self.counted.part, self.weights
-        return NoisySums(strategy, *about, measure=self.counted.measure).statement
+        plan = self.noise.plan
+        zeros = {family: np.zeros(plan.measured_shape(family), np.int64) for family in plan.shares}
+        about = self.at_level.level, self.at_level.confidence, zeros, self.counted.kind, self.counted.part, self.weights
+        return NoisySums(plan, *about, measure=self.counted.measure).statement
 
     def released(self, randomness: Randomness) -> Answer[NoisySums]:
         """The answer: the noisy sums."""
-        return Answer(self.draw(randomness), self.promise, self.plan, self.noise.sums, None, None)
+        return Answer(self.draw(randomness), self.promise, self.at_level, self.noise.sums, None, None)
 
 
-def counted_for(table: CountedTable | NDArray[Any], strategy: Strategy) -> tuple[CountedTable, Promise]:
+def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[CountedTable, Promise]:
     """The table as a counted one, and the promise of the sums of a plan; cells of an array have the plan's unit.
 
     Raises:
         OutOfRange, WrongKind: for a unit that cannot be one of sums.
         BadTable: for cells that are no integers, or of another shape.
     """
-    own = strategy.unit, "columns:", None, strategy.together
-    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *own)
-    return counted, fitting(promise_for(strategy, counted), counted)
+    own = plan.unit, "columns:", None, plan.together
+    counted = table if isinstance(table, CountedTable) else CountedTable(plan.domain, table, *own)
+    return counted, fitting(promise_for(plan, counted), counted)
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:

@@ -257,7 +257,7 @@ class CleanProblem:
             OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as clash.
             Unsupported: where other than groups and hat functions are measured.
         """
-        domain, amount = release.strategy.domain, release.strategy.unit.amount
+        domain, amount = release.plan.domain, release.plan.unit.amount
         facts = None if given is None else read_given(domain, given, amount)
         facts = facts if facts is not None and facts.bounds else None
         squares, measured = reconstruction.on_cells(release.measured)
@@ -298,7 +298,7 @@ class CleanProblem:
         """
         self.reconstruction.check_family_determined(self.reconstruction.domain.finest)
         proof = proof_of(self.reconstruction, self.measured, certificate, self.bounds)
-        amount = self.release.strategy.unit.amount
+        amount = self.release.plan.unit.amount
         (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step
         promised = None
         if self.facts is not None:

@@ -70,9 +70,9 @@ def change(
     >>> from utmost.workloads import Domain
     >>> from utmost.privacy import Unit
     >>> from utmost import release
-    >>> from utmost.workloads import Strategy
-    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
-    >>> years = [release(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
+    >>> from utmost.workloads import Plan
+    >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> years = [release(np.array(people), plan, epsilon=1) for people in ([512, 89], [530, 97])]
     >>> change(years[1], years[0], {"sex": "men"}).margin
     4
     """
@@ -138,7 +138,7 @@ def total(
 def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
     if confidence is not None:
         return read_confidence(confidence)
-    return answer.plan.confidence
+    return answer.noise.confidence
 
 
 def _check_apart(answers: Sequence[Answer[Any]]) -> None:
@@ -189,10 +189,10 @@ class _Sum:
             return cls(sums.total(chosen).exact, sums.noise(sums.form(chosen)))
         cells = AnswerCells.of(answer)
         rows = cells.rows_where(chosen)
-        total, plan = cells.total(rows, column, confidence="0.5"), cells.plan
-        drawn, law = plan.drawn, None
-        if drawn.ratio is not None and plan.grid is None:
-            law = Combination([plan.width or 1], drawn.ratio, counts=[len(rows)])
+        total, noise = cells.total(rows, column, confidence="0.5"), cells.noise
+        drawn, law = noise.drawn, None
+        if drawn.ratio is not None and noise.grid is None:
+            law = Combination([noise.width or 1], drawn.ratio, counts=[len(rows)])
         return cls(total.value, law, ((cells, len(rows)),))
 
     def less(self, other: "_Sum") -> "_Sum":
@@ -213,7 +213,7 @@ class _Sum:
         each = 1 - (1 - sure) / len(self.tables)
         margin = round_up(sum(exact(cells.bars.total(count, each)) for cells, count in self.tables))
         variance = sum(
-            (count * float(cells.plan.drawn.variance()) * float(cells.plan.width or 1) ** 2)
+            (count * float(cells.noise.drawn.variance()) * float(cells.noise.width or 1) ** 2)
             for cells, count in self.tables
         )
         shown = int(self.value) if self.value.denominator == 1 else float(self.value)

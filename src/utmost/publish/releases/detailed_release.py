@@ -44,7 +44,7 @@ from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.given_facts import Given
 from utmost.publish.releases.noisy_sums import Families, NoisySums
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.axes.listed_keys import BETWEEN
@@ -156,7 +156,7 @@ class DetailRule(Display):
             OutOfRange: where no group has a breakdown, and for a release over another domain.
             Unsupported: for distinct values, which do not add up, and for sums and counts noised together.
         """
-        instance(table, CountedTable, "table").check_fits(instance(first, NoisySums, "first").strategy)
+        instance(table, CountedTable, "table").check_fits(instance(first, NoisySums, "first").plan)
         unit, chosen = detailed_unit(table.unit), self.chosen(first)
         if not chosen:
             remedy = "The first release is all that there is; nothing is left to measure."
@@ -321,10 +321,10 @@ class DetailedSums(Display):
         }
         domain = Domain.listed(list(rows), names=[rule.group, DETAIL, PART])
         shares = {domain.family(rule.group): self.share, domain.finest: 1 - self.share}
-        strategy = Strategy(domain, detailed_unit(first.unit), shares)
+        plan = Plan(domain, detailed_unit(first.unit), shares)
         sums = (np.array(list(each.values()), dtype=object) for each in (totals, rows))
         measured = dict(zip(shares, map(narrowed, sums), strict=True))
-        return NoisySums(strategy, self.level, first.confidence, measured, first.kind)
+        return NoisySums(plan, self.level, first.confidence, measured, first.kind)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -394,12 +394,12 @@ def release_detailed(
     """
     rule, whole = DetailRule(group, details), level(epsilon)
     share, _ = rehearse_detailed(instance(table, CountedTable, "table"), rule, whole, first, confidence)
-    bits, groups = secure(randomness), Strategy(table.domain, table.unit, {group: 1})
+    bits, groups = secure(randomness), Plan(table.domain, table.unit, {group: 1})
     coarse = CheckedSums.of(*counted_for(table, groups), whole.scaled(share), confidence).draw(bits)
     if not rule.chosen(coarse):
         return DetailedSums(rule, coarse, None, whole, share)
     fine = rule.counted(table, coarse)
-    plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
+    plan = Plan(fine.domain, fine.unit, {fine.domain.finest: 1})
     chosen = CheckedSums.of(*counted_for(fine, plan), whole.scaled(1 - share), confidence).draw(bits)
     return DetailedSums(rule, coarse, chosen, whole, share)
 
@@ -417,13 +417,13 @@ def rehearse_detailed(
     """
     share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
     table.domain.level_named(rule.group)
-    unit, coarse = detailed_unit(table.unit), Strategy(table.domain, table.unit, {rule.group: 1})
+    unit, coarse = detailed_unit(table.unit), Plan(table.domain, table.unit, {rule.group: 1})
     groups = _texts(table.domain.group_labels(table.domain.family(rule.group))[rule.group])
     (law,) = noise_laws(coarse, whole.scaled(share)).values()
     margins = {rule.group: unit.margin(law.margin(sure))}
     for detail in rule.details:
         rows = rule.domain_of(table.domain, dict.fromkeys(groups, detail))
-        (law,) = noise_laws(Strategy(rows, unit, {rows.finest: 1}), whole.scaled(1 - share)).values()
+        (law,) = noise_laws(Plan(rows, unit, {rows.finest: 1}), whole.scaled(1 - share)).values()
         margins[detail] = unit.margin(law.margin(sure))
     return share, margins
 

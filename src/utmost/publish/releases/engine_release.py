@@ -24,7 +24,7 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
 )
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.plan import CellPlan, warn_of_rows
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
@@ -47,50 +47,50 @@ class CheckedFrame:
 
     frame: "ReleasableFrame"
     promise: Promise
-    plan: CellPlan
+    noise: CellNoiseAtLevel
     rows: int
 
     @classmethod
-    def of(cls, table: object, promise: Promise, plan: CellPlan) -> "CheckedFrame":
+    def of(cls, table: object, promise: Promise, noise: CellNoiseAtLevel) -> "CheckedFrame":
         """The frame, checked by the engine; several identifiers may say together which item a row is.
 
         Raises:
             as `release`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
         """
-        lattice, frame = lattice_of_plan(plan), ReleasableFrame.of(table, promise)
-        frame.check_room(lattice, plan.level)
+        lattice, frame = lattice_of_noise(noise), ReleasableFrame.of(table, promise)
+        frame.check_room(lattice, noise.level)
         rows = frame.checked_rows().rows
         frame.check_distinct(rows)
-        check_size(plan.unit, rows, len(frame.columns))
-        plan.warn()
+        check_size(noise.unit, rows, len(frame.columns))
+        noise.warn()
         warn_of_rows(promise.rows)
-        return cls(frame, promise, plan, rows)
+        return cls(frame, promise, noise, rows)
 
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have, but for a digest."""
-        return statement_before(self.promise.as_read(self.frame.columns, self.frame.public), self.plan, self.rows)
+        return statement_before(self.promise.as_read(self.frame.columns, self.frame.public), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:
         """The answer, the secret of whose noise comes from this randomness."""
-        frame, plan = self.frame, self.plan
+        frame, noise = self.frame, self.noise
         secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
-        release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
-        table = frame.noised(release, plan.margin)
-        return Answer(table, self.promise.as_read(frame.columns, frame.public), plan, self.rows, None, None)
+        release = ItemResponder(secret, frame.columns, lattice_of_noise(noise), (noise.level,), noise.level)
+        table = frame.noised(release, noise.margin)
+        return Answer(table, self.promise.as_read(frame.columns, frame.public), noise, self.rows, None, None)
 
 
-def lattice_of_plan(plan: CellPlan) -> Lattice:
+def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
     """The lattice whose noise is that of the plan."""
-    drawn, block = plan.drawn, 1
+    drawn, block = noise.drawn, 1
     if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:
         block = drawn.sensitivity
     elif not isinstance(drawn, Geometric):
         raise Unsupported(
             "noise by item is geometric, or a half-step staircase",
-            came=type(plan.law).__name__,
+            came=type(noise.law).__name__,
             remedy="Pass relaxable=True, which chooses between the two.",
         )
-    return Lattice(drawn.sensitivity, plan.unit.charged, block, plan.exponent)
+    return Lattice(drawn.sensitivity, noise.unit.charged, block, noise.exponent)
 
 
 class CheckedRows(NamedTuple):

@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange, UtmostError
 from utmost.publish.releases.estimates import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors, by_group
 from utmost.publish.workloads.amount_pair import AmountPair
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family
@@ -24,18 +24,18 @@ Narrow = Mapping[int, int]
 """Of axes that are narrowed to one label, the place of its group."""
 
 
-def wanted_families(strategy: Strategy) -> list[Family]:
+def wanted_families(plan: Plan) -> list[Family]:
     """The families of the wanted parts that are families; the measured ones where there is none."""
-    families, amounts = [], strategy.amount_pair
-    for part in () if strategy.workload is None else strategy.workload.parts:
+    families, amounts = [], plan.amount_pair
+    for part in () if plan.workload is None else plan.workload.parts:
         try:
-            family = narrowed(strategy.domain, part.name)[0]
+            family = narrowed(plan.domain, part.name)[0]
             families.append(family if amounts is None else amounts.both(family))
         except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
             continue
-    if not families and strategy.rows is not None:
-        return [strategy.rows.base]
-    return list(dict.fromkeys(families)) or [family for family in strategy.shares if min(family, default=0) >= 0]
+    if not families and plan.rows is not None:
+        return [plan.rows.base]
+    return list(dict.fromkeys(families)) or [family for family in plan.shares if min(family, default=0) >= 0]
 
 
 def groups_in(domain: Domain, family: Family, narrow: Narrow | None) -> NDArray[np.bool_]:

@@ -206,7 +206,7 @@ def release_measures(
 
 
 def _pair(release: NoisySums) -> AmountPair:
-    pair = release.strategy.amount_pair
+    pair = release.plan.amount_pair
     assert pair is not None, "checked when it was made"
     return pair
 

@@ -1,4 +1,4 @@
-"""Releasing a workload: the sums over a strategy's families noised once, and every other sum made of them."""
+"""Releasing a workload: the sums over a plan's families noised once, and every other sum made of them."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, sc
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
 from utmost.publish.workloads.measuring.measured_families import measured_family
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares, values_by
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
@@ -82,10 +82,10 @@ class NoisySums(Display):
     """The noisy sums of a workload, and what follows from them; ``answer.table`` of a plan.
 
     Attributes:
-        strategy: the families that were measured and their shares, with domain and unit.
+        plan: the families that were measured and their shares, with domain and unit.
         level: what the whole release spent.
         confidence: of the margins that are shown unless another is asked for.
-        measured: for each measured family, its noisy sums, integers of shape ``strategy.measured_shape``: all that
+        measured: for each measured family, its noisy sums, integers of shape ``plan.measured_shape``: all that
             was said of the data. What else this class gives is computed from them.
         kind: Kind of the tables made of it, as an adapter names it.
         part: where individuals were split into parts that share nobody, the partition and this part of it.
@@ -96,7 +96,7 @@ class NoisySums(Display):
 
     _shown = ("domain", "spent", "confidence")
 
-    strategy: Strategy
+    plan: Plan
     level: Level
     confidence: Fraction
     measured: Mapping[Family, NDArray[Any]] = field(repr=False)
@@ -108,7 +108,7 @@ class NoisySums(Display):
 
     def __post_init__(self) -> None:
         for value, kind, name in (
-            (self.strategy, Strategy, "strategy"),
+            (self.plan, Plan, "plan"),
             (self.level, Level, "level"),
         ):
             instance(value, kind, name)
@@ -121,12 +121,12 @@ class NoisySums(Display):
             instance(self.part, tuple, "part")
         if self.ledger_facts is not None:
             instance(self.ledger_facts, LedgerFacts, "ledger_facts")
-        if set(self.measured) != set(self.strategy.shares):
-            raise OutOfRange("the measured families must be those of the strategy", came="others")
+        if set(self.measured) != set(self.plan.shares):
+            raise OutOfRange("the measured families must be those of the plan", came="others")
         self.unit.check_part(self.part)
         shaped = {
-            family: frozen(_own(self.measured[family])).reshape(self.strategy.measured_shape(family))
-            for family in self.strategy.shares
+            family: frozen(_own(self.measured[family])).reshape(self.plan.measured_shape(family))
+            for family in self.plan.shares
         }
         object.__setattr__(self, "measured", shaped)
         if self.weights and set(self.weights) != set(self.measured):
@@ -136,18 +136,18 @@ class NoisySums(Display):
         _ = self.reconstruction  # refuses what cannot be reconstructed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
+        parts = (self.plan, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
         return NoisySums, (*parts, self.ledger_facts, self.measure)
 
     @property
     def domain(self) -> Domain:
         """The declared domain."""
-        return self.strategy.domain
+        return self.plan.domain
 
     @property
     def unit(self) -> Unit:
         """The unit of privacy, in cells."""
-        return self.strategy.unit
+        return self.plan.unit
 
     @property
     def spent(self) -> Level:
@@ -157,7 +157,7 @@ class NoisySums(Display):
     @cached_property
     def reconstruction(self) -> LeastSquares:
         """Least squares from the measured families."""
-        return self.strategy.measurement.reconstruction(self.weights)
+        return self.plan.measurement.reconstruction(self.weights)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -222,7 +222,7 @@ class NoisySums(Display):
         >>> import json
         >>> import numpy as np
         >>> from utmost import Unit, release
-        >>> plan = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+        >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
         >>> facts = json.loads(json.dumps(release(np.array([5, 7]), plan, epsilon=1, once=True).table.facts()))
         >>> NoisySums.of_facts(facts).bars()
         {'sex': 3}
@@ -266,7 +266,7 @@ class NoisySums(Display):
 
     def __iter__(self) -> Iterator[str]:
         """Names of the wanted tables, or of the measured ones where nobody said which are wanted."""
-        return (self.table_name(family) for family in wanted_families(self.strategy))
+        return (self.table_name(family) for family in wanted_families(self.plan))
 
     def raw(self, family: Families) -> LabelledTable:
         """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
@@ -279,7 +279,7 @@ class NoisySums(Display):
         if chosen not in self.measured:
             names = ", ".join(repr(self.table_name(of_measured)) for of_measured in self.measured)
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
-        pair = self.strategy.pair
+        pair = self.plan.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
         drawn = self.unit.numbers(self.measured[chosen].ravel())
         return family_table(self.domain, self.kind, labelled, {"measured": drawn})
@@ -405,7 +405,7 @@ class NoisySums(Display):
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
         """The margins of counts that were noised together with sums, by table; arguments as for `bars`."""
-        chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
+        chosen = [self.domain.family(name) for name in families] or wanted_families(self.plan)
         weights, sure = self._pair().count, self._sure(confidence)
         return self.widest_bars(chosen, weights, sure, together=truth(together, "together"))
 
@@ -465,9 +465,9 @@ class NoisySums(Display):
         >>> import numpy as np
         >>> from utmost.privacy import Unit
         >>> from utmost import release
-        >>> from utmost.workloads import Strategy, edges
+        >>> from utmost.workloads import Plan, edges
         >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
-        >>> released = release(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
+        >>> released = release(np.array([90, 10, 20, 30]), Plan(domain, Unit(1, 1), {"age": 1}), epsilon=9)
         >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
         in 0 to 14 (Fraction(65, 1), inf)
         """
@@ -512,9 +512,9 @@ class NoisySums(Display):
         >>> import numpy as np
         >>> from utmost.privacy import Unit
         >>> from utmost import release
-        >>> from utmost.workloads import Strategy
+        >>> from utmost.workloads import Plan
         >>> domain = Domain(rooms=[1, 2, 3])
-        >>> plan = Strategy(domain, Unit(1, 1), {"rooms": 1})
+        >>> plan = Plan(domain, Unit(1, 1), {"rooms": 1})
         >>> released = release(np.array([900, 100, 900]), plan, epsilon=9)
         >>> 0.94 < released.variance("rooms", values=[1, 2, 3]).lower < 0.95
         True
@@ -568,16 +568,16 @@ class NoisySums(Display):
         >>> import numpy as np
         >>> from utmost.privacy import Unit
         >>> from utmost import release
-        >>> from utmost.workloads import Strategy, edges
+        >>> from utmost.workloads import Plan, edges
         >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
-        >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
+        >>> plan = Plan(domain, Unit(1, 1), {"age": 1})
         >>> released = release(np.array([90, 10, 20, 30]), plan, epsilon=9)
         >>> released.cumulative("age")["margin"].tolist()
         [0, 0, 0, 0]
         """
         text(name, "name")
         at_once = truth(together, "together")
-        amounts = self.strategy.amount_pair
+        amounts = self.plan.amount_pair
         if amounts is None:
             answers = [(("estimate", "margin"), self.form(where), self.unit.amount)]
         else:
@@ -637,14 +637,14 @@ class NoisySums(Display):
         Where counts were noised together with sums they are those of the sums; `count_bars` has the others.
 
         Args:
-            families: the families; when none is named, those that the strategy's workload wants, or the measured ones.
+            families: the families; when none is named, those that the plan's workload wants, or the measured ones.
             confidence: Confidence of each margin; that of the release if left out.
             together: whether *all* sums of all these families lie within the margins at once with that confidence.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
+        chosen = [self.domain.family(name) for name in families] or wanted_families(self.plan)
         weights = None if self._amounts is None else self._amounts.total
         return self.widest_bars(chosen, weights, self._sure(confidence), together=truth(together, "together"))
 
@@ -681,7 +681,7 @@ class NoisySums(Display):
             Unsupported: where too many cells would have to be compared for ``complementary``.
         """
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
-        return self.withheld(rule, families or wanted_families(self.strategy))
+        return self.withheld(rule, families or wanted_families(self.plan))
 
     def withheld(self, rule: WithholdingRule, families: Iterable[Families]) -> WithheldTables:
         """`withhold` by a rule, with families in any form that a release takes."""
@@ -722,7 +722,7 @@ class NoisySums(Display):
 
     def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
         """The least-squares problem of a clean table, and the facts that must hold: see `clean`."""
-        self.strategy.check_clean(self.reconstruction)
+        self.plan.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
         return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)
 
@@ -759,7 +759,7 @@ class NoisySums(Display):
 
     @cached_property
     def _ratios(self) -> dict[Family, Level]:
-        return {family: law.ratio for family, law in noise_laws(self.strategy, self.level).items()}
+        return {family: law.ratio for family, law in noise_laws(self.plan, self.level).items()}
 
     @cached_property
     def _errors(self) -> AnswerErrors:
@@ -793,7 +793,7 @@ class NoisySums(Display):
 
     @property
     def _amounts(self) -> AmountPair | None:
-        return self.strategy.amount_pair
+        return self.plan.amount_pair
 
     def _named(self, family: Families) -> tuple[Family, Mapping[int, int]]:
         """A family by its name, with both parts of an amount, and the labels that it is narrowed to."""

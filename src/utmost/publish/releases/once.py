@@ -13,7 +13,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
 from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
-from utmost.publish.promises.plan import CellPlan, NoisePlan, warn_of_rows
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
@@ -34,9 +34,11 @@ class Checked(Protocol):
         """The answer."""
 
 
-def statement_before(promise: Promise, plan: NoisePlan, rows: int) -> dict[str, Any]:
+def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dict[str, Any]:
     """The statement of an answer that is not drawn yet."""
-    return Statement(promise.as_drawn(plan), plan.level, plan.confidence, rows, None, None).facts_by(plan)
+    return Statement(promise.as_drawn(at_level), at_level.level, at_level.confidence, rows, None, None).facts_by(
+        at_level
+    )
 
 
 def checked_table(table: object, promise: Promise, at: Level, confidence: Number = "0.95") -> Checked:
@@ -50,22 +52,22 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
         from utmost.publish.releases.checked_sums import CheckedSums
 
         return CheckedSums.of(table, promise, at, confidence)
-    plan = noise.plan(at, confidence)
+    at_level = noise.at(at, confidence)
     if isinstance(noise, Noise):  # a memory could keep it, too
         noise.check()
         noise.check_level(at)
     rows = promise.rows_of(table)
     if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
-        if not isinstance(plan, CellPlan):
+        if not isinstance(at_level, CellNoiseAtLevel):
             raise Unsupported("a file is noised piece by piece, cell by cell", came=noise.kind, where="promise")
         from utmost.publish.releases.streamed import CheckedPieces
 
-        return CheckedPieces.of(rows, promise, plan)
-    if isinstance(plan, CellPlan) and is_engine_table(rows):
+        return CheckedPieces.of(rows, promise, at_level)
+    if isinstance(at_level, CellNoiseAtLevel) and is_engine_table(rows):
         from utmost.publish.releases.engine_release import CheckedFrame
 
-        return CheckedFrame.of(rows, promise, plan)
-    return CheckedTable.of(rows, promise, plan, counted_labels(table))
+        return CheckedFrame.of(rows, promise, at_level)
+    return CheckedTable.of(rows, promise, at_level, counted_labels(table))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,11 +81,13 @@ class CheckedTable:
     public: tuple[str, ...]
     dropped: tuple[str, ...]
     promise: Promise
-    plan: NoisePlan
+    at_level: NoiseAtLevel
     rows: int
 
     @classmethod
-    def of(cls, brought: object, promise: Promise, plan: NoisePlan, labels: Sequence[str] = ()) -> "CheckedTable":
+    def of(
+        cls, brought: object, promise: Promise, at_level: NoiseAtLevel, labels: Sequence[str] = ()
+    ) -> "CheckedTable":
         """The table, with every check that a release makes before it draws.
 
         Args:
@@ -95,36 +99,36 @@ class CheckedTable:
         promise.check_single_id()
         chosen = chosen_columns(promise.columns, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
-        check_margins_free({margin: name for margin, (name, _) in plan.bars(chosen).items()}, names)
+        check_margins_free({margin: name for margin, (name, _) in at_level.bars(chosen).items()}, names)
         place = partial(adapter.place, table)
         for name in promise.id_column:
             check_distinct(adapter.column(table, name), name, place)
-        cells = {name: plan.read(adapter.column(table, name), name, place) for name in chosen}
+        cells = {name: at_level.read(adapter.column(table, name), name, place) for name in chosen}
         rows = len(cells[chosen[0]])
         promise.noise.check_size(rows, len(chosen))
         for name in published:
             if name not in labels:
                 check_no_copy(name, partial(adapter.column, table, name), cells)
-        plan.warn()
+        at_level.warn()
         warn_of_rows(promise.rows)
         own = adapter.kind(table, chosen) if kind is None else kind
-        return cls(table, own, adapter, cells, published, dropped, promise, plan, rows)
+        return cls(table, own, adapter, cells, published, dropped, promise, at_level, rows)
 
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have; of named keys nobody knows yet how many there will be."""
         rows = 0 if self.promise.noise.names_rows else self.rows
-        return statement_before(self.promise.as_read(tuple(self.cells), self.public), self.plan, rows)
+        return statement_before(self.promise.as_read(tuple(self.cells), self.public), self.at_level, rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:
         """The answer with the noise of the plan."""
-        promise, noised = self.promise, self.plan.noised(self.cells, randomness)
-        table = answer_table(promise.noise, self.plan.level, noised, self.kind, promise.part, self._with_bars, None)
+        promise, noised = self.promise, self.at_level.noised(self.cells, randomness)
+        table = answer_table(promise.noise, self.at_level.level, noised, self.kind, promise.part, self._with_bars, None)
         rows = len(next(iter(noised.values())))
-        return Answer(table, promise.as_read(tuple(self.cells), self.public), self.plan, rows, None, None)
+        return Answer(table, promise.as_read(tuple(self.cells), self.public), self.at_level, rows, None, None)
 
     def _with_bars(self, noised: Mapping[str, Column]) -> Any:
         """The table with noised columns, and their margins behind them."""
-        bars = self.plan.bars(tuple(self.cells))
+        bars = self.at_level.bars(tuple(self.cells))
         margins: dict[str, NDArray[Any]] = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
         after = {name: owner for name, (owner, _) in bars.items()}
         bare = self.adapter.without(self.table, self.dropped)

@@ -7,7 +7,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.plan import warn_of_level
+from utmost.publish.promises.noise_at_level import warn_of_level
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -22,7 +22,7 @@ def release_shared(
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
 ) -> dict[str, Answer[NoisySums]]:
-    """Release several measures, each by its strategy at its share of one level: together they cost that level.
+    """Release several measures, each by its plan at its share of one level: together they cost that level.
 
     Each is a release like any other, with a statement at its own level. Everything is checked before any draw, so that
     all are released or none. Means between them are those of `Answer.mean` with ``sums=``, with Fieller's
@@ -30,7 +30,7 @@ def release_shared(
 
     Args:
         tables: by name, as `count_table` with ``measures`` gives them.
-        shared: the strategies and their shares, by the same names.
+        shared: the plans and their shares, by the same names.
         epsilon: Privacy level of all together; the level of ``shared`` when left out.
         confidence, randomness: Arguments of `release`.
 
@@ -42,12 +42,12 @@ def release_shared(
         LittleProtection: as `release`, for the level of all.
 
     >>> import utmost as ut
-    >>> from utmost.workloads import Workload, share_level, strategy
+    >>> from utmost.workloads import Workload, share_level, choose_plan
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     >>> measures = {"visits": ut.count(2), "spent": ut.sum("paid", per_cell=20)}
     >>> tables = ut.count_measures(sales, {"shop": ["A", "B"]}, ut.Counting("user", at_most=2), measures)
     >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
-    >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
+    >>> plans = {name: choose_plan(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
     >>> releases = release_shared(tables, share_level(plans, epsilon=1))
     >>> {name: str(answer.epsilon) for name, answer in releases.items()}
     {'visits': '1/2', 'spent': '1/2'}
@@ -58,8 +58,8 @@ def release_shared(
     whole, levels = levels_of_tables(tables, shared, epsilon)
     sure, bits = read_confidence(confidence), secure(randomness)
     checks: dict[str, CheckedSums] = {}
-    for name, strategy in shared.strategies.items():
-        checks[name] = CheckedSums.of(*counted_for(tables[name], strategy), levels[name], sure)
+    for name, plan in shared.plans.items():
+        checks[name] = CheckedSums.of(*counted_for(tables[name], plan), levels[name], sure)
     laws = checks[min(levels, key=levels.__getitem__)].laws
     warn_of_level(whole, next(iter(laws.values())))
     return {name: own.released(bits) for name, own in checks.items()}

@@ -26,7 +26,7 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
     same_cells,
 )
-from utmost.publish.promises.plan import CellPlan, warn_of_rows
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
@@ -51,7 +51,7 @@ class StreamedTable:
         source: the file it is released from.
         cells: the columns that are released.
         left_out: those that are not written.
-        plan: Plan of the noise.
+        noise: Plan of the noise.
         rows: how many there are.
         state: of the files when they were checked.
         randomness: from where the noise comes.
@@ -61,7 +61,7 @@ class StreamedTable:
     source: FilePieces
     cells: tuple[str, ...]
     left_out: tuple[str, ...]
-    plan: CellPlan
+    noise: CellNoiseAtLevel
     rows: int
     state: State
     randomness: Randomness
@@ -84,8 +84,8 @@ class StreamedTable:
         Raises:
             BadTable: where the file is not what it was when it was checked.
         """
-        margin = "float" if isinstance(self.plan.margin, float) else "int"
-        value = "int" if self.plan.exponent is None else "float"
+        margin = "float" if isinstance(self.noise.margin, float) else "int"
+        value = "int" if self.noise.exponent is None else "float"
         kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}
         return self.source.write(file, self._released(), self.after, self.left_out, kinds)
 
@@ -94,10 +94,10 @@ class StreamedTable:
         for piece in self.source.pieces():
             found: dict[str, NDArray[Any]] = {}
             for name in self.cells:
-                true = self.plan.read(piece.column(name), name, partial(_place, self.source.path, before))
-                found[name] = noised_by(true, self.plan.drawn, self.plan.exponent, randomness=self.randomness)
+                true = self.noise.read(piece.column(name), name, partial(_place, self.source.path, before))
+                found[name] = noised_by(true, self.noise.drawn, self.noise.exponent, randomness=self.randomness)
             for name in self.after:
-                found[name] = np.full(piece.rows, self.plan.margin)
+                found[name] = np.full(piece.rows, self.noise.margin)
             self._show(piece, found)
             before += piece.rows
             yield piece, found
@@ -118,7 +118,7 @@ class CheckedPieces:
 
     source: FilePieces
     promise: Promise
-    plan: CellPlan
+    noise: CellNoiseAtLevel
     columns: tuple[str, ...]
     public: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -126,7 +126,7 @@ class CheckedPieces:
     rows: int
 
     @classmethod
-    def of(cls, source: FilePieces, promise: Promise, plan: CellPlan) -> "CheckedPieces":
+    def of(cls, source: FilePieces, promise: Promise, noise: CellNoiseAtLevel) -> "CheckedPieces":
         """A file, checked in one pass.
 
         Cost: memory for one piece; 16 bytes on the disk for each identifier.
@@ -136,21 +136,21 @@ class CheckedPieces:
         chosen = chosen_columns(promise.columns, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({f"{name}_margin": name for name in chosen}, names)
-        state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.single_id_column)
-        check_size(plan.unit, count, len(chosen))
-        plan.warn()
+        state, count = _state(source), _checked_rows(source, noise, chosen, published, promise.single_id_column)
+        check_size(noise.unit, count, len(chosen))
+        noise.warn()
         warn_of_rows(promise.rows)
-        return cls(source, promise, plan, chosen, published, dropped, state, count)
+        return cls(source, promise, noise, chosen, published, dropped, state, count)
 
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have, but for a digest."""
-        return statement_before(self.promise.as_read(self.columns, self.public), self.plan, self.rows)
+        return statement_before(self.promise.as_read(self.columns, self.public), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[StreamedTable]:
         """The answer, whose table is drawn while it is written."""
-        about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
+        about = self.source, self.columns, self.dropped, self.noise, self.rows, self.state
         table = StreamedTable(*about, randomness)
-        return Answer(table, self.promise.as_read(self.columns, self.public), self.plan, self.rows, None, None)
+        return Answer(table, self.promise.as_read(self.columns, self.public), self.noise, self.rows, None, None)
 
 
 def _state(source: FilePieces) -> State:
@@ -162,7 +162,7 @@ def _place(path: Path, before: int, row: int) -> str:
 
 
 def _checked_rows(
-    source: FilePieces, plan: CellPlan, chosen: Sequence[str], public: Sequence[str], id_column: str | None
+    source: FilePieces, noise: CellNoiseAtLevel, chosen: Sequence[str], public: Sequence[str], id_column: str | None
 ) -> int:
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
     rows = 0
@@ -171,7 +171,7 @@ def _checked_rows(
         seen = _SeenOnce(spill, id_column)
         for piece in source.pieces():
             check_columns_exist(chosen, source.names)
-            true = {name: plan.read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
+            true = {name: noise.read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
             copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
             seen.add(piece)
             rows += piece.rows

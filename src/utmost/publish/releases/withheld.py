@@ -21,7 +21,7 @@ from utmost.core.exact.numbers import exact
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.statement_kinds import FORMAT, WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
@@ -103,13 +103,13 @@ def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
     return {name: None if name in ("table", "measured") else fact for name, fact in statement.items() if name != "sums"}
 
 
-def table_bias(rule: WithholdingRule, plan: CellPlan) -> list[dict[str, Any]]:
+def table_bias(rule: WithholdingRule, noise: CellNoiseAtLevel) -> list[dict[str, Any]]:
     """`shown_bias` for the cells of a table."""
-    return shown_bias(rule, NoiseTails(plan.drawn, plan.width or Fraction(1)), plan.margin)
+    return shown_bias(rule, NoiseTails(noise.drawn, noise.width or Fraction(1)), noise.margin)
 
 
 def withheld_table(
-    table: Table, released: Sequence[str], plan: CellPlan, statement: Mapping[str, Any], rule: WithholdingRule
+    table: Table, released: Sequence[str], noise: CellNoiseAtLevel, statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTable[Table]:
     """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
 
@@ -123,14 +123,14 @@ def withheld_table(
         raise Unsupported("cells are withheld of a table in memory", came=came, where="withhold", remedy=remedy)
     adapter = adapter_of(table)
     values = {name: _numbers(adapter.column(table, name)) for name in released}
-    shown = {name: rule.shows(column, np.full(len(column), plan.margin)) for name, column in values.items()}
+    shown = {name: rule.shows(column, np.full(len(column), noise.margin)) for name, column in values.items()}
     return WithheldTable(
         _marked(table, values, shown, rule),
         rule,
         tuple(released),
         sum(map(len, shown.values())),
         sum(int(column.sum()) for column in shown.values()),
-        table_bias(rule, plan),
+        table_bias(rule, noise),
         without_digests(statement),
     )
 

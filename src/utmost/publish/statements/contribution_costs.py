@@ -27,7 +27,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CELL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
-from utmost.publish.promises.plan import plan_release
+from utmost.publish.promises.noise_at_level import cell_noise_at
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.estimates import Estimate, estimate_of
@@ -215,12 +215,12 @@ def bound_costs(
 
 
 def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometric | IntegerLaw, int | float]:
-    """The noise of a cell, and its margin; of what is bounded in all that of a strategy's cells, always geometric."""
+    """The noise of a cell, and its margin; of what is bounded in all that of a plan's cells, always geometric."""
     if name == IN_ALL:
         law = Geometric(unit.per_cell(spent), unit.sensitivity)
         return law, unit.margin(law.margin(sure))
-    plan = plan_release(spent, unit=unit, confidence=sure)
-    return plan.drawn, plan.margin
+    noise = cell_noise_at(spent, unit=unit, confidence=sure)
+    return noise.drawn, noise.margin
 
 
 def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Fraction) -> Unit:
@@ -277,11 +277,11 @@ class _Histogram:
         if not isinstance(contributions, Answer):
             raise wrong_kind("contributions", "a counted table of contributions, or its answer", contributions)
         read = AnswerCells.of(contributions)
-        cells, plan, (name, bounds) = read.cells[read.column(None)], read.plan, _axis(read.labels)
-        if plan.drawn.ratio is None or plan.grid is not None:
+        cells, noise, (name, bounds) = read.cells[read.column(None)], read.noise, _axis(read.labels)
+        if noise.drawn.ratio is None or noise.grid is not None:
             remedy = "Release them with the least noise, as it is chosen by default."
-            raise Unsupported("contributions must have geometric noise", came=type(plan.drawn).__name__, remedy=remedy)
-        return cls(name, bounds, partial(_noisily, cells, plan.drawn.ratio), plan.level, plan.unit.neighbours)
+            raise Unsupported("contributions must have geometric noise", came=type(noise.drawn).__name__, remedy=remedy)
+        return cls(name, bounds, partial(_noisily, cells, noise.drawn.ratio), noise.level, noise.unit.neighbours)
 
 
 def _listed(domain: Domain) -> dict[str, Sequence[Any]]:

@@ -47,13 +47,13 @@ def _check_second(release: DetailedSums, rule: DetailRule, first: NoisySums) -> 
     domain = first.domain
     if not 0 < release.share < 1 or first.level != release.level.scaled(release.share):
         raise does_not_follow("share")
-    if first.strategy.shares != {domain.family(rule.group): 1}:
+    if first.plan.shares != {domain.family(rule.group): 1}:
         raise does_not_follow("first")
     if (fine is None) != (not chosen):
         raise does_not_follow("fine")
     if fine is None:
         return
     same = fine.domain.same_as(rule.domain_of(domain, chosen)) and fine.unit == detailed_unit(first.unit)
-    plain = fine.strategy.shares == {fine.domain.finest: 1} and fine.part == first.part
+    plain = fine.plan.shares == {fine.domain.finest: 1} and fine.part == first.part
     if not (same and plain and fine.level == release.level.scaled(1 - release.share)):
         raise does_not_follow("fine")

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.point_noise import PointPlan
+from utmost.publish.promises.point_noise import PointNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.promises.together_plan import TogetherPlan, plan_of_way
+from utmost.publish.promises.together_at_level import NoiseTogetherAtLevel, noise_of_way
 from utmost.publish.releases.release_facts import MOST_BARS, StatedNoise
 from utmost.publish.statements.table_words import (
     CONFIDENCES,
@@ -27,42 +27,42 @@ from utmost.publish.statements.table_words import (
 
 def words_of_noise(statement: Statement) -> NoiseWords:
     """The sentences of a statement whose noise is not of single cells."""
-    plan = statement.plan
-    if isinstance(plan, TogetherPlan):
-        return _of_columns_together(statement, plan)
-    if isinstance(plan, PointPlan):
-        return _of_points(statement, plan)
+    at_level = statement.noise
+    if isinstance(at_level, NoiseTogetherAtLevel):
+        return _of_columns_together(statement, at_level)
+    if isinstance(at_level, PointNoiseAtLevel):
+        return _of_points(statement, at_level)
     return _of_any_noise(statement)
 
 
-def _of_columns_together(statement: Statement, plan: TogetherPlan) -> NoiseWords:
+def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -> NoiseWords:
     after = NEGATIVE
-    if plan.way.kind == "rotated":
-        ends = "multiples of 1/2 are kept" if plan.halves == "keep" else "halves are rounded by a fair coin"
+    if at_level.way.kind == "rotated":
+        ends = "multiples of 1/2 are kept" if at_level.halves == "keep" else "halves are rounded by a fair coin"
         after = f"columns are read off noisy sums and differences; {ends}"
-    if plan.way.kind == "signed":
-        ends = "fractions are kept" if plan.halves == "keep" else "fractions are rounded by a coin"
+    if at_level.way.kind == "signed":
+        ends = "fractions are kept" if at_level.halves == "keep" else "fractions are rounded by a coin"
         after = f"columns are read off noisy signed sums; {ends}"
     noises = tuple(
         StatedNoise(
             name,
             f"each cell of {listed('column', [name])}",
-            plan.drawn_for(at),
+            at_level.drawn_for(at),
             "the cells of one row share epsilon",
-            bars(plan.confidence, lambda sure, at=at: _together_margin(plan, sure, at)),
+            bars(at_level.confidence, lambda sure, at=at: _together_margin(at_level, sure, at)),
         )
-        for at, name in enumerate(plan.columns)
+        for at, name in enumerate(at_level.columns)
     )
-    changes = f"only the {plan.unit.cells} released cells of one row, each by at most {plan.unit.sensitivity}"
-    changes += ", and lowers none" * plan.unit.nonnegative
+    changes = f"only the {at_level.unit.cells} released cells of one row, each by at most {at_level.unit.sensitivity}"
+    changes += ", and lowers none" * at_level.unit.nonnegative
     return NoiseWords(
-        line=promise_line(plan.level, plan.unit.neighbours),
+        line=promise_line(at_level.level, at_level.unit.neighbours),
         per=None,
-        released=released_rows(plan.columns, statement.rows),
+        released=released_rows(at_level.columns, statement.rows),
         unit=f"one individual, who changes {changes}",
-        neighbours=neighbours_in_words(plan.unit),
+        neighbours=neighbours_in_words(at_level.unit),
         noises=noises,
-        why=plan.why,
+        why=at_level.why,
         before=NO_CHANGE,
         after=after,
         composition=ROW_BUDGET,
@@ -71,21 +71,27 @@ def _of_columns_together(statement: Statement, plan: TogetherPlan) -> NoiseWords
     )
 
 
-def _together_margin(plan: TogetherPlan, sure: Fraction, at: int) -> int | float:
-    asked = plan_of_way(
-        plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
+def _together_margin(at_level: NoiseTogetherAtLevel, sure: Fraction, at: int) -> int | float:
+    asked = noise_of_way(
+        at_level.columns,
+        at_level.level,
+        at_level.unit,
+        at_level.way,
+        halves=at_level.halves,
+        confidence=sure,
+        cost=at_level.cost,
     )
     return asked.margins[at]
 
 
-def _of_points(statement: Statement, plan: PointPlan) -> NoiseWords:
-    law, columns = plan.law, statement.promise.columns
+def _of_points(statement: Statement, at_level: PointNoiseAtLevel) -> NoiseWords:
+    law, columns = at_level.law, statement.promise.columns
     noise = StatedNoise(
         "points",
         f"the point ({', '.join(columns)}) of each row",
         places_drawn(law),
         "",
-        bars(plan.confidence, law.margin),
+        bars(at_level.confidence, law.margin),
         "within {} of the true point",
     )
     return NoiseWords(

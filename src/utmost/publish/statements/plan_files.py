@@ -12,7 +12,7 @@ from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.promises.codec import Form
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.sums_in_words import read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
@@ -20,7 +20,7 @@ from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
 
 
-def _facts(chosen: Strategy) -> dict[str, Any]:
+def _facts(chosen: Plan) -> dict[str, Any]:
     unit, workload, deviations = chosen.unit, chosen.workload, chosen.variances
     assert workload is not None
     assert chosen.level is not None
@@ -42,23 +42,23 @@ def _facts(chosen: Strategy) -> dict[str, Any]:
     }
 
 
-def _value(facts: Mapping[str, Any]) -> Strategy:
+def _value(facts: Mapping[str, Any]) -> Plan:
     unit, wanted, domain = facts["unit"], facts["wanted"], Domain.of_facts(facts["domain"])
     if not isinstance(wanted, list) or not wanted:
         raise BadTable("a plan must say what is wanted", came="nothing", where="wanted")
     named = read_wanted(domain, [want["sums"] for want in wanted])
     workload: Workload = named.reweighted({want["sums"]: want["weight"] for want in wanted})
     proved = Unit.of_facts(unit)
-    strategy = Strategy.of_facts(facts, proved)
+    plan = Plan.of_facts(facts, proved)
     levels = level_from_text(facts["level"]), level_from_text(facts["tuned_at"])
-    return Strategy(domain, proved, strategy.shares, workload, *levels, strategy.together, strategy.rows)
+    return Plan(domain, proved, plan.shares, workload, *levels, plan.together, plan.rows)
 
 
 PLAN_FORM = Form("workload plan", "a plan", _facts, _value, frozenset({"standard_deviation"}))
 """Plans as documents: level, unit, domain, shares, and of each part that is wanted the standard deviation."""
 
 
-def read_plan(path: Path | str) -> Strategy:
+def read_plan(path: Path | str) -> Plan:
     """Read a plan from a file that `save_plan` or `utmost plan` wrote: what is measured, with which budget shares.
 
     Raises:
@@ -68,11 +68,11 @@ def read_plan(path: Path | str) -> Strategy:
     return PLAN_FORM.read(Path(path_argument(path, "path")))
 
 
-def save_plan(plan: Strategy, path: Path | str, *, overwrite: bool = False) -> None:
+def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
     """Write a plan as a JSON file, for an approver and for `utmost release --plan`.
 
     Args:
-        plan: Plan for a workload, as `strategy` finds it.
+        plan: Plan for a workload, as `choose_plan` finds it.
         path: Path of the file, which ends in .json.
         overwrite: Whether a file that is there is replaced.
 
@@ -81,19 +81,19 @@ def save_plan(plan: Strategy, path: Path | str, *, overwrite: bool = False) -> N
         Unsupported: where the file exists.
 
     >>> from tempfile import mkdtemp
-    >>> from utmost.workloads import strategy
+    >>> from utmost.workloads import choose_plan
     >>> towns = Domain(town=["Ash", "Elm"])
-    >>> plan = strategy(Workload(towns, {"town": 1}), Unit(1, 1), epsilon=1)
+    >>> plan = choose_plan(Workload(towns, {"town": 1}), Unit(1, 1), epsilon=1)
     >>> path = Path(mkdtemp()) / "plan.json"
     >>> save_plan(plan, path)
     >>> read_plan(path).shares == plan.shares
     True
     """
-    instance(plan, Strategy, "plan")
+    instance(plan, Plan, "plan")
     file = Path(path_argument(path, "path"))
     if file.suffix.lower() != ".json":
         raise OutOfRange("a plan is written as .json", came=file.name, where="path")
     if plan.workload is None or plan.level is None or plan.tuned_at is None:
-        remedy = "Make it by `strategy`, or pass a workload and a level to `Strategy`."
+        remedy = "Make it by `choose_plan`, or pass a workload and a level to `Plan`."
         raise OutOfRange("a plan that is saved names what is wanted, and its level", came="neither", remedy=remedy)
     write_together({file: partial(write_json, PLAN_FORM.document(plan))}, overwrite=truth(overwrite, "overwrite"))

@@ -14,7 +14,7 @@ from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import promise_line
@@ -102,9 +102,9 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     """The statement of a release by a plan in words, once it is known to be its own."""
     from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS
 
-    plain = release.strategy.measurement.adds_to_one(release.strategy.shares)
+    plain = release.plan.measurement.adds_to_one(release.plan.shares)
     whole = "epsilon" if plain else "the epsilon that a cell alone would have"
-    amounts = release.strategy.amount_pair
+    amounts = release.plan.amount_pair
     noises = tuple(
         StatedNoise(
             name,
@@ -123,18 +123,18 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
             f" This is the part {label} of {axis}: parts share nobody, so only the largest epsilon of any part counts."
         )
     measured_families = zip(_laws(release), statement["families"], strict=True)
-    words = release.strategy.family_words if amounts is None else amounts.name
+    words = release.plan.family_words if amounts is None else amounts.name
     shares = [f"{words(family) or 'total'} with {one['share']} of {whole}" for (family, _), one in measured_families]
     summed = release.unit.amount
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
-    count, sums = release.strategy.measured, "sums"
+    count, sums = release.plan.measured, "sums"
     if amounts is not None:
         count, sums = count // amounts.size, "groups, each with count, sum and mean"
     named = "" if release.measure is None else f"{release.measure}: "
     clipped = "" if summed is None or summed.clipped is None else f" ({summed.clipped})"
     by = f": {few(shares, MOST_BARS)}"
     if len(statement["families"]) == 1 and plain:
-        (family,) = release.strategy.shares
+        (family,) = release.plan.shares
         by = f" by {words(family)}" if words(family) else ""
     measured = f"{named}{count} {sums}{of}{clipped}{by}"
     total, (adds, _) = level_in_ledger(LedgerFacts.of_statement(statement, release.level), release.level)
@@ -154,7 +154,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         after="nothing: each noisy cell is published as it is"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
-        composition=f"{_split(len(release.strategy.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
+        composition=f"{_split(len(release.plan.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
         on_trust=ON_TRUST_OF_SUMS,
     )
 
@@ -170,14 +170,14 @@ def _noised(
     release: "NoisySums", family: Any, law: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float]]]:
     """The names of a measured family, its sums in words, and their margins; of a pair of sums and counts both."""
-    amounts, words = release.strategy.amount_pair, release.strategy.family_words(family)
+    amounts, words = release.plan.amount_pair, release.plan.family_words(family)
     if amounts is None:
         sums = (
             f"the {one['sums']} {one.get('of', 'sums')} by {words}"
             if words
             else f"the {one.get('of', 'sum')} of everything"
         )
-        is_table = "of" not in one and min(family, default=0) >= 0 and len(release.strategy.shares) <= MOST_BARS
+        is_table = "of" not in one and min(family, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
         def margin(sure: Any) -> int | float:
             """The margin of the published table, in which least squares has put all measured sums together."""
@@ -248,7 +248,7 @@ def _outside(release: "NoisySums") -> str:
 def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
     from utmost.publish.promises.sum_laws import noise_laws
 
-    return list(noise_laws(release.strategy, release.level).items())
+    return list(noise_laws(release.plan, release.level).items())
 
 
 def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
@@ -355,9 +355,9 @@ def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
 
 def _noise_words(statement: Statement) -> NoiseWords:
     """The sentences of a statement that depend on its noise."""
-    plan = statement.plan
-    if isinstance(plan, CellPlan):
-        return words_of_cells(statement, plan)
+    noise = statement.noise
+    if isinstance(noise, CellNoiseAtLevel):
+        return words_of_cells(statement, noise)
     # Whoever reads a table's words loads no noise of points.
     from utmost.publish.statements.noise_words import words_of_noise
 

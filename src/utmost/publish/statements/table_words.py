@@ -9,7 +9,7 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.written_levels import level_name
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import FARTHEST
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.statement import ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import Bars, StatedNoise
@@ -62,33 +62,34 @@ class NoiseWords:
     domain: str
 
 
-def words_of_cells(statement: Statement, plan: CellPlan) -> NoiseWords:
+def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWords:
     """The sentences of noise that each cell gets by itself."""
-    columns, unit = statement.promise.columns, plan.unit
-    if plan.grid is None:
+    columns, unit = statement.promise.columns, at_level.unit
+    if at_level.grid is None:
         before = rounded(unit, "cell") + NO_CHANGE
     else:
-        half = plan.grid * FARTHEST
-        before = f"each value was rounded to the nearest multiple of {plan.grid}, by at most {half}"
+        half = at_level.grid * FARTHEST
+        before = f"each value was rounded to the nearest multiple of {at_level.grid}, by at most {half}"
     noise = StatedNoise(
         ", ".join(columns),
         f"each cell of {listed('column', columns)}",
-        repr(plan.drawn) + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else unit.text(1)}"),
-        "" if unit.charged == 1 else level_name(plan.law.level),
-        bars(plan.confidence, lambda sure: _margin(plan, sure)),
+        repr(at_level.drawn)
+        + ("" if at_level.width is None else f" in steps of {at_level.width if at_level.grid else unit.text(1)}"),
+        "" if unit.charged == 1 else level_name(at_level.law.level),
+        bars(at_level.confidence, lambda sure: _margin(at_level, sure)),
         "± {} for each released cell",
     )
-    numbers = "integers" if plan.grid is None else "real numbers"
+    numbers = "integers" if at_level.grid is None else "real numbers"
     if unit.step != 1:
         numbers = f"multiples of {unit.step}"
     return NoiseWords(
-        line=promise_line(plan.level, unit.neighbours),
+        line=promise_line(at_level.level, unit.neighbours),
         per=None,
         released=released_rows(columns, statement.rows),
         unit=f"one individual, who {changes(unit, 'released cell')}",
         neighbours=neighbours_in_words(unit),
         noises=(noise,),
-        why=plan.theorem,
+        why=at_level.theorem,
         before=before,
         after=NEGATIVE,
         composition=_divided(unit),
@@ -97,9 +98,9 @@ def words_of_cells(statement: Statement, plan: CellPlan) -> NoiseWords:
     )
 
 
-def _margin(plan: CellPlan, sure: Fraction) -> int | float:
-    steps = plan.drawn.margin(sure)
-    return plan.unit.margin(steps) if plan.grid is None else round_up((steps + FARTHEST) * plan.grid)
+def _margin(at_level: CellNoiseAtLevel, sure: Fraction) -> int | float:
+    steps = at_level.drawn.margin(sure)
+    return at_level.unit.margin(steps) if at_level.grid is None else round_up((steps + FARTHEST) * at_level.grid)
 
 
 def table_domain(statement: Statement, numbers: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises.codec import check_header, differing
-from utmost.publish.promises.plan import CellPlan
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.statement import (
     Statement,
     check_follows,
@@ -68,10 +68,10 @@ def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTabl
     if release.get("kind") != STATEMENT_KIND or release.get("table", "") is not None:
         raise does_not_follow("release")
     checked = Statement.of_facts(release)
-    released, plan = checked.promise.columns, checked.plan
-    if not isinstance(plan, CellPlan):
+    released, noise = checked.promise.columns, checked.noise
+    if not isinstance(noise, CellNoiseAtLevel):
         raise does_not_follow("release")
-    return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, plan), release)
+    return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, noise), release)
 
 
 def unsummed_release(release: Mapping[str, Any]) -> NoisySums:

@@ -105,7 +105,7 @@ def _family(statement: Mapping[str, Any], release: NoisySums) -> Any:
         family = [tuple(name) if isinstance(name, list) else name for name in family]
     try:
         _, narrow = narrowed(release.domain, family)
-        if (amounts := release.strategy.amount_pair) is not None:
+        if (amounts := release.plan.amount_pair) is not None:
             amounts.check_narrow(narrow)
     except (UtmostError, TypeError) as error:
         raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None

@@ -1,1 +1,1 @@
-"""Wanted sums, and the strategy that measures them."""
+"""Wanted sums, and the plan that measures them."""

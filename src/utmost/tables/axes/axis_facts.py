@@ -167,15 +167,15 @@ def _made(kind: str, facts: Mapping[str, Any]) -> Any:
     return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
 
 
-_MARKS = ("decimal", "thousands", "missing_marks", "pattern")
+_MARKS = ("decimal", "thousands", "missing_marks", "pattern", "currency")
 """The fields of `Spelling`, as a domain file names them."""
 
 _WORDS: dict[str, set[str]] = {
     "values": set(),
     "tree": {"names"},
     "listed": {"names"},
-    "bins": {"width", "fanout", "groups", "below", "above", "decimal", "thousands"},
-    "edges": {"whole", "groups", "below", "above", "decimal", "thousands"},
+    "bins": {"width", "fanout", "groups", "below", "above", "decimal", "thousands", "currency"},
+    "edges": {"whole", "groups", "below", "above", "decimal", "thousands", "currency"},
     "ages": {"on", "groups", "pattern"},
     "periods": {"every", "zone", "groups", "below", "above", "pattern"},
 }

@@ -100,7 +100,7 @@ def check_laid(size: int) -> None:
     """Check that a table is one that can be laid out."""
     if size > MOST_LAID:
         remedy = (
-            "Ask for fewer columns together; plan the tables that are wanted with ut.strategy, and release by that."
+            "Ask for fewer columns together; plan the tables that are wanted with ut.choose_plan, and release by that."
         )
         raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=size, remedy=remedy)
 

@@ -7,7 +7,7 @@ weights that add up to exactly s**: one individual who changes a cell by 1 chang
 hat function of spacing 1 would be the value itself.
 
 A measured family has on an axis the number of a level, -1 for the difference of an axis' two values, or -s for the
-hat functions of spacing s, or a number beyond those of hat functions for rows that a strategy lists itself, see
+hat functions of spacing s, or a number beyond those of hat functions for rows that a plan lists itself, see
 `product_rows`. See proofs/theory/workloads.md.
 """
 

@@ -78,7 +78,7 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
     if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
         return "a number with a comma before its decimals", 'Declare it: Spelling(decimal=",").'
     if _CURRENCY.fullmatch(plain):
-        return "a number with a currency or a unit", "Write the number alone."
+        return "a number with a currency or a unit", 'Declare it: Spelling(currency="$") for $.'
     return TEXT
 
 

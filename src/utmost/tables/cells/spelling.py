@@ -31,22 +31,25 @@ class Spelling:
             nan and NaN. A mark that an axis lists among its values is that value there.
         pattern: Pattern of dates and times, of an axis of `periods`, such as "%d.%m.%Y", "%m/%d/%y %H:%M",
             "%b %d %Y" or "Q%q %Y"; text is then read by the pattern alone. ISO text and the like if left out.
+        currency: Currency or unit that may stand before or behind a number: "$", "EUR", "kg"; none if left out.
 
     Raises:
-        OutOfRange: for another mark, one mark for decimals and thousands, and an empty missing mark.
+        OutOfRange: for another mark, one mark for decimals and thousands, an empty missing mark, and a currency with a
+            digit or a sign.
         WrongKind: for marks that are no text, and missing marks that are no list.
 
     >>> Spelling(",", "point", ["NA", -9])
-    Spelling(decimal=',', thousands='.', missing_marks=('NA', '-9'), pattern=None)
+    Spelling(decimal=',', thousands='.', missing_marks=('NA', '-9'), pattern=None, currency=None)
     """
 
     decimal: str | None = None
     thousands: str | None = None
     missing_marks: Sequence[str | int] = ()
     pattern: str | None = None
+    currency: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("decimal", "thousands", "pattern"):
+        for name in ("decimal", "thousands", "pattern", "currency"):
             if not isinstance(getattr(self, name), str | None):
                 raise WrongKind(f"{name} must be text", came=type(getattr(self, name)).__name__)
         for name in ("decimal", "thousands"):
@@ -66,22 +69,34 @@ class Spelling:
                 where="thousands",
                 remedy=f'Declare the other mark, too: decimal="{other}".',
             )
+        if self.currency is not None:
+            object.__setattr__(self, "currency", self.currency.strip())
+            if not self.currency or _NO_CURRENCY.search(self.currency):
+                required = "a currency must be a sign or letters"
+                raise OutOfRange(
+                    required, came=repr(self.currency), where="currency", remedy="Write $, EUR or kg, say."
+                )
 
     def beside(self, general: "Spelling") -> "Spelling":
         """This spelling of one column, and where it declares nothing that of the whole table."""
         marks = dict.fromkeys((*self.missing_marks, *general.missing_marks))
         decimal, thousands = self.decimal or general.decimal, self.thousands or general.thousands
-        return Spelling(decimal, thousands, tuple(marks), self.pattern or general.pattern)
+        pattern, currency = self.pattern or general.pattern, self.currency or general.currency
+        return Spelling(decimal, thousands, tuple(marks), pattern, currency)
 
     def number(self, text: str) -> int | Decimal | None:
         """The number that text spells, exactly; None where it spells none.
 
         >>> [Spelling(",", ".").number(text) for text in ("1.234,50", "1234", "1.23", "1,234,5")]
         [Decimal('1234.50'), 1234, None, None]
+        >>> [Spelling(currency="$").number(text) for text in ("$5", "-$ 2.5", "7 $", "3", "$$1")]
+        [5, Decimal('-2.5'), 7, 3, None]
         """
         plain = text.strip()
         if _INTEGER.fullmatch(plain):
             return int(plain)
+        if self.currency is not None:
+            plain = _without(plain, self.currency)
         decimal = self.decimal or "."
         if self.thousands is not None:
             grouped = _grouped(self.thousands).match(plain)
@@ -137,7 +152,7 @@ class Spelling:
     def facts(self) -> dict[str, Any]:
         """The declared marks as JSON values."""
         declared: dict[str, Any] = {"decimal": self.decimal, "thousands": self.thousands, "pattern": self.pattern}
-        declared["missing_marks"] = list(self.missing_marks)
+        declared |= {"missing_marks": list(self.missing_marks), "currency": self.currency}
         return {name: mark for name, mark in declared.items() if mark}
 
 
@@ -161,6 +176,18 @@ def _missing_marks(marks: object) -> tuple[str, ...]:
 PLAIN = Spelling()
 """Numbers with a point, and no mark but the empty cell."""
 
+
+def _without(text: str, currency: str) -> str:
+    """A number without the currency before it, also between sign and digits, or behind it."""
+    sign, rest = (text[:1], text[1:].lstrip()) if text[:1] in ("+", "-") else ("", text)
+    if rest.startswith(currency):
+        rest = rest.removeprefix(currency).lstrip()
+    elif rest.endswith(currency):
+        rest = rest.removesuffix(currency).rstrip()
+    return sign + rest
+
+
+_NO_CURRENCY = re.compile(r"[\d+\-.,'\u2019\s]")
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_LONGEST}}}")
 
 

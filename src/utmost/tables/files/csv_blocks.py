@@ -51,8 +51,17 @@ class CsvBlock:
 
     def texts(self, at: int) -> list[str]:
         """The cells of one column."""
-        starts, ends = self.starts[:, at].tolist(), (self.starts[:, at] + self.lengths[:, at]).tolist()
-        cells = [self.text[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+        if not self.rows:
+            return []
+        starts, ends = self.starts[:, at], self.starts[:, at] + self.lengths[:, at]
+        first = int(starts[0])
+        text = self.text[first : int(ends[-1])]
+        places = zip((starts - first).tolist(), (ends - first).tolist(), strict=True)
+        if text.isascii():  # a byte is a character: decoded once, not cell by cell
+            decoded = text.decode()
+            cells = [decoded[start:end] for start, end in places]
+        else:
+            cells = [text[start:end].decode() for start, end in places]
         if self.quoted is not None:
             for row in np.flatnonzero(self.quoted[:, at]).tolist():
                 cells[row] = cells[row].replace('""', '"')

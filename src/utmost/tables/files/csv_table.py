@@ -163,6 +163,8 @@ class _CsvAdapter:
         if name in table.released:
             return table.released[name]
         at = table.header.index(name)
+        if table.in_blocks:
+            return list(chain.from_iterable(block.texts(at) for block in _blocks(table)))
         return [record[at] for record in _body(table)]
 
     def place(self, table: CsvTable, row: int) -> str:

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count, islice
@@ -34,6 +34,9 @@ _INFLATION, _INFLATED = 200, 1 << 30
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
 _DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_FIRST_DATE = date(1900, 3, 1)  # Excel counts a 29 February of 1900, which was none
+_WIDTH_OF_DATE = 11  # characters; a narrower column shows ####
 
 
 class _Exact(float):
@@ -51,19 +54,23 @@ def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mappi
         file: Open file.
         statement: Statement without the digest of this file; empty for none.
     """
-    cells = {str(name): _plain(column) for name, column in columns.items()}
+    cells = {str(name): _dated(_plain(column)) for name, column in columns.items()}
     _check_width(len(cells))
     writer = extra("xlsxwriter", EXTRA)
     with closing(writer.Workbook(file, {"in_memory": True})) as book:
         book.set_properties({"created": _MADE})
         looks = book.add_format({"bold": True}), book.add_format({"align": "left"})
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
         rows = zip(*cells.values(), strict=True)
         for number in count(1):
             page = list(islice(rows, _ROWS))
             if not page and number > 1:
                 break
             sheet = book.add_worksheet(VALUES if number == 1 else f"{VALUES} {number}")
-            _fill(sheet, [list(cells), *page], looks)
+            _fill(sheet, [list(cells), *page], looks, day)
+            for at, column in enumerate(cells.values()):
+                if any(isinstance(cell, date) for cell in column):
+                    sheet.set_column(at, at, _WIDTH_OF_DATE)
         if statement:
             lines = [["", "what is promised of these values"], *_lines(statement)]
             sheet = book.add_worksheet(STATEMENT)
@@ -105,7 +112,20 @@ def _plain(column: Iterable[Any]) -> list[Any]:
     return cells
 
 
-def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any]) -> None:
+def _dated(column: list[Any]) -> list[Any]:
+    """A column all of whose cells are dates, or ISO text of dates, that Excel has; they are read back as that text."""
+    cells = [str(cell) if isinstance(cell, date) else cell for cell in column]
+    texts = [cell for cell in cells if cell is not None]
+    if not texts or not all(isinstance(cell, str) and _DATE.fullmatch(cell) for cell in texts):
+        return cells
+    try:
+        dates = [None if cell is None else date.fromisoformat(cell) for cell in cells]
+    except ValueError:
+        return cells
+    return cells if any(day is not None and day < _FIRST_DATE for day in dates) else dates
+
+
+def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any], day: Any = None) -> None:
     """Write rows, with the first one as a frozen header; Excel requires a format for an empty cell."""
     bold, empty = looks
     for at, row in enumerate(rows):
@@ -115,6 +135,8 @@ def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any]) -> None:
                 sheet.write_boolean(at, place, cell, *form)
             elif isinstance(cell, int | float) and isfinite(cell):
                 sheet.write_number(at, place, _Exact(cell) if isinstance(cell, float) else cell, *form)
+            elif isinstance(cell, date):
+                sheet.write_datetime(at, place, datetime(cell.year, cell.month, cell.day), day)
             elif cell is not None and cell == cell:
                 sheet.write_string(at, place, _text(cell), *form)
             else:

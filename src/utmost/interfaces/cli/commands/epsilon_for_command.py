@@ -13,23 +13,24 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
 from utmost.interfaces.documents.cost_files import cost_of
-from utmost.interfaces.documents.reports import plan_report
+from utmost.interfaces.documents.reports import noise_report
 from utmost.publish.promises.accuracy import epsilon_for as least_epsilon
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 from utmost.publish.promises.places_statements import places_theorem
-from utmost.publish.promises.plan import CellPlan, plan_release
 from utmost.publish.promises.planar_law import PlanarLaw, planar_epsilon_for
 from utmost.publish.promises.table_statements import assumed_line, promise_line
 
 
-def show_plan(plan: CellPlan, *, wanted: str) -> None:
+def show_noise(noise: CellNoiseAtLevel, *, wanted: str) -> None:
     """Print the level of a plan beside the error bar that it was found for."""
     shown = {
-        "epsilon": number(plan.level.epsilon),
-        "margin": f"± {number(plan.margin)} at {percent(plan.confidence)} confidence (wanted: ± {wanted})",
-        "noise": f"{plan.drawn!r} on each released cell" + ("" if plan.grid is None else f", in steps of {plan.grid}"),
-        "why this noise": plan.theorem,
-        "promise": promise_line(plan.level, plan.unit.neighbours),
-        "one individual": assumed_line(plan.unit, "released cell"),
+        "epsilon": number(noise.level.epsilon),
+        "margin": f"± {number(noise.margin)} at {percent(noise.confidence)} confidence (wanted: ± {wanted})",
+        "noise": f"{noise.drawn!r} on each released cell"
+        + ("" if noise.grid is None else f", in steps of {noise.grid}"),
+        "why this noise": noise.theorem,
+        "promise": promise_line(noise.level, noise.unit.neighbours),
+        "one individual": assumed_line(noise.unit, "released cell"),
     }
     screen().print(facts(shown))
 
@@ -98,7 +99,7 @@ def epsilon_for(
             numbers=numbers,
             relaxable=relaxable,
         )
-    plan = plan_release(
+    noise = cell_noise_at(
         epsilon,
         unit=unit,
         confidence=confidence,
@@ -106,4 +107,4 @@ def epsilon_for(
         numbers=numbers,
         relaxable=relaxable,
     )
-    answer.give(plan_report(plan), lambda: show_plan(plan, wanted=margin))
+    answer.give(noise_report(noise), lambda: show_noise(noise, wanted=margin))

@@ -28,8 +28,8 @@ from utmost.publish.workloads.bounds.rotated_bounds import joint_times
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.candidate_families import candidate_families
-from utmost.publish.workloads.planning.choose_strategy import strategy
-from utmost.publish.workloads.planning.strategy import Alternatives, Strategy
+from utmost.publish.workloads.planning.choose_plan import choose_plan
+from utmost.publish.workloads.planning.plan import Alternatives, Plan
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
@@ -125,16 +125,16 @@ def plan(
             if method == "rotated" and along is None:
                 raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--method")
             rotated = along if method == "rotated" else None
-            chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest, rotated)
+            chosen = Plan(domain, unit, _shares(domain, share), workload, at, highest, rotated)
         else:
-            chosen = strategy(workload, unit, epsilon=at, up_to=highest, together=along, method=method)
+            chosen = choose_plan(workload, unit, epsilon=at, up_to=highest, together=along, method=method)
         others = chosen.alternatives() if weightings or choose is not None else None
         chosen = chosen if choose is None or others is None else _named(others, choose)
         report = _report(chosen, others, sure)
     answer.give(report, lambda: _show(report, answer.file, _alone(chosen, sure)), PLAN_FORM.document(chosen))
 
 
-def _alone(chosen: Strategy, sure: Fraction) -> dict[str, int | float]:
+def _alone(chosen: Plan, sure: Fraction) -> dict[str, int | float]:
     """The margin that each wanted table would have with the whole level for itself."""
     alone: dict[str, int | float] = {}
     amounts = chosen.amount_pair
@@ -142,7 +142,7 @@ def _alone(chosen: Strategy, sure: Fraction) -> dict[str, int | float]:
         if all(isinstance(word, str) for word in words) and chosen.together is None:
             family = chosen.domain.family(words)
             shares = {family if amounts is None else amounts.both(family): 1}
-            one = Strategy(chosen.domain, chosen.unit, shares, level=chosen.level)
+            one = Plan(chosen.domain, chosen.unit, shares, level=chosen.level)
             alone[name] = next(iter(promised_bars(one, sure).values()))
     return alone
 
@@ -191,15 +191,15 @@ def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
     return dict(shares)
 
 
-def _named(others: Alternatives, name: str) -> Strategy:
-    if name not in others.strategies:
-        shown = ", ".join(repr(other) for other in others.strategies)
+def _named(others: Alternatives, name: str) -> Plan:
+    if name not in others.plans:
+        shown = ", ".join(repr(other) for other in others.plans)
         remedy = f"Choose one of {shown}."
         raise OutOfRange("the weighting must be one of those shown", came=repr(name), where="--choose", remedy=remedy)
     return others[name]
 
 
-def _report(chosen: Strategy, others: Alternatives | None, sure: Any) -> dict[str, Any]:
+def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, Any]:
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
     bars, deviations = promised_bars(chosen, sure), chosen.variances
@@ -245,7 +245,7 @@ def _report(chosen: Strategy, others: Alternatives | None, sure: Any) -> dict[st
     }
 
 
-def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
+def _certified(chosen: Plan, workload: Workload, at: Level) -> float | None:
     """How many times the least error of all shares of the families of use this error is, where a search can prove it.
 
     By branch and bound over up to four families; None for more, and where the groups of a level differ in size.

@@ -59,7 +59,7 @@ def promise(
 def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
     noise = stated.lasting_noise
     said = noise.facts() | {name: fact for name, fact in stated.facts().items() if name not in ("columns", "noise")}
-    shown = said.keys() - json_forms(Unit) - {"kind", "strategy", "signed_sums"}
+    shown = said.keys() - json_forms(Unit) - {"kind", "plan", "signed_sums"}
     rows = {
         "released": f"{', '.join(stated.columns)}: {noise.subject}",
         "protects": f"{noise.whom} ({noise.relation})",

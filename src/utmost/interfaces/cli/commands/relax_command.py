@@ -68,8 +68,8 @@ def _table_to_relax(
     if isinstance(noise, SumNoise) and people.domain is None:
         options.refuse("needs --domain", Persons(by=people.by, mean=people.mean))
         if not people.are_events and table.suffix.lower() != ".json":
-            raise _counted_otherwise(_options(noise.strategy.domain, noise.unit), "neither --each-row nor --domain")
-        counted = planned_table(table, replace(people.people, count_key=key), spelling.cells, noise.strategy)
+            raise _counted_otherwise(_options(noise.plan.domain, noise.unit), "neither --each-row nor --domain")
+        counted = planned_table(table, replace(people.people, count_key=key), spelling.cells, noise.plan)
         _check_counted_alike(kept, counted)
         return counted
     neighbours = people.neighbours or ("add-remove" if kept is None else kept.promise.unit.neighbours)
@@ -77,7 +77,7 @@ def _table_to_relax(
         if people.mean is not None and len(people.mean) > 1:
             raise OutOfRange("a ledger keeps the mean of one column in a release", came="several", where="--mean")
         if isinstance(noise, SumNoise) and people.mean is None:
-            published = _options(noise.strategy.domain, noise.unit)
+            published = _options(noise.plan.domain, noise.unit)
             if published.mean:  # before options that go with a mean, such as --leave-out amounts, are refused
                 words = options.typed_again(Persons(by=people.by))
                 raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
@@ -103,7 +103,7 @@ def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
         return
     came = _options(counted.domain, counted.unit)
     if isinstance(kept.noise, SumNoise):
-        published = _options(kept.noise.strategy.domain, kept.noise.unit)
+        published = _options(kept.noise.plan.domain, kept.noise.unit)
     else:
         published = Persons(by=[",".join(kept.promise.public)])
     if came != published:

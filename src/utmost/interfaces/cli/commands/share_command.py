@@ -90,9 +90,9 @@ def share(
     if len(files) < len(plans):
         raise OutOfRange("plans must have names that differ", came="two alike")
     at, highest = level.read(), None if up_to is None else level_of(up_to)
-    strategies = {name: PLAN_FORM.read(path) for name, path in files.items()}
+    chosen = {name: PLAN_FORM.read(path) for name, path in files.items()}
     with progress_bar("Searching for shares"):
-        shared = share_level(strategies, epsilon=at, weights=weights_of(weight), up_to=highest)
+        shared = share_level(chosen, epsilon=at, weights=weights_of(weight), up_to=highest)
         report = report_of(shared)
     counted = publish or relax
     if counted is None:
@@ -198,7 +198,7 @@ def _check(publish: Path | None, relax: Path | None, memory: MemoryOfMany, sign:
 
 def _counted_tables(whole: Path, shared: SharedLevel) -> dict[str, CountedTable]:
     """The counted table of each plan, as `utmost count --measures FILE --out counted.json` names it."""
-    files = {name: file_options.readable(str(file_options.beside(whole, name))) for name in shared.strategies}
+    files = {name: file_options.readable(str(file_options.beside(whole, name))) for name in shared.plans}
     tables = {name: COUNTED_FORM.read(path) for name, path in files.items()}
     for name, counted in tables.items():
         if counted.measure not in (None, name):
@@ -210,7 +210,7 @@ def _counted_tables(whole: Path, shared: SharedLevel) -> dict[str, CountedTable]
 def _rehearse(tables: dict[str, CountedTable], shared: SharedLevel) -> None:
     """Check everything that a release of the measures checks."""
     for name, level in shared.levels(shared.level).items():
-        CheckedSums.of(*counted_for(tables[name], shared.strategies[name]), level)
+        CheckedSums.of(*counted_for(tables[name], shared.plans[name]), level)
 
 
 def _are_answered(place: Place, levels: Mapping[str, Level]) -> bool:
@@ -234,7 +234,7 @@ def report_of(shared: SharedLevel) -> dict[str, Any]:
             name: {
                 "share": str(shared.shares[name]),
                 "level": level_text(level),
-                "standard_deviations": {part: sqrt(v) for part, v in shared.strategies[name].variances.items()},
+                "standard_deviations": {part: sqrt(v) for part, v in shared.plans[name].variances.items()},
             }
             for name, level in shared.levels(shared.level).items()
         },

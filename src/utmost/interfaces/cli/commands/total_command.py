@@ -217,7 +217,7 @@ def _write_tables(
         raise Unsupported("tables are of a release by a plan", came="another kind", where="--tables")
     release = answered.table
     signer = None if sign is None else signer_of(sign)
-    wanted = release.strategy if plan is None else PLAN_FORM.read(plan)
+    wanted = release.plan if plan is None else PLAN_FORM.read(plan)
     with progress_bar("Writing the tables"):
         paths = give_tables(with_confidence(release, read_confidence(confidence)), wanted, folder, signer)
     if not paths:

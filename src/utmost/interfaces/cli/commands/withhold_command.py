@@ -86,7 +86,7 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
     """The tables by the names of their families; the only one of a released table by no name."""
     if isinstance(whole, Answer) and whole.is_by_plan:
         words = [read_family(whole.table.domain, name) for name in families]
-        return dict(whole.table.withheld(rule, words or wanted_families(whole.table.strategy)))
+        return dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
     if not isinstance(whole, Answer):
         remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
         raise Unsupported("cells are withheld of a release", came="one of another kind", remedy=remedy)

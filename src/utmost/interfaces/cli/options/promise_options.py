@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.promises.promise import Promise
     from utmost.publish.promises.promised_noise import Noise
-    from utmost.publish.workloads.planning.strategy import Strategy
+    from utmost.publish.workloads.planning.plan import Plan
 
 
 Changes = Literal["any", "counts"]
@@ -230,12 +230,12 @@ class Promised:
         return self.protected.neighbours or "add-remove" if self.stated is None else self.stated.unit.neighbours
 
     @property
-    def strategy(self) -> "Strategy | None":
+    def plan(self) -> "Plan | None":
         """The sums that a plan measures; None where columns are released."""
         if self.stated is not None:
             from utmost.publish.promises.sum_noise import SumNoise
 
-            return self.stated.noise.strategy if isinstance(self.stated.noise, SumNoise) else None
+            return self.stated.noise.plan if isinstance(self.stated.noise, SumNoise) else None
         if self.noise.plan is None:
             return None
         from utmost.publish.statements.plan_files import PLAN_FORM
@@ -274,10 +274,10 @@ class Promised:
             from utmost.publish.promises.noise_together import together_noise
 
             return together_noise(released, unit=self.unit_of_row(released), largest=largest)
-        if (strategy := self.strategy) is not None:
+        if (plan := self.plan) is not None:
             from utmost.publish.promises.sum_noise import SumNoise
 
-            return SumNoise(strategy, largest=largest)
+            return SumNoise(plan, largest=largest)
         if self.is_of_points:
             from utmost.publish.promises.point_noise import PointNoise
 

@@ -85,12 +85,15 @@ Decimal = Annotated[str | None, option("MARK", "Decimal mark: a comma.")]
 MissingMarks = Annotated[list[str] | None, option("MARKS", "Marks of missing cells: NA,.")]
 Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
 
+Currency = Annotated[str | None, option("SIGN", "Currency or unit beside numbers: $ or EUR.")]
+
 EXPLAINED_ONCE: dict[str, Any] = {
     "separator": Separator,
     "encoding": Encoding,
     "decimal": Decimal,
     "thousands": Thousands,
     "missing_marks": MissingMarks,
+    "currency": Currency,
     "format": Format,
     "sign": Sign,
     "confidence": Confidence,

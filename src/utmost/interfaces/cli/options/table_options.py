@@ -98,6 +98,7 @@ class NumberSpelling(MarkedSpelling):
     """How a text file with events or cells to count is spelled."""
 
     missing_marks: options.MissingMarks = None
+    currency: options.Currency = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -105,7 +106,8 @@ class NumberSpelling(MarkedSpelling):
         from utmost.interfaces.cli.options.people_options import split_names
         from utmost.tables.cells.spelling import Spelling
 
-        return Spelling(self.decimal, self.thousands, split_names(self.missing_marks or []))
+        marks = split_names(self.missing_marks or [])
+        return Spelling(self.decimal, self.thousands, marks, currency=self.currency)
 
 
 @dataclass(frozen=True, slots=True)

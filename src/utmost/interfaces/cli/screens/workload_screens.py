@@ -38,7 +38,7 @@ from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain
@@ -59,32 +59,32 @@ _MOST_BARS = 48
 """The number of tables whose margins are worked out before a release: each takes some hundredths of a second."""
 
 
-def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
+def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
     """The margin of each wanted table's error bars, of the first 48; nothing is drawn, since they depend on the
     noise's law alone.
 
     Ranges, prefixes and single sums are no table, and have none.
     """
-    return _wanted_bars(_blank(strategy, strategy.level or level_of(1), confidence))
+    return _wanted_bars(_blank(plan, plan.level or level_of(1), confidence))
 
 
-def promised_count_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
+def promised_count_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
     """`promised_bars` of the numbers of events beside the sums, where they are noised together; else nothing."""
-    if not strategy.unit.is_shared:
+    if not plan.unit.is_shared:
         return {}
-    return _count_bars(_blank(strategy, strategy.level or level_of(1), confidence))
+    return _count_bars(_blank(plan, plan.level or level_of(1), confidence))
 
 
-def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> NoisySums:
+def _blank(plan: Plan, at: Level, confidence: Fraction) -> NoisySums:
     """The release as it would be, with zeros in place of sums."""
     nothing = np.zeros((), dtype=np.int64)
-    zeros = {family: np.broadcast_to(nothing, strategy.measured_shape(family)) for family in strategy.shares}
-    return NoisySums(strategy, at, confidence, zeros)
+    zeros = {family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in plan.shares}
+    return NoisySums(plan, at, confidence, zeros)
 
 
 def _wanted_bars(release: NoisySums, *, of_counts: bool = False) -> dict[str, int | float]:
     bars, bars_of = {}, release.count_bars if of_counts else release.bars
-    for name, words in islice(wanted_tables(release.strategy).items(), _MOST_BARS):
+    for name, words in islice(wanted_tables(release.plan).items(), _MOST_BARS):
         whole = [word if isinstance(word, str) else word[0] for word in words]
         bars[name] = next(iter(bars_of(whole).values()))
     return bars
@@ -94,19 +94,19 @@ def _count_bars(release: NoisySums) -> dict[str, int | float]:
     return _wanted_bars(release, of_counts=True) if release.unit.is_shared else {}
 
 
-def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
+def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
     """The wanted parts that are tables, each with the words that name it; the measured families where none is known."""
-    if strategy.workload is None and strategy.rows is not None:
+    if plan.workload is None and plan.rows is not None:
         return {}
-    if strategy.workload is None:
-        amounts = strategy.amount_pair
-        families = [family if amounts is None else amounts.seen(family) for family in strategy.shares]
-        names = [strategy.domain.level_names(family) for family in families if min(family, default=0) >= 0]
+    if plan.workload is None:
+        amounts = plan.amount_pair
+        families = [family if amounts is None else amounts.seen(family) for family in plan.shares]
+        names = [plan.domain.level_names(family) for family in families if min(family, default=0) >= 0]
         return {" ".join(words): words for words in names}
     tables = {}
-    for part in strategy.workload.parts:
+    for part in plan.workload.parts:
         try:
-            tables[part.name] = read_family(strategy.domain, part.name)
+            tables[part.name] = read_family(plan.domain, part.name)
         except UtmostError:  # ranges, prefixes and single sums have bars of their own, by `utmost total`
             continue
     return tables
@@ -135,12 +135,12 @@ def check_ending(out: Path) -> None:
         raise OutOfRange("a release of several tables is written as .json", came=out.name, where="--out", remedy=remedy)
 
 
-def is_of_cells(strategy: Strategy) -> bool:
+def is_of_cells(plan: Plan) -> bool:
     """Whether the cells of the domain were noised and nothing else: the release is one table."""
-    return set(strategy.shares) == {strategy.domain.finest}
+    return set(plan.shares) == {plan.domain.finest}
 
 
-def give_tables(release: NoisySums, wanted: Strategy, folder: Path, signer: Signer | None) -> list[Path]:
+def give_tables(release: NoisySums, wanted: Plan, folder: Path, signer: Signer | None) -> list[Path]:
     """Write a CSV file of each table that a plan wants and its statement, all or none; return the files."""
     writers: dict[Path, Writer] = {}
     for path, words in _table_files(wanted, folder).items():
@@ -150,9 +150,9 @@ def give_tables(release: NoisySums, wanted: Strategy, folder: Path, signer: Sign
     return list(writers)
 
 
-def tables_left_out(release: NoisySums, wanted: Strategy) -> list[str]:
+def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
     """The names of the tables that follow from the noisy sums, and are not among the wanted ones."""
-    domain, amounts = release.domain, release.strategy.amount_pair
+    domain, amounts = release.domain, release.plan.amount_pair
     written = {domain.family(read_family(domain, name)) for name in wanted_tables(wanted)}
     names = list[str]()
     for family in islice(domain.families(), _MOST_FAMILIES):
@@ -168,11 +168,11 @@ def tables_left_out(release: NoisySums, wanted: Strategy) -> list[str]:
     return names
 
 
-def _table_files(strategy: Strategy, folder: Path) -> dict[Path, tuple[Any, ...]]:
+def _table_files(plan: Plan, folder: Path) -> dict[Path, tuple[Any, ...]]:
     """A CSV file for each wanted table in a folder, with the words that name it."""
     if folder.exists() and not folder.is_dir():
         raise OutOfRange("tables are written into a folder", came=folder.name, where="--tables")
-    wanted = wanted_tables(strategy)
+    wanted = wanted_tables(plan)
     return dict(zip(file_names(folder, wanted), wanted.values(), strict=True))
 
 
@@ -190,7 +190,7 @@ def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
 
 def release_by_plan(
     counted: CountedTable,
-    strategy: Strategy,
+    plan: Plan,
     at: Level,
     confidence: Fraction,
     out: Path | None,
@@ -200,9 +200,9 @@ def release_by_plan(
     dry_run: bool,
 ) -> None:
     """Release a counted table by a plan once and for all; or show what that would promise."""
-    checked = CheckedSums.of(*counted_for(counted, strategy), at, confidence)
+    checked = CheckedSums.of(*counted_for(counted, plan), at, confidence)
     if dry_run:
-        return _show_promise(_blank(strategy, at, confidence), as_json=as_json)
+        return _show_promise(_blank(plan, at, confidence), as_json=as_json)
     with progress_bar("Noising"):
         release = checked.draw(secure(None))
     give_workload(release, out, signer, as_json=as_json)
@@ -246,7 +246,7 @@ def give_cells(
     Args:
         again: whether the file may be there, as the answer of a request that is made again; it is compared then.
     """
-    amounts = release.strategy.amount_pair
+    amounts = release.plan.amount_pair
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
     table = _with_means(release, family)
@@ -351,8 +351,8 @@ def with_confidence(release: NoisySums, confidence: Fraction) -> NoisySums:
 def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     if not as_json:
         return screen().print(_said(release, DRY))
-    strategy, confidence = release.strategy, float(release.confidence)
-    shares = {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()}
+    plan, confidence = release.plan, float(release.confidence)
+    shares = {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()}
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
     counts = {"count_error_bars": _count_bars(release)} if release.unit.is_shared else {}
     print_json(report | {"error_bars": _wanted_bars(release)} | counts)
@@ -379,14 +379,14 @@ def _margins(release: NoisySums) -> str:
     return f"{wanted}; each {percent(release.confidence)} sure"
 
 
-def planned_margins(strategy: Strategy, at: Level, confidence: Fraction) -> str:
+def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
     """The margins of the wanted tables of a plan, before anything is drawn."""
-    return _margins(_blank(strategy, at, confidence))
+    return _margins(_blank(plan, at, confidence))
 
 
 def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
-    domain, tables = release.domain, wanted_tables(release.strategy)
+    domain, tables = release.domain, wanted_tables(release.plan)
     sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
     left, hidden = _SHOWN, 0
     for name, words in sorted(tables.items(), key=lambda table: sizes[table[0]]):

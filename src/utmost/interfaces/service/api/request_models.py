@@ -157,7 +157,7 @@ def _check_promise(promise: dict[str, Any]) -> dict[str, Any]:
     words = [*promise.items(), *(noise.items() if isinstance(noise, dict) else ())]
     for name, fact in words:
         listed = fact if isinstance(fact, list) else [fact]
-        texts = [name, *(word for word in listed if isinstance(word, str) and name != "strategy")]
+        texts = [name, *(word for word in listed if isinstance(word, str) and name != "plan")]
         if len(listed) > MOST_NAMES or max(map(len, texts)) > LONGEST_WORD:
             fault = f"a name must have at most {LONGEST_WORD} characters, and a list {MOST_NAMES} names"
             raise PydanticCustomError("promise", fault)
@@ -317,7 +317,7 @@ class Publication(PublishShape):
     """A table to publish, with the request to publish it."""
 
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
-    counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a strategy")] = None
+    counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a plan")] = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 

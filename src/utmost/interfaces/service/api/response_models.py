@@ -124,7 +124,7 @@ Bar = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class StrategyViewed(_Version):
+class PlanViewed(_Version):
     """The sums of a plan, at a level."""
 
     epsilon: LevelText
@@ -146,7 +146,7 @@ class TableViewed(_Version):
 class MeasuresResponse(JsonRecord):
     """Answers, by the names of their releases."""
 
-    measures: dict[str, TableViewed | StrategyViewed]
+    measures: dict[str, TableViewed | PlanViewed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +313,11 @@ def measures_found(views: Mapping[str, View]) -> MeasuresResponse:
     return MeasuresResponse({name: view_found(view) for name, view in views.items()})
 
 
-def view_found(view: View) -> TableViewed | StrategyViewed:
+def view_found(view: View) -> TableViewed | PlanViewed:
     """A release at a level, with its statement."""
     about = _version(view.release) | {"epsilon": view.level, "margin": view.margin}
     if view.release.noise.is_by_plan:
-        return StrategyViewed(**about, release=view.table.facts())
+        return PlanViewed(**about, release=view.table.facts())
     about["columns"] = columns(view.table)
     return TableViewed(**about, statement=statement_of(view, cells_digest(view.table)))
 

@@ -190,7 +190,7 @@ Version = Annotated[DataVersion | None, Query()]
 After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
 Following = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
 Most = Annotated[int, Query(ge=1, le=MOST, description="how many"), SPELLED]
-Viewed = answers.TableViewed | answers.StrategyViewed
+Viewed = answers.TableViewed | answers.PlanViewed
 _VIEWED: TypeAdapter[Viewed] = TypeAdapter(Viewed)
 Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
@@ -436,7 +436,7 @@ def _tables(
 
 
 def _table(body: Publication | Relaxation | NamedRelaxation) -> Any:
-    """The table in a request: columns, or a counted table for a strategy."""
+    """The table in a request: columns, or a counted table for a plan."""
     if (body.table is None) == (body.counted is None):
         raise OutOfRange("a request must bring a table or a counted table, one of the two", where="table")
     counted = body.counted

@@ -80,14 +80,14 @@ def sums_shown(
     Raises:
         OutOfRange, NotDetermined: for another level, and for one that was not measured finely enough.
     """
-    strategy, domain = release.strategy, release.domain
+    plan, domain = release.plan, release.domain
     is_small = domain.size <= _MOST_CELLS
-    names = [release.table_name(family) for family in strategy.shares] if is_small else []
+    names = [release.table_name(family) for family in plan.shares] if is_small else []
     axes = [axis.levels for axis in domain.axes if axis.edges is not None and axis.other is None] if is_small else []
     quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
     return {
         "families": [shown for name in names[:_MOST_FAMILIES] for shown in _family(release, name, rule)],
-        "more_families": len(strategy.shares) - len(names[:_MOST_FAMILIES]),
+        "more_families": len(plan.shares) - len(names[:_MOST_FAMILIES]),
         "part": release.part,
         "level": level,
         "axes": [name for levels in axes for name in levels],

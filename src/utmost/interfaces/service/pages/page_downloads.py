@@ -144,7 +144,7 @@ class Seen:
 
     @property
     def is_sums(self) -> bool:
-        """Whether it is what a strategy measured."""
+        """Whether it is what a plan measured."""
         return self.release.noise.is_by_plan
 
     def content(self, ending: str, family: str) -> bytes:

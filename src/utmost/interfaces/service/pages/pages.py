@@ -217,7 +217,7 @@ def _own(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str
 
 
 def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) -> set[str]:
-    """The names of proposals for which a counted table is brought: of strategies, and of releases of them."""
+    """The names of proposals for which a counted table is brought: of plans, and of releases of them."""
     there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)} if proposals else {}
     measured = set()
     for proposal in proposals:

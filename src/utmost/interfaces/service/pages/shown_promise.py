@@ -98,7 +98,7 @@ def _shown(
 ) -> ShownPromise:
     left = _with_plan(promise)
     noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
-    plan = dict(noise.pop("strategy")) if isinstance(noise.get("strategy"), Mapping) else {}
+    plan = dict(noise.pop("plan")) if isinstance(noise.get("plan"), Mapping) else {}
     unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _taken(noise, json_forms(Unit))
     for name in ("nonnegative", "exactly"):  # a plan repeats them beside its unit
         if name in plan and plan[name] == unit.get(name):
@@ -121,7 +121,7 @@ def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
     noise = facts.get("noise")
     if not isinstance(noise, Mapping):
         return dict(facts)
-    return {**facts, "noise": {name: _parsed(fact) if name == "strategy" else fact for name, fact in noise.items()}}
+    return {**facts, "noise": {name: _parsed(fact) if name == "plan" else fact for name, fact in noise.items()}}
 
 
 def _taken(facts: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -163,14 +163,14 @@ def visible_line(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
-def _parsed(strategy: Any) -> Any:
-    """The JSON in the text of a strategy; the text itself where it is none."""
-    if not isinstance(strategy, str):
-        return strategy
+def _parsed(plan: Any) -> Any:
+    """The JSON in the text of a plan; the text itself where it is none."""
+    if not isinstance(plan, str):
+        return plan
     try:
-        parsed = json.loads(strategy)
+        parsed = json.loads(plan)
     except (ValueError, RecursionError):
-        return strategy
+        return plan
     return parsed
 
 
@@ -183,15 +183,15 @@ def _part(left: dict[str, Any]) -> Iterator[Line]:
         yield Line("part", _said(part))
 
 
-def _measured(of_strategy: dict[str, Any]) -> Iterator[Listed]:
-    shares = of_strategy.get("shares")
+def _measured(of_plan: dict[str, Any]) -> Iterator[Listed]:
+    shares = of_plan.get("shares")
     if isinstance(shares, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in shares):
-        of_strategy.pop("shares")
+        of_plan.pop("shares")
         measured = (f"{_names(names) or 'total'}, with {_said(share)} of the level" for names, share in shares)
         yield Listed("what is measured", tuple(measured))
-    domain = of_strategy.get("domain")
+    domain = of_plan.get("domain")
     if isinstance(domain, Mapping):
-        of_strategy.pop("domain")
+        of_plan.pop("domain")
         for axis, facts in domain.items():
             yield Listed(f"labels of {visible(axis)}", tuple(_leaves(facts)))
 

@@ -17,7 +17,7 @@ MOST_AXES = 64
 
 MOST_PRODUCTS = 1 << 23
 """The values of an axis, or the rows where they are more, times the rows squared: what least squares multiplies in one
-and a half seconds; plans of `ut.strategy` have two thirds of it at most."""
+and a half seconds; plans of `ut.choose_plan` have two thirds of it at most."""
 
 MOST_NAMES = 1 << 15
 """The names of axes in all measured families together, over the wire: half a second of reading."""
@@ -48,25 +48,25 @@ def check_axes(domain: Any) -> None:
             )
 
 
-def check_listed(strategy: Any) -> None:
-    """Check that a strategy, as JSON, has no axis too long, names no more families than a server reads for whoever
+def check_listed(plan: Any) -> None:
+    """Check that a plan, as JSON, has no axis too long, names no more families than a server reads for whoever
     looks at it, and lists no more rows than it solves for.
 
     >>> check_listed({"domain": {"age": {"bins": [0, 4]}}, "rows": [{"level": "age", "parts": 2, "rows": [[1] * 4]}]})
     """
-    if not isinstance(strategy, Mapping):
+    if not isinstance(plan, Mapping):
         return
-    check_axes(strategy.get("domain"))
-    shares = strategy.get("shares")
+    check_axes(plan.get("domain"))
+    shares = plan.get("shares")
     names = sum(len(part) for share in (shares if isinstance(shares, list) else ()) for part in _lists(share))
     if names > MOST_NAMES:
         raise OutOfRange(
             f"the families over the wire must name at most {MOST_NAMES} axes together",
             came=f"{names} of them",
-            where="strategy",
+            where="plan",
             remedy="Measure fewer families; or publish it on the machine that has the ledger.",
         )
-    listed = strategy.get("rows")
+    listed = plan.get("rows")
     for axis in listed if isinstance(listed, list) else ():
         rows = axis.get("rows") if isinstance(axis, Mapping) else None
         if not isinstance(rows, list):
@@ -76,7 +76,7 @@ def check_listed(strategy: Any) -> None:
             raise OutOfRange(
                 f"rows over the wire, squared, times the values must be at most {MOST_PRODUCTS}",
                 came=f"{len(rows)} rows of {values} values",
-                where="strategy",
+                where="plan",
                 remedy="List fewer rows; or publish it on the machine that has the ledger.",
             )
 

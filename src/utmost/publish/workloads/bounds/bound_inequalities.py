@@ -1,7 +1,7 @@
 """Inequalities that bound the error of a workload from below: each holds for any certificate, however it was found.
 
 C holds the weights, W the wanted rows, M = W' C W, and X is the information about the cells that a mechanism or a
-strategy gives. All is computed in rationals and integers, rounded to the safe side. The proofs are in
+plan gives. All is computed in rationals and integers, rounded to the safe side. The proofs are in
 proofs/theory/workload-bounds.md.
 
     answer          the least mean squared error of one number on a line of neighbours: only the sensitivity enters

@@ -42,7 +42,7 @@ class TangentLevels:
 def tangents_below(
     workload: Workload, families: Sequence[Family], level: Level, room: Room, certificate: TangentLevels
 ) -> Fraction:
-    """A rational below the error of every strategy that measures these families with one level each.
+    """A rational below the error of every plan that measures these families with one level each.
 
     Args:
         workload: over a domain of even levels.

@@ -16,7 +16,7 @@ from utmost.publish.workloads.workload import Workload
 
 
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
-    r"""A number that no strategy of integer rows is below, where one individual changes whole rows along an axis.
+    r"""A number that no plan of integer rows is below, where one individual changes whole rows along an axis.
 
     Independent geometric noise on integer combinations a_i of cells, linear unbiased estimates, and the sum of
     e_i |a_i.d| at most epsilon/s = E for all d that one individual may change: (1, 1) on a row, (1, -1) on a row, and
@@ -51,7 +51,7 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     total = Fraction(0)
     for side in pair.sides(workload):
         if side is not None:
-            bound = bounds_of(side, rows, at).any_integer_strategy
+            bound = bounds_of(side, rows, at).any_integer_plan
             if bound is None:
                 return None
             total += Fraction(bound.value)

@@ -3,7 +3,7 @@
     per answer             any mechanism and any estimate, each answer by itself; its own worst data set
     any mechanism          any mechanism and any estimate, all answers together; the worst data set
     any unbiased           any mechanism with unbiased answers; every data set
-    any integer strategy   independent geometric noise on any integer combinations of cells, linear unbiased estimates,
+    any integer plan   independent geometric noise on any integer combinations of cells, linear unbiased estimates,
                            charged by all that one individual may change
     these families         the same on the families given
 
@@ -92,9 +92,9 @@ def bounds_of(
         workload: Wanted sums, and how much the error of each counts.
         unit: Unit of privacy.
         epsilon: the level of the whole release.
-        families: those that a strategy may measure; where None all of the domain, or, where these are more than 256,
+        families: those that a plan may measure; where None all of the domain, or, where these are more than 256,
             the cells and the families that are wanted; beside other axes, of these the ones whose groups have one size.
-        together: an axis along which one individual changes all cells of one row or of several, as for `strategy`.
+        together: an axis along which one individual changes all cells of one row or of several, as for `choose_plan`.
 
     Raises:
         NotALevel, OutOfRange: for a level or families that are none; for an axis that the domain has not, or of more
@@ -112,7 +112,7 @@ def bounds_of(
     per answer: 7.365
     any mechanism: 27.490
     any unbiased: 13.745
-    any integer strategy: 27.490
+    any integer plan: 27.490
     these families: 27.490
     """
     instance(workload, Workload, "workload")
@@ -137,7 +137,7 @@ def bounds_of(
     )
     jointly = unbiased = integer = over_families = None
     if unit.exactly:
-        kinds = "any mechanism", "any unbiased", "any integer strategy", "these families"
+        kinds = "any mechanism", "any unbiased", "any integer plan", "these families"
         missing = dict.fromkeys(kinds, _PUBLIC_TOTAL)
         means = tuple(round_down(mean) for mean in answers_below(workload, unit, at, together))
         return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
@@ -148,9 +148,9 @@ def bounds_of(
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
         single = directions or _directions(workload, changed_by_one(unit, at)[0], along)
-        integer = bound("any integer strategy", _INTEGER, f"{_CHARGED}; {_LINEAR}", single)
+        integer = bound("any integer plan", _INTEGER, f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
-        missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
+        missing |= dict.fromkeys(("any unbiased", "any integer plan"), str(error))
     # Each answer at its own worst data set may be the larger bound: both hold, and the larger one is said.
     if jointly is None or jointly.value < first.value:
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))

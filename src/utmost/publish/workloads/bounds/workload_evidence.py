@@ -42,12 +42,12 @@ MOST_ROWS = 2000
 _MOST_WORK = 2 * MOST_ROWS**3
 _CHORD_BITS = 64
 
-Kind = Literal["per answer", "any mechanism", "any unbiased", "any integer strategy", "these families"]
+Kind = Literal["per answer", "any mechanism", "any unbiased", "any integer plan", "these families"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LowerBound(Display):
-    """A number that no mechanism or strategy of a class is below.
+    """A number that no mechanism or plan of a class is below.
 
     Attributes:
         value: the bound, rounded down: a weighted sum of variances or mean squared errors.
@@ -78,7 +78,7 @@ class WorkloadBounds(Display):
         per_answer: Bound for any mechanism, each answer by itself.
         any_mechanism: Bound for any mechanism, all answers together.
         any_unbiased: Bound for any mechanism whose answers are unbiased.
-        any_integer_strategy: Bound for independent geometric noise on any integer combinations of cells.
+        any_integer_plan: Bound for independent geometric noise on any integer combinations of cells.
         these_families: Bound for the families given.
         not_bounded: Reason for each kind that is None.
         parts: Mean of the bound per answer over the answers of each part of the workload, in order.
@@ -92,7 +92,7 @@ class WorkloadBounds(Display):
     per_answer: LowerBound
     any_mechanism: LowerBound | None
     any_unbiased: LowerBound | None
-    any_integer_strategy: LowerBound | None
+    any_integer_plan: LowerBound | None
     these_families: LowerBound | None
     not_bounded: Mapping[str, str]
     parts: tuple[float, ...] = field(repr=False)
@@ -104,13 +104,13 @@ class WorkloadBounds(Display):
             "per answer": self.per_answer,
             "any mechanism": self.any_mechanism,
             "any unbiased": self.any_unbiased,
-            "any integer strategy": self.any_integer_strategy,
+            "any integer plan": self.any_integer_plan,
             "these families": self.these_families,
         }
         return {kind: bound for kind, bound in bounds.items() if bound is not None}
 
     def within(self, value: float) -> dict[str, float]:
-        """How many times each bound the weighted variance of a strategy is, rounded up."""
+        """How many times each bound the weighted variance of a plan is, rounded up."""
         return {kind: bound.within(value) for kind, bound in self.each().items()}
 
 
@@ -167,7 +167,7 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
         return tangents_below(levels.workload, reduced, level_of_cells(unit, level), room, certificate)
     if unit.exactly:
         raise PromiseBroken("one individual must be able to add to a cell", came="a public total", where=kind)
-    if kind == "any integer strategy":
+    if kind == "any integer plan":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
         _check_directions(kind, workload, unit, certificate, together)
@@ -190,10 +190,10 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
 
 
 def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
-    """A relation and a level by which a strategy of sums is bounded.
+    """A relation and a level by which a plan of sums is bounded.
 
     Where a record may be replaced by its opposite, all that it can change is changed twice, and by independent
-    geometric noise a strategy pays twice: it keeps half the level for one record more or less. Else the unit's own.
+    geometric noise a plan pays twice: it keeps half the level for one record more or less. Else the unit's own.
 
     >>> from utmost.exact import level
     >>> changed_by_one(Unit(1, 3, "change-one"), level(1))[1].epsilon
@@ -265,7 +265,7 @@ def of_families(unit: Unit, together: str | None) -> Unit:
     """The unit that families are charged for where whole rows are changed.
 
     So many cells lie in whole rows, too; those of two records need not keep apart there, so that one record more or
-    less is what such strategies are bounded by.
+    less is what such plans are bounded by.
     """
     return unit if together is None or not unit.leaves_totals else replace(unit, neighbours="add-remove")
 

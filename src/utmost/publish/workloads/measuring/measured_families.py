@@ -1,4 +1,4 @@
-"""The families that a strategy may measure: groups of levels, differences of two, hat functions on one axis, classes of
+"""The families that a plan may measure: groups of levels, differences of two, hat functions on one axis, classes of
 rows."""
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ def is_difference(family: Family) -> bool:
 
 
 def is_listed(family: Family) -> bool:
-    """Whether a family measures classes of rows that the strategy lists, see `product_rows`."""
+    """Whether a family measures classes of rows that the plan lists, see `product_rows`."""
     return any(level < -WIDEST for level in family)
 
 

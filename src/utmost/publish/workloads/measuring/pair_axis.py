@@ -1,7 +1,7 @@
 r"""Two columns of one row as their sum and their difference: what is measured, at which shares, with which error.
 
 Let one individual change both cells of a row, each by at most s, and no other row. For an axis of two values let x_+ be
-the sums and x_- the differences of the two cells of each row. Any strategy on x_+ and any on x_- cost together no more
+the sums and x_- the differences of the two cells of each row. Any plan on x_+ and any on x_- cost together no more
 than one of them by itself:
 
     sum over the rows of |d_+| + |d_-|  =  2 sum over the rows of max(|d_1|, |d_2|)  <=  2s rows,
@@ -9,7 +9,7 @@ than one of them by itself:
 which is what independent noise would pay for the cells. A cell is (x_+ +- x_-)/2, with half the variance, and the
 errors of all answers fall into a part of the sums and a part of the differences, each in closed form.
 
-In the shares of a strategy, a family without the axis measures sums, one with it differences; each kind has shares
+In the shares of a plan, a family without the axis measures sums, one with it differences; each kind has shares
 that add up to 1, or that `unit_charge` allows. See proofs/theory/cells-together.md.
 """
 

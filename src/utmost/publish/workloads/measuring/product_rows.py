@@ -1,4 +1,4 @@
-r"""Rows that a strategy lists along each axis, and their products: what one individual is charged, to the last digit.
+r"""Rows that a plan lists along each axis, and their products: what one individual is charged, to the last digit.
 
 Along an axis, value j is measured by itself at c_j, and integer rows a_i at 1/N of the level, with
 
@@ -9,7 +9,7 @@ products are measured, each at the product of its shares: the sum over the produ
 product of these sums, 1 again. Entries that have one share are a **class**; a measured family takes one class of each
 axis, and all its sums have noise of one level.
 
-Source: p-identity strategies and their products [mckenna2018]; here with integer rows, and a level for each class.
+Source: p-identity plans and their products [mckenna2018]; here with integer rows, and a level for each class.
 """
 
 from collections.abc import Mapping, Sequence
@@ -265,7 +265,7 @@ class ProductRows:
 
 
 def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | None:
-    """The listed rows among the JSON values of a strategy or a statement; None where there are none."""
+    """The listed rows among the JSON values of a plan or a statement; None where there are none."""
     return None if facts.get("rows") is None else ProductRows.of_facts(domain, facts["rows"])
 
 
@@ -277,7 +277,7 @@ def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRo
         Unsupported: beside sums and differences, and where sums and counts are noised together.
     """
     if not rows.domain.same_as(domain):
-        raise OutOfRange("listed rows must be of the strategy's domain", came="another", where="rows")
+        raise OutOfRange("listed rows must be of the plan's domain", came="another", where="rows")
     if together != rows.together or unit.is_shared:
         remedy = "Leave rows= or together= out."
         raise Unsupported("listed rows are measured where one individual changes cells alone", remedy=remedy)

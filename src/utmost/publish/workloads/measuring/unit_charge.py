@@ -1,4 +1,4 @@
-r"""The charge of a strategy for one individual: exact, with the levels that it leaves room for.
+r"""The charge of a plan for one individual: exact, with the levels that it leaves room for.
 
 Let D be all that one individual may change. Independent geometric noise of level e_i on integer sums a_i.x keeps
 
@@ -72,7 +72,7 @@ TOTAL_FREE = Room(Fraction(1), Fraction(1))
 
 
 def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> Fraction:
-    """How much of its level a strategy of these shares spends on one individual: at most 1 if it keeps the level.
+    """How much of its level a plan of these shares spends on one individual: at most 1 if it keeps the level.
 
     Exact where signs are not known, for add-remove, and wherever `is_exact`; else not less than what it spends.
 
@@ -81,7 +81,7 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> 
         unit: Unit of privacy.
         shares: Share of each measured family, in parts of `Unit.per_cell`.
 
-    Source: proofs/theory/workloads.md, "What a strategy is charged".
+    Source: proofs/theory/workloads.md, "What a plan is charged".
 
     >>> domain = Domain(cell=range(100))
     >>> halves = {(0,): Fraction(1), (1,): Fraction(1)}
@@ -164,7 +164,7 @@ def is_total(domain: Domain, family: Family) -> bool:
 
 
 def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
-    """Whether `charge_of` is exact for all shares of these families: no strategy of theirs costs less.
+    """Whether `charge_of` is exact for all shares of these families: no plan of theirs costs less.
 
     Where a replacement is charged by what is left and what is entered, there must be so many cells on either side of a
     line through each axis that meet in no group but the total's.

@@ -123,7 +123,7 @@ class VarianceComponents(Display):
         """The sum over T of spectrum / lambda_T at these levels of the families; inf where they do not determine it.
 
         Of an answer's spectrum it is the variance, of a workload's the weighted sum of variances. Levels are of the
-        noise on counts that one individual changes by 1: epsilon / (cells * sensitivity) for the whole strategy.
+        noise on counts that one individual changes by 1: epsilon / (cells * sensitivity) for the whole plan.
         """
         return weighed(spectrum, self.eigenvalues(precision(levels)))
 

@@ -1,4 +1,4 @@
-"""The ways to measure: strategies, releases, ledgers, statements and pictures ask `measurement_of` and nothing else.
+"""The ways to measure: plans, releases, ledgers, statements and pictures ask `measurement_of` and nothing else.
 
 A new way is a class with the protocol `Measurement` in a file of `ways`, and a line here.
 """
@@ -25,7 +25,7 @@ from utmost.tables.axes.domain import Domain, Family
 def measurement_of(
     domain: Domain, families: Iterable[Family], together: str | None = None, rows: ProductRows | None = None
 ) -> Measurement:
-    """The way to measure that a strategy of these families describes.
+    """The way to measure that a plan of these families describes.
 
     Raises:
         WrongKind: for rows that are none.

@@ -45,12 +45,12 @@ class CertifiedShares(Display):
     """Shares of the level, their weighted error, and a bound that no shares of these families are below.
 
     Attributes:
-        shares: Share of each family; floats, as `Strategy` has them.
+        shares: Share of each family; floats, as `Plan` has them.
         value: the weighted error of these shares.
-        bound: that no strategy of the class ``holds_for`` has a smaller error than.
+        bound: that no plan of the class ``holds_for`` has a smaller error than.
         boxes: how many were halved.
         tolerance: Tolerance that was asked for.
-        holds_for: the class of strategies that the bound is about.
+        holds_for: the class of plans that the bound is about.
     """
 
     shares: Mapping[Family, float]
@@ -219,7 +219,7 @@ def certified_shares(
     bound, boxes = search.certify(gap, most, progress)
     unit_variance = 1 / float(precision(error.level))
     shares = dict(zip(chosen, (largest * search.shares).tolist(), strict=True))
-    exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Strategy.charge says, which is no less"
+    exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Plan.charge says, which is no less"
     holds_for = f"one level per family of these, linear unbiased estimates{exactly}"
     return CertifiedShares(shares, search.value * unit_variance, bound * unit_variance, boxes, gap, holds_for)
 

@@ -2,12 +2,12 @@
 
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.amount_pair import AmountPair
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
 
 
-def cells_plan(domain: Domain, unit: Unit) -> Strategy:
+def cells_plan(domain: Domain, unit: Unit) -> Plan:
     """The plan that measures each cell at the whole level: no other plan has a smaller error of the cells alone.
 
     >>> cells_plan(Domain(sex=["men", "women"]), Unit(1, 1)).shares
@@ -15,4 +15,4 @@ def cells_plan(domain: Domain, unit: Unit) -> Strategy:
     """
     amounts = AmountPair.of(domain, unit)
     cells = domain.finest if amounts is None else amounts.seen(domain.finest)
-    return Strategy(domain, unit, {cells: 1}, Workload(domain, {cells: 1}))
+    return Plan(domain, unit, {cells: 1}, Workload(domain, {cells: 1}))

@@ -1,4 +1,4 @@
-"""The methods of `strategy`: which searches each names, and the least error among those that apply."""
+"""The methods of `choose_plan`: which searches each names, and the least error among those that apply."""
 
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ METHODS = {
     "signed": Method((SIGNED_ROWS,)),
     "rows": Method((DIFFERENCES, INTEGER_ROWS), beside=(MARGINALS, HAT_FUNCTIONS)),
 }
-"""Sums that may be measured, by name; see `strategy`."""
+"""Sums that may be measured, by name; see `choose_plan`."""
 
 
 def method_of(rows: WholeRows | None) -> Method:

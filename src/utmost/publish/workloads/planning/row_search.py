@@ -7,7 +7,7 @@ c_j become few, the rows are sought again under these, and each column is rounde
 value is charged E to the last digit. The error has many valleys: this is a search and no proof. Nothing is random but
 the start, which is the same each time.
 
-Source: p-identity strategies [mckenna2018], with integer rows, and noise at every level.
+Source: p-identity plans [mckenna2018], with integer rows, and noise at every level.
 """
 
 from collections.abc import Callable, Sequence

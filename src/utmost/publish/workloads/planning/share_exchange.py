@@ -1,7 +1,7 @@
 """The search for shares: how much of the level each family should have, so that the weighted error is small.
 
 The error is no convex function of the shares (halving a level costs more than four times the variance), so this is a
-search and no proof: exchanges between two families at a time, from many starts. What it finds is a strategy; how far
+search and no proof: exchanges between two families at a time, from many starts. What it finds is a plan; how far
 it can be from the best one is said by bounds of their own. Nothing here is drawn at random.
 """
 

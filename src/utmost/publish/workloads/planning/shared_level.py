@@ -2,7 +2,7 @@
 
     minimise    sum_m w_m E_m(a_m eps)    over shares a_m > 0 that add up to 1,
 
-E_m(e) being the error of the strategy for measure m at level e by the exact law of its noise. Shares are multiples of
+E_m(e) being the error of the plan for measure m at level e by the exact law of its noise. Shares are multiples of
 1/N, and the best of these is found by dynamic programming, whatever the E_m are. As each E_m falls where its level
 grows, any shares of M measures, rounded up, are no better than the best multiples that add up to (N + M - 1)/N: that
 certifies how far the best multiples are from the best shares. At small levels E_m(e) is c_m / e^2, and a_m is
@@ -26,25 +26,25 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import NotALevel, OutOfRange
-from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.planning.plan import Plan
 
 _PARTS, _MOST = 20, 50
 _FLOATS = 1 + Fraction(1, 10**9)
-"""Errors of strategies are floats, each right to so much."""
+"""Errors of plans are floats, each right to so much."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SharedLevel(Display):
-    """Strategies for several measures, and of each its share of one level; made by `share_level`, or by hand.
+    """Plans for several measures, and of each its share of one level; made by `share_level`, or by hand.
 
     The shares are exact and add up to 1, so that releases at these shares of any level cost that level together, and
     each can be relaxed to its share of a larger one.
 
     Attributes:
-        strategies: Strategies by name, each with its workload and stated at its share of the level.
+        plans: Plans by name, each with its workload and stated at its share of the level.
         shares: Shares by name, > 0.
         level: Level of all together.
-        within: the weighted error is at most so many times the least of any shares of these strategies, where the
+        within: the weighted error is at most so many times the least of any shares of these plans, where the
             shares were tuned; None for shares by hand.
 
     Raises:
@@ -54,34 +54,32 @@ class SharedLevel(Display):
 
     _shown = ("shares", "level")
 
-    strategies: Mapping[str, Strategy]
+    plans: Mapping[str, Plan]
     shares: Mapping[str, Fraction]
     level: Level
     within: float | None = field(default=None)
 
     def __post_init__(self) -> None:
         instance(self.level, Level, "level")
-        mapping(self.strategies, "strategies")
+        mapping(self.plans, "plans")
         mapping(self.shares, "shares")
         if self.within is not None:
             object.__setattr__(self, "within", real(self.within, "within"))
         shares = {name: exact(share, "share") for name, share in self.shares.items()}
-        if set(shares) != set(self.strategies) or not shares:
-            raise OutOfRange("there must be a share for each strategy", came=", ".join(map(str, shares)) or "none")
+        if set(shares) != set(self.plans) or not shares:
+            raise OutOfRange("there must be a share for each plan", came=", ".join(map(str, shares)) or "none")
         if min(shares.values()) <= 0 or sum(shares.values()) != 1:
             raise OutOfRange("the shares must be positive and add up to 1", came="others", where="shares")
-        stated = {
-            name: _stated(strategy, self.level.scaled(shares[name])) for name, strategy in self.strategies.items()
-        }
-        relations = {strategy.unit.neighbours for strategy in stated.values()}
+        stated = {name: _stated(plan, self.level.scaled(shares[name])) for name, plan in self.plans.items()}
+        relations = {plan.unit.neighbours for plan in stated.values()}
         if len(relations) > 1:
             remedy = "Count all measures with the same neighbours=."
             raise OutOfRange("levels add up against one relation", came=" and ".join(sorted(relations)), remedy=remedy)
         object.__setattr__(self, "shares", shares)
-        object.__setattr__(self, "strategies", stated)
+        object.__setattr__(self, "plans", stated)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SharedLevel, (dict(self.strategies), dict(self.shares), self.level, self.within)
+        return SharedLevel, (dict(self.plans), dict(self.shares), self.level, self.within)
 
     def levels(self, level: Level) -> dict[str, Level]:
         """The level of each measure, where all together spend ``level``.
@@ -89,7 +87,7 @@ class SharedLevel(Display):
         >>> from utmost.exact import level
         >>> from utmost.privacy import Unit
         >>> from utmost.workloads import Domain
-        >>> alone = Strategy(Domain(), Unit(1, 1), {"": 1})
+        >>> alone = Plan(Domain(), Unit(1, 1), {"": 1})
         >>> shared = SharedLevel({"visits": alone, "spent": alone}, {"visits": "1/4", "spent": "3/4"}, level(1))
         >>> {name: str(own.epsilon) for name, own in shared.levels(level(8)).items()}
         {'visits': '2', 'spent': '6'}
@@ -99,16 +97,16 @@ class SharedLevel(Display):
 
     def __str__(self) -> str:
         lines = [f"{self.level}, shared"]
-        for name, strategy in self.strategies.items():
+        for name, plan in self.plans.items():
             lines.append(f"{name}: {self.shares[name]}")
-            deviations = {} if strategy.workload is None else strategy.variances
+            deviations = {} if plan.workload is None else plan.variances
             lines += [f"  {part or 'total'}: standard deviation {sqrt(v):.4g}" for part, v in deviations.items()]
         return "\n".join(lines)
 
 
 @progress_bar("Sharing a level")
 def share_level(
-    strategies: Mapping[str, Strategy],
+    plans: Mapping[str, Plan],
     *,
     epsilon: Number | Level,
     weights: Mapping[str, Number] | None = None,
@@ -121,7 +119,7 @@ def share_level(
     by their units. A measure that counts and sums one column at the whole level, ``most_events``, is one measure.
 
     Args:
-        strategies: Strategies by name, each with its workload; the measured families and their shares stay.
+        plans: Plans by name, each with its workload; the measured families and their shares stay.
         epsilon: exactly one of them: the level of all together.
         weights: how much the error of a measure counts, > 0; 1 for each that is not named.
         up_to: the highest level to which they will ever be relaxed; the shares are tuned there.
@@ -131,63 +129,63 @@ def share_level(
         bounds what any other shares could gain.
 
     Raises:
-        OutOfRange, WrongKind, NotANumber: for strategies without a workload, none, more than 50, unknown names and
+        OutOfRange, WrongKind, NotANumber: for plans without a workload, none, more than 50, unknown names and
             weights that are not positive.
         NotALevel: for a level that is none, up_to below it, and one at which errors are no floats.
 
-    Cost: 200 errors of each strategy, a tenth of a second each.
+    Cost: 200 errors of each plan, a tenth of a second each.
     Source: composition; proofs/theory/counting.md, "One level for several measures".
 
     >>> from utmost.privacy import Unit
-    >>> from utmost.workloads import Domain, Workload, strategy
+    >>> from utmost.workloads import Domain, Workload, choose_plan
     >>> domain, visits, spent = Domain(page=["home", "shop"]), Unit(3, 2), Unit(5000, 2)
     >>> plans = {
-    ...     "visits": strategy(Workload(domain, {"page": 1}), visits, epsilon=1),
-    ...     "spent": strategy(Workload(domain, {"page": 1}), spent, epsilon=1),
+    ...     "visits": choose_plan(Workload(domain, {"page": 1}), visits, epsilon=1),
+    ...     "spent": choose_plan(Workload(domain, {"page": 1}), spent, epsilon=1),
     ... }
     >>> shared = share_level(plans, epsilon=1, weights={"visits": 8})
     >>> {name: str(share) for name, share in shared.shares.items()}
     {'visits': '133/200', 'spent': '67/200'}
     """
-    mapping(strategies, "strategies")
+    mapping(plans, "plans")
     if weights is not None:
         mapping(weights, "weights")
     now = level(epsilon)
     highest = now if up_to is None else level(up_to)
     if highest < now:
         raise NotALevel("up_to must be at least the level of the release", came=up_to)
-    read = _weights(strategies, weights)
+    read = _weights(plans, weights)
     if len(read) == 1:
-        return SharedLevel(strategies, dict.fromkeys(read, Fraction(1)), now, 1.0)
+        return SharedLevel(plans, dict.fromkeys(read, Fraction(1)), now, 1.0)
     whole = _PARTS * max(10, len(read))
-    errors = np.array([read[name] * _errors(strategy, highest, whole) for name, strategy in strategies.items()])
+    errors = np.array([read[name] * _errors(plan, highest, whole) for name, plan in plans.items()])
     if not np.isfinite(errors).all():
         raise NotALevel("the errors must be numbers at a 200th of the level", came=highest)
     value, parts = _least(errors, whole)
     bound, _ = _least(errors, whole + len(read) - 1)
     shares = {name: Fraction(part, whole) for name, part in zip(read, parts, strict=True)}
     within = round_up(_FLOATS * Fraction(value) / Fraction(bound)) if bound > 0 else None
-    return SharedLevel(strategies, shares, now, within)
+    return SharedLevel(plans, shares, now, within)
 
 
-def _weights(strategies: Any, weights: Any) -> dict[str, float]:
-    if not isinstance(strategies, Mapping) or not all(isinstance(name, str) and name for name in strategies):
-        raise wrong_kind("strategies", "a mapping from names to strategies", strategies)
-    if not 1 <= len(strategies) <= _MOST:
-        raise OutOfRange(f"a level is shared by 1 to {_MOST} strategies", came=len(strategies))
-    for name, strategy in strategies.items():
-        if not isinstance(strategy, Strategy):
-            raise wrong_kind(f"the strategy of {name!r}", "a Strategy", strategy)
-        if strategy.workload is None:
-            remedy = "Give workload= with the shares, or let ut.strategy choose them."
-            raise OutOfRange("a strategy must know what is wanted", came="shares alone", where=name, remedy=remedy)
+def _weights(plans: Any, weights: Any) -> dict[str, float]:
+    if not isinstance(plans, Mapping) or not all(isinstance(name, str) and name for name in plans):
+        raise wrong_kind("plans", "a mapping from names to plans", plans)
+    if not 1 <= len(plans) <= _MOST:
+        raise OutOfRange(f"a level is shared by 1 to {_MOST} plans", came=len(plans))
+    for name, plan in plans.items():
+        if not isinstance(plan, Plan):
+            raise wrong_kind(f"the plan of {name!r}", "a Plan", plan)
+        if plan.workload is None:
+            remedy = "Give workload= with the shares, or let ut.choose_plan choose them."
+            raise OutOfRange("a plan must know what is wanted", came="shares alone", where=name, remedy=remedy)
     if weights is not None and not isinstance(weights, Mapping):
         raise wrong_kind("weights", "a mapping from names to numbers", weights)
-    read = dict.fromkeys(strategies, 1.0)
+    read = dict.fromkeys(plans, 1.0)
     for name, weight in ({} if weights is None else weights).items():
         if name not in read:
             remedy = f"There are {', '.join(read)}."
-            raise OutOfRange("weights must be of the strategies", came=repr(name), remedy=remedy)
+            raise OutOfRange("weights must be of the plans", came=repr(name), remedy=remedy)
         try:
             read[name] = float(exact(weight, "weights"))
         except OverflowError:
@@ -197,12 +195,12 @@ def _weights(strategies: Any, weights: Any) -> dict[str, float]:
     return read
 
 
-def _errors(strategy: Strategy, level: Level, parts: int) -> Floats:
-    """The error of a strategy at each number of equal parts of a level, up to all of it."""
-    assert strategy.workload is not None, "checked before"
-    scale = float(strategy.workload.weight) * float(strategy.unit.sensitivity) ** 2
+def _errors(plan: Plan, level: Level, parts: int) -> Floats:
+    """The error of a plan at each number of equal parts of a level, up to all of it."""
+    assert plan.workload is not None, "checked before"
+    scale = float(plan.workload.weight) * float(plan.unit.sensitivity) ** 2
     levels = (level.scaled(Fraction(part, parts)) for part in range(1, parts + 1))
-    return np.array([strategy.value_at(own) / scale for own in levels])
+    return np.array([plan.value_at(own) / scale for own in levels])
 
 
 def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
@@ -232,13 +230,13 @@ def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
     return float(sums[budget]), taken[::-1]
 
 
-def _stated(strategy: Strategy, own: Level) -> Strategy:
-    """The strategy with its variances stated at its own level."""
-    if not isinstance(strategy, Strategy):
-        raise wrong_kind("a strategy", "a Strategy", strategy)
-    tuned = strategy.tuned_at
-    known = (strategy.domain, strategy.unit, strategy.shares, strategy.workload, own, tuned)
-    return Strategy(*known, strategy.together, strategy.rows)
+def _stated(plan: Plan, own: Level) -> Plan:
+    """The plan with its variances stated at its own level."""
+    if not isinstance(plan, Plan):
+        raise wrong_kind("a plan", "a Plan", plan)
+    tuned = plan.tuned_at
+    known = (plan.domain, plan.unit, plan.shares, plan.workload, own, tuned)
+    return Plan(*known, plan.together, plan.rows)
 
 
 def levels_of_tables(
@@ -249,12 +247,12 @@ def levels_of_tables(
     """The level of all together, the one that is shared where none is said; and of each table, by its measure's name.
 
     Raises:
-        WrongKind: for what is no `SharedLevel`. OutOfRange: for other names than those of the strategies.
+        WrongKind: for what is no `SharedLevel`. OutOfRange: for other names than those of the plans.
     """
     if not isinstance(shared, SharedLevel):
         raise wrong_kind("shared", "a SharedLevel", shared)
-    if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
-        remedy = f"The strategies are {', '.join(shared.strategies)}."
-        raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
+    if not isinstance(tables, Mapping) or set(tables) != set(shared.plans):
+        remedy = f"The plans are {', '.join(shared.plans)}."
+        raise OutOfRange("there must be a table for each plan", came="others", remedy=remedy)
     whole = shared.level if epsilon is None else level(epsilon)
     return whole, shared.levels(whole)

@@ -26,7 +26,7 @@ def least_tree_shares(
     """Shares of the level for the levels of a tree of any sizes, with little weighted error: multiples of 1/1000.
 
     Args:
-        workload, unit, epsilon: Arguments of `strategy`.
+        workload, unit, epsilon: Arguments of `choose_plan`.
         room: which shares keep the level; the first that `rooms` has where None.
 
     Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of

@@ -79,7 +79,7 @@ class GroupSums:
     def check(self, unit: Unit, shares: Shares) -> None:
         """Check that these are families of groups, and spend the level."""
         place_of_hats(shares)
-        unit.check_adds(is_one_cell=all(map(self.domain.is_of_cells, shares)), came="a strategy that measures sums")
+        unit.check_adds(is_one_cell=all(map(self.domain.is_of_cells, shares)), came="a plan that measures sums")
         if any(map(is_listed, shares)):
             raise OutOfRange("classes of rows are measured where rows are listed", came="no rows", where="rows")
         total = sum(shares.values(), Fraction(0))

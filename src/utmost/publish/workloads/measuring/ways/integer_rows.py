@@ -49,11 +49,11 @@ class IntegerRows:
 
     def check(self, unit: Unit, shares: Shares) -> None:
         """Check that the rows are of this domain and unit, and that their classes spend the level."""
-        unit.check_adds(is_one_cell=False, came="a strategy that measures sums")
+        unit.check_adds(is_one_cell=False, came="a plan that measures sums")
         check_rows(self.domain, unit, self.together, self.rows)
         charge = self.rows.charge(shares)
         if charge != 1:
-            remedy = "Pass rows.shares, or let ut.strategy choose them."
+            remedy = "Pass rows.shares, or let ut.choose_plan choose them."
             raise OutOfRange("the shares of listed rows must spend the level", came=charge, remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:

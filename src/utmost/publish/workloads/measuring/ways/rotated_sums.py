@@ -52,7 +52,7 @@ class RotatedSums:
         if place_of_hats(shares) is not None:
             remedy = "Leave together= out, or measure groups."
             raise Unsupported("hat functions are measured where one individual changes cells alone", remedy=remedy)
-        unit.check_adds(is_one_cell=False, came="a strategy that measures sums")
+        unit.check_adds(is_one_cell=False, came="a plan that measures sums")
         if not self.adds_to_one(shares) and (min(self._added(shares)) < 1 or self.charge(unit, shares) != 1):
             remedy = f"A family without {self.pair.name!r} measures sums, one with it differences."
             required = "the shares of sums, and those of differences, must be positive and add up to 1 each"

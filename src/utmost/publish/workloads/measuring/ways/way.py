@@ -33,7 +33,7 @@ class Measurement(Protocol):
 
     Attributes:
         is_cleanable: whether clean tables can be made from its estimates.
-        method: the method of `strategy` that plans the same kind of sums for other weights.
+        method: the method of `choose_plan` that plans the same kind of sums for other weights.
     """
 
     is_cleanable: ClassVar[bool]

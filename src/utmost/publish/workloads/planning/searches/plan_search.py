@@ -1,4 +1,4 @@
-"""The protocol of a search that `strategy` considers, and what it is asked for."""
+"""The protocol of a search that `choose_plan` considers, and what it is asked for."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ _LEAST = 1e-100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanRequest:
-    """The arguments of `strategy` as every search reads them.
+    """The arguments of `choose_plan` as every search reads them.
 
     Attributes:
         workload: the sums that are wanted.

@@ -13,7 +13,7 @@ from utmost.privacy import Unit
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
-from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarchy
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, precision, two_way, workloads
 
 ONE = Unit(1, 1)
@@ -42,7 +42,7 @@ def in_units(found):
 )
 def test_berkeley_by_cells_alone(wanted, error, epsilon):
     """Three weightings at three levels: the cells alone in 8 of 9 settings."""
-    found = strategy(wanted, ONE, epsilon=epsilon)
+    found = choose_plan(wanted, ONE, epsilon=epsilon)
     if (error, epsilon) == (63, "0.1"):
         assert in_units(found) == pytest.approx(61.286, abs=1e-3)
         assert [float(share) for share in found.shares.values()] == pytest.approx([0.533, 0.467], abs=2e-3)
@@ -67,7 +67,7 @@ FIGURES = [
 def test_errors_of_the_best_found(wanted, errors):
     """Geography, 20 x 50, 20 x 20 x 25, ranges and prefixes of 1024 bins, at epsilon 0.1, 1 and 3, from families."""
     for epsilon, error in zip(("0.1", "1", "3"), errors, strict=True):
-        found = strategy(wanted, ONE, epsilon=epsilon, method="marginals")
+        found = choose_plan(wanted, ONE, epsilon=epsilon, method="marginals")
         assert in_units(found) == pytest.approx(error, abs=1e-3, rel=2e-5)
 
 
@@ -77,7 +77,7 @@ def test_errors_of_the_best_found(wanted, errors):
 )
 def test_geography_by_level(epsilon, variances):
     """The variance of a district, a region and the total; to the rounding of shares to 1/1000."""
-    found = strategy(geography(), ONE, epsilon=epsilon)
+    found = choose_plan(geography(), ONE, epsilon=epsilon)
     assert list(found.variances.values()) == pytest.approx(variances, rel=4e-3)
     assert [float(share) for share in found.shares.values()] == pytest.approx([0.346, 0.338, 0.317], abs=1.5e-3)
 
@@ -86,7 +86,7 @@ def test_what_other_shares_of_the_same_tables_cost():
     """Equal thirds of geography; identity, half and half, and equal quarters of 20 x 50."""
 
     def by_hand(wanted, shares, epsilon):
-        found = Strategy(wanted.domain, ONE, shares, wanted, level(epsilon))
+        found = Plan(wanted.domain, ONE, shares, wanted, level(epsilon))
         return in_units(found)
 
     third = Fraction(1, 3)
@@ -113,19 +113,19 @@ LOSSES = [
 @pytest.mark.parametrize(("wanted", "tuned", "losses"), LOSSES)
 def test_what_fixed_shares_lose_elsewhere(wanted, tuned, losses):
     """Shares tuned at one level, used at 0.1, 1 and 5: their error beside the best there."""
-    fixed = strategy(wanted, ONE, epsilon=tuned)
+    fixed = choose_plan(wanted, ONE, epsilon=tuned)
     for epsilon, loss in zip(("0.1", "1", "5"), (losses[at] for at in (0, 2, 5)), strict=True):
-        used = Strategy(wanted.domain, ONE, fixed.shares, wanted, level(epsilon))
-        assert used.value / strategy(wanted, ONE, epsilon=epsilon).value == pytest.approx(loss, abs=1e-3)
+        used = Plan(wanted.domain, ONE, fixed.shares, wanted, level(epsilon))
+        assert used.value / choose_plan(wanted, ONE, epsilon=epsilon).value == pytest.approx(loss, abs=1e-3)
 
 
 def test_shares_are_tuned_at_the_highest_level_planned():
-    found = strategy(berkeley(), ONE, epsilon="0.1", up_to=3)
+    found = choose_plan(berkeley(), ONE, epsilon="0.1", up_to=3)
     assert found.shares == {(0, 0, 0): 1}
     assert (found.level, found.tuned_at) == (level("0.1"), level(3))
     assert "shares tuned at epsilon=3" in str(found)
     with pytest.raises(NotALevel, match="up_to"):
-        strategy(berkeley(), ONE, epsilon=2, up_to=1)
+        choose_plan(berkeley(), ONE, epsilon=2, up_to=1)
 
 
 def test_the_choice_to_show_for_geography():
@@ -137,15 +137,15 @@ def test_the_choice_to_show_for_geography():
         "1, .2, .05": {"district": 1, "region": "0.2", "": "0.05"},
         ".2, 1, 1": {"district": "0.2", "region": 1, "": 1},
     }
-    shown = strategy(geography(), ONE, epsilon=1).alternatives(weightings).deviations
+    shown = choose_plan(geography(), ONE, epsilon=1).alternatives(weightings).deviations
     expected = [(3.99, 3.86, 4.15), (1.36, 6.78, 19.19), (1.52, 7.27, 11.73), (2.05, 3.89, 11.01), (2.48, 3.05, 8.61)]
     for found, wanted in zip(shown.values(), [*expected, (5.93, 3.30, 3.57)], strict=True):
         assert list(found.values()) == pytest.approx(wanted, abs=0.025)
 
 
 def test_the_usual_alternatives():
-    shown = strategy(geography(), ONE, epsilon=1).alternatives()
-    assert list(shown.strategies) == [
+    shown = choose_plan(geography(), ONE, epsilon=1).alternatives()
+    assert list(shown.plans) == [
         "these shares",
         "every part alike",
         "every answer alike",
@@ -157,19 +157,19 @@ def test_the_usual_alternatives():
     ]
     assert shown["cells alone"].shares == {(0,): 1}
     assert max(shown["least largest error"].variances.values()) == min(
-        max(one.variances.values()) for one in shown.strategies.values()
+        max(one.variances.values()) for one in shown.plans.values()
     )
     assert str(shown).splitlines()[0].split() == ["standard", "deviations", "district", "region", "total"]
-    assert list(strategy(RANGES, ONE, epsilon=3).alternatives({}).strategies) == ["these shares"]
+    assert list(choose_plan(RANGES, ONE, epsilon=3).alternatives({}).plans) == ["these shares"]
 
 
 def test_the_least_largest_error_of_geography():
     """16.045 for all three levels at epsilon 1, before shares are rounded: found, and not proved to be the least."""
-    found = strategy(geography(), ONE, epsilon=1, aim="largest")
+    found = choose_plan(geography(), ONE, epsilon=1, aim="largest")
     assert max(found.variances.values()) == pytest.approx(16.045, rel=3e-3)
     assert max(found.variances.values()) >= 16.045 - 1e-3
     with pytest.raises(OutOfRange, match="mean, largest"):
-        strategy(geography(), ONE, epsilon=1, aim="median")
+        choose_plan(geography(), ONE, epsilon=1, aim="median")
 
 
 @settings(max_examples=12)
@@ -177,7 +177,7 @@ def test_the_least_largest_error_of_geography():
 def test_variances_are_those_of_least_squares_at_any_unit(wanted):
     """Of every part the mean over its answers of the dense variance; a unit of k cells by s has epsilon/(k s)."""
     unit = Unit("3", 2, "change-one")
-    found = strategy(wanted, unit, epsilon=6)
+    found = choose_plan(wanted, unit, epsilon=6)
     whole = level_of_cells(unit, level(6)).epsilon_float
     assert whole == 0.5
     levels = {family: float(share) * whole for family, share in found.shares.items()}
@@ -188,42 +188,42 @@ def test_variances_are_those_of_least_squares_at_any_unit(wanted):
             assert found.variances[part.name] == pytest.approx(dense, rel=1e-8)
 
 
-def test_extreme_levels_have_strategies():
+def test_extreme_levels_have_plans():
     """epsilon 10^-6 and 50: at 50 nothing is spread that need not be."""
-    assert strategy(geography(), ONE, epsilon="1e-6").value == pytest.approx(24.23517 * 2e12, rel=1e-3)
-    assert strategy(geography(), ONE, epsilon=50).shares == {(0,): 1}
-    marginals = strategy(two_way("a", "b"), ONE, epsilon=50)
+    assert choose_plan(geography(), ONE, epsilon="1e-6").value == pytest.approx(24.23517 * 2e12, rel=1e-3)
+    assert choose_plan(geography(), ONE, epsilon=50).shares == {(0,): 1}
+    marginals = choose_plan(two_way("a", "b"), ONE, epsilon=50)
     assert marginals.shares == {(0, 0): 1}
-    only = strategy(two_way("a", "b"), ONE, epsilon=50, candidates=["a", "b"])
+    only = choose_plan(two_way("a", "b"), ONE, epsilon=50, candidates=["a", "b"])
     assert only.shares == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
 
 
 def test_answers_that_are_not_determined_are_refused():
     for wrong in (
-        lambda: Strategy(TWO_WAY, ONE, {"a": 1}, two_way("a", "b")),
-        lambda: Strategy(TWO_WAY, ONE, {"a": "1/2", "b": "1/2"}, two_way("a b")),
-        lambda: strategy(two_way("a b"), ONE, epsilon=1, candidates=["a", "b", ""]),
+        lambda: Plan(TWO_WAY, ONE, {"a": 1}, two_way("a", "b")),
+        lambda: Plan(TWO_WAY, ONE, {"a": "1/2", "b": "1/2"}, two_way("a b")),
+        lambda: choose_plan(two_way("a b"), ONE, epsilon=1, candidates=["a", "b", ""]),
     ):
         with pytest.raises(OutOfRange, match="Measure the cells, or drop the answer"):
             wrong()
-    assert Strategy(TWO_WAY, ONE, {"a": 1}, two_way("a", "")).workload is not None
+    assert Plan(TWO_WAY, ONE, {"a": 1}, two_way("a", "")).workload is not None
 
 
 @pytest.mark.parametrize(
     ("wrong", "error", "says"),
     [
-        (lambda: Strategy(TWO_WAY, ONE, {"c": 1}), OutOfRange, "level of this name"),
-        (lambda: Strategy(TWO_WAY, ONE, {(0, 5): 1}), OutOfRange, "level of this name"),
-        (lambda: Strategy(TWO_WAY, ONE, {"a": "1/2", "b": "1/3"}), OutOfRange, "add up to 1"),
-        (lambda: Strategy(TWO_WAY, ONE, {"a": "3/2", "b": "-1/2"}), OutOfRange, "positive"),
-        (lambda: Strategy(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "share their domain"),
-        (lambda: Strategy(TWO_WAY, ONE, {"a": 1}).variances_at(level(1)), OutOfRange, "what is wanted"),
-        (lambda: Strategy(TWO_WAY, ONE, {"a": 1}, two_way("a")).variances, OutOfRange, "know its level"),
-        (lambda: strategy(two_way("a"), ONE, epsilon=-1), NotALevel, "positive"),
-        (lambda: strategy(two_way("a"), ONE, epsilon=1, candidates=[]), OutOfRange, "must be candidates"),
-        (lambda: strategy(two_way("a"), ONE, epsilon=1, candidates=["d"]), OutOfRange, "level of this name"),
-        (lambda: strategy(TWO_WAY, ONE, epsilon=1), WrongKind, "Workload"),
-        (lambda: strategy(two_way("a"), 1, epsilon=1), WrongKind, "Unit"),
+        (lambda: Plan(TWO_WAY, ONE, {"c": 1}), OutOfRange, "level of this name"),
+        (lambda: Plan(TWO_WAY, ONE, {(0, 5): 1}), OutOfRange, "level of this name"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": "1/2", "b": "1/3"}), OutOfRange, "add up to 1"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": "3/2", "b": "-1/2"}), OutOfRange, "positive"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "share their domain"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": 1}).variances_at(level(1)), OutOfRange, "what is wanted"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": 1}, two_way("a")).variances, OutOfRange, "know its level"),
+        (lambda: choose_plan(two_way("a"), ONE, epsilon=-1), NotALevel, "positive"),
+        (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=[]), OutOfRange, "must be candidates"),
+        (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=["d"]), OutOfRange, "level of this name"),
+        (lambda: choose_plan(TWO_WAY, ONE, epsilon=1), WrongKind, "Workload"),
+        (lambda: choose_plan(two_way("a"), 1, epsilon=1), WrongKind, "Unit"),
     ],
 )
 def test_wrong_use_is_refused(wrong, error, says):
@@ -237,31 +237,31 @@ UNEVEN = Domain(
 )
 
 
-def test_a_tree_of_groups_of_several_sizes_has_a_strategy():
+def test_a_tree_of_groups_of_several_sizes_has_a_plan():
     """The variances that it states are those of dense least squares, and it is refused what it cannot do."""
     wanted = Workload(UNEVEN, {"district": 1, "region": 3, "region=N": 2, "": 1})
-    found = strategy(wanted, ONE, epsilon=1)
+    found = choose_plan(wanted, ONE, epsilon=1)
     levels = {family: float(share) for family, share in found.shares.items()}
     for part in wanted.parts:
         dense = np.mean([dense_variance(UNEVEN, levels, row) for row in part.matrix(UNEVEN)])
         assert found.variances[part.name] == pytest.approx(dense, rel=1e-9)
-    assert found.value <= Strategy(UNEVEN, ONE, {"district": 1}, wanted, level(1)).value
-    assert list(found.alternatives({"districts": {"district": 1}}).strategies) == ["these shares", "districts"]
+    assert found.value <= Plan(UNEVEN, ONE, {"district": 1}, wanted, level(1)).value
+    assert list(found.alternatives({"districts": {"district": 1}}).plans) == ["these shares", "districts"]
     assert found.lower_bounds.within(found.value)["per answer"] >= 1
     with pytest.raises(OutOfRange, match="Measure the cells"):
-        Strategy(UNEVEN, ONE, {"region": 1}, wanted)
+        Plan(UNEVEN, ONE, {"region": 1}, wanted)
     with pytest.raises(Unsupported, match="all levels are candidates"):
-        strategy(wanted, ONE, epsilon=1, aim="largest")
+        choose_plan(wanted, ONE, epsilon=1, aim="largest")
 
 
 @pytest.mark.parametrize("wanted", [berkeley(), geography(), two_way("a b", "a", "b", ""), FEW_RANGES])
-def test_a_strategy_is_above_its_lower_bounds(wanted):
-    found = strategy(wanted, ONE, epsilon=1)
+def test_a_plan_is_above_its_lower_bounds(wanted):
+    found = choose_plan(wanted, ONE, epsilon=1)
     assert all(times >= 1 for times in found.lower_bounds.within(found.value).values())
 
 
-def test_a_strategy_travels():
-    found = strategy(geography(), ONE, epsilon=level(alpha="1/2"), up_to=3)
+def test_a_plan_travels():
+    found = choose_plan(geography(), ONE, epsilon=level(alpha="1/2"), up_to=3)
     again = pickle.loads(pickle.dumps(found))
     assert repr(again) == repr(found)
     assert again.variances == found.variances
@@ -275,5 +275,5 @@ def test_tables_of_a_hundred_thousand_cells_are_planned_at_once():
         Domain(a=range(40), b=range(50), c=range(50)), dict.fromkeys(("a b c", "a b", "a", "b", "c", ""), 1)
     )
     for wanted in (two, three):
-        cells = Strategy(wanted.domain, ONE, {wanted.domain.finest: 1}, wanted, level(1))
-        assert strategy(wanted, ONE, epsilon=1).value < cells.value / 50
+        cells = Plan(wanted.domain, ONE, {wanted.domain.finest: 1}, wanted, level(1))
+        assert choose_plan(wanted, ONE, epsilon=1).value < cells.value / 50

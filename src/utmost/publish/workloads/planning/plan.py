@@ -1,4 +1,4 @@
-"""Strategies: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
+"""Plans: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,7 +42,7 @@ _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Strategy(Display):
+class Plan(Display):
     """Families to measure, and the share of the level that each spends.
 
     Each sum over a group of a measured family gets geometric noise of its own, at its share of the level that a cell's
@@ -50,7 +50,7 @@ class Strategy(Display):
     the level, whatever the unit. Shares may add up to more where one individual cannot change as much as that
     supposes, see `charge`. Shares do not depend on the level, so a release can be relaxed without loss.
 
-    Made by `strategy`, which chooses the shares for a workload, or by hand.
+    Made by `choose_plan`, which chooses the shares for a workload, or by hand.
 
     Args:
         domain: the declared domain.
@@ -59,7 +59,7 @@ class Strategy(Display):
             family may be named by its levels; on one axis it may measure hat functions, ``"age~16"``, beside the
             values, and of axes of two values the first less the second, ``"age sex-"``.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
-        level: Level at which the strategy's variances are stated.
+        level: Level at which the plan's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
         together: an axis of two values, of which one individual changes **both cells of one row and no others** (of
             ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
@@ -129,7 +129,7 @@ class Strategy(Display):
         measurement.check(unit, dict(read))
         if workload is not None:
             if not workload.domain.same_as(domain):
-                raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
+                raise OutOfRange("a plan and its workload must share their domain", came="two domains")
             workload = workload if amounts is None else amounts.wanted(workload)
             workload.check_adds(unit)
             measurement.check_determined(workload, unit, dict(read))
@@ -149,19 +149,19 @@ class Strategy(Display):
 
     def __reduce__(self) -> tuple[Any, ...]:
         optional = (self.workload, self.level, self.tuned_at, self.together, self.rows)
-        return Strategy, (self.domain, self.unit, dict(self.shares), *optional)
+        return Plan, (self.domain, self.unit, dict(self.shares), *optional)
 
     def __str__(self) -> str:
         return _table(self)
 
     @property
     def charge(self) -> Fraction:
-        """How much of its level the strategy spends on one individual, by all that the unit lets one change: at most 1.
+        """How much of its level the plan spends on one individual, by all that the unit lets one change: at most 1.
 
         Below 1 for shares that add up to 1 where the exact charge is less: such a release protects better than it says.
 
         >>> whole = Unit(1, 1, "change-one", nonnegative=True)
-        >>> Strategy(Domain(cell=range(100)), whole, {"cell": 1, "": 1}).charge
+        >>> Plan(Domain(cell=range(100)), whole, {"cell": 1, "": 1}).charge
         Fraction(1, 1)
         """
         return self.measurement.charge(self.unit, self.shares)
@@ -213,14 +213,14 @@ class Strategy(Display):
         return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows}
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
-        """The strategy that JSON values describe, for a unit of privacy; its promise may stand beside the shares.
+    def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Plan":
+        """The plan that JSON values describe, for a unit of privacy; its promise may stand beside the shares.
 
         Raises:
             OutOfRange, WrongKind, NotANumber: for what describes none.
 
-        >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
-        >>> Strategy.of_facts(strategy.facts(), Unit(1, 2)).shares == strategy.shares
+        >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
+        >>> Plan.of_facts(plan.facts(), Unit(1, 2)).shares == plan.shares
         True
         """
         if not isinstance(facts, Mapping) or not {"domain", "shares"} <= set(facts):
@@ -237,8 +237,8 @@ class Strategy(Display):
         functions of spacing s at s times that.
 
         >>> from utmost.exact import level
-        >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
-        >>> {strategy.domain.family_name(family): one.epsilon for family, one in strategy.levels(level(1)).items()}
+        >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
+        >>> {plan.domain.family_name(family): one.epsilon for family, one in plan.levels(level(1)).items()}
         {'sex': Fraction(3, 8), '': Fraction(1, 8)}
         """
         instance(level, Level, "level")
@@ -251,12 +251,12 @@ class Strategy(Display):
         it is that of the sums; see `count_variances_at`.
 
         Raises:
-            OutOfRange: for a strategy without a workload.
+            OutOfRange: for a plan without a workload.
 
         >>> from utmost.exact import level
         >>> domain = Domain(sex=["men", "women"])
         >>> wanted = Workload(domain, {"sex": 1, "": 1})
-        >>> cells = Strategy(domain, Unit(1, 1), {"sex": 1}, wanted)
+        >>> cells = Plan(domain, Unit(1, 1), {"sex": 1}, wanted)
         >>> {name: round(variance, 4) for name, variance in cells.variances_at(level(1)).items()}
         {'sex': 1.8413, '': 3.6827}
         """
@@ -270,7 +270,7 @@ class Strategy(Display):
         """The mean variance, for each wanted part, of the numbers of events that stand beside its sums.
 
         Raises:
-            OutOfRange: for a strategy without a workload, and where no counts are noised with sums.
+            OutOfRange: for a plan without a workload, and where no counts are noised with sums.
         """
         instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
@@ -285,12 +285,12 @@ class Strategy(Display):
 
     @property
     def variances(self) -> dict[str, float]:
-        """`variances_at` the strategy's own level."""
+        """`variances_at` the plan's own level."""
         return self.variances_at(_stated(self.level))
 
     @property
     def value(self) -> float:
-        """The sum over the wanted parts of weight times mean variance, at the strategy's own level."""
+        """The sum over the wanted parts of weight times mean variance, at the plan's own level."""
         return self.value_at(_stated(self.level))
 
     def value_at(self, level: Level) -> float:
@@ -300,14 +300,14 @@ class Strategy(Display):
 
     @property
     def lower_bounds(self) -> WorkloadBounds:
-        """How small the weighted error could be at the strategy's own level, class by class; see `bounds_of`.
+        """How small the weighted error could be at the plan's own level, class by class; see `bounds_of`.
 
-        Of a strategy of signed sums, of individuals who change all cells of one row: where they change several rows,
+        Of a plan of signed sums, of individuals who change all cells of one row: where they change several rows,
         that is less than they may, and the bounds hold.
 
-        >>> from utmost.workloads import strategy
+        >>> from utmost.workloads import choose_plan
         >>> domain = Domain(a=range(20), b=range(50))
-        >>> chosen = strategy(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
+        >>> chosen = choose_plan(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
         >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.within(chosen.value).items()][:3]
         [('per answer', 9.244), ('any mechanism', 3.227), ('any unbiased', 6.454)]
         """
@@ -317,18 +317,16 @@ class Strategy(Display):
     def independent_times(self) -> float:
         """How many times this error the least is that is found with independent noise on cells; 1 where that is used.
 
-        >>> from utmost.workloads import strategy
+        >>> from utmost.workloads import choose_plan
         >>> domain = Domain(row=range(3), column=["visits", "nights"])
-        >>> chosen = strategy(Workload(domain, {"row column": 1}), Unit(1, 2), epsilon=1, together="column")
+        >>> chosen = choose_plan(Workload(domain, {"row column": 1}), Unit(1, 2), epsilon=1, together="column")
         >>> round(chosen.independent_times, 6)
         2.0
         """
         if self.together is None:
             return 1.0
         alone = least_measured(self._request(_wanted(self)), METHODS["marginals"])
-        return (
-            Strategy(self.domain, self.unit, alone.shares, self.workload, self.level, self.tuned_at).value / self.value
-        )
+        return Plan(self.domain, self.unit, alone.shares, self.workload, self.level, self.tuned_at).value / self.value
 
     def _request(self, workload: Workload, aim: str = "mean") -> PlanRequest:
         """The request of a plan like this one for another workload."""
@@ -337,7 +335,7 @@ class Strategy(Display):
 
     @property
     def rows_bound(self) -> float | None:
-        """A number that no integer strategy for individuals who change whole rows is below, see `integer_rows_bound`.
+        """A number that no integer plan for individuals who change whole rows is below, see `integer_rows_bound`.
 
         None where cells are measured, and where the bound is not known.
         """
@@ -358,7 +356,7 @@ class Strategy(Display):
         return listed
 
     def check_clean(self, reconstruction: LeastSquares | None = None) -> None:
-        """Check that clean tables can be made of a release by this strategy; it is known before anything is drawn.
+        """Check that clean tables can be made of a release by this plan; it is known before anything is drawn.
 
         Args:
             reconstruction: that of the release, where it is at hand.
@@ -368,7 +366,7 @@ class Strategy(Display):
             Unsupported: for sums and counts that are noised together, and where other than groups and hat functions are
                 measured.
 
-        >>> Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
+        >>> Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
         Traceback (most recent call last):
         utmost.errors.NotDetermined: '' measured: the measured families must determine the answer; got sums over...
         """
@@ -384,9 +382,9 @@ class Strategy(Display):
 
     @property
     def clean_needs(self) -> str | None:
-        """The table that needs a share before a release by this strategy can be cleaned; None where none does.
+        """The table that needs a share before a release by this plan can be cleaned; None where none does.
 
-        >>> Strategy(Domain(age=range(3), sex=["men", "women"]), Unit(1, 1), {"age": "1/2", "sex": "1/2"}).clean_needs
+        >>> Plan(Domain(age=range(3), sex=["men", "women"]), Unit(1, 1), {"age": "1/2", "sex": "1/2"}).clean_needs
         'age sex'
         """
         try:
@@ -400,9 +398,9 @@ class Strategy(Display):
     def summary(self) -> str:
         """A table to print: measured families, wanted sums, and how many times the error is each lower bound.
 
-        >>> from utmost.workloads import strategy
+        >>> from utmost.workloads import choose_plan
         >>> domain = Domain(sex=["men", "women"])
-        >>> print(strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1).summary())
+        >>> print(choose_plan(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1).summary())
         epsilon=1
         measured  share
         sex       1
@@ -424,7 +422,7 @@ class Strategy(Display):
         return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
-        """Strategies for other weights of the same parts, to choose between by their `variances`.
+        """Plans for other weights of the same parts, to choose between by their `variances`.
 
         Args:
             weightings: Weights by part, for each name; a part without one has a 10^9th of the least, so that
@@ -432,11 +430,11 @@ class Strategy(Display):
                 part a hundred times the others (of up to 8 parts), and the finest family that any part needs, alone.
 
         Returns:
-            By name, strategies with this one's workload, unit and levels; printed, their standard deviations by part.
+            By name, plans with this one's workload, unit and levels; printed, their standard deviations by part.
 
-        >>> from utmost.workloads import strategy
+        >>> from utmost.workloads import choose_plan
         >>> domain = Domain(place=range(200), sex=["men", "women"])
-        >>> chosen = strategy(Workload(domain, {"place": 1, "": 1}), Unit(1, 1), epsilon=1)
+        >>> chosen = choose_plan(Workload(domain, {"place": 1, "": 1}), Unit(1, 1), epsilon=1)
         >>> print(chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}}))
         standard deviations  place  total
         these shares         2.787  2.798
@@ -457,30 +455,30 @@ class Strategy(Display):
                 alternatives["cells alone"] = cells
         stated = (self.level, self.tuned_at, None if pair is None else self.together)
         others = {
-            name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
+            name: Plan(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
         }
         return Alternatives({"these shares": self, **others})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alternatives(Display):
-    """Strategies to choose between; printed, the standard deviation of each wanted part by each.
+    """Plans to choose between; printed, the standard deviation of each wanted part by each.
 
     Attributes:
-        strategies: Strategies by name, all for the same parts and levels.
+        plans: Plans by name, all for the same parts and levels.
     """
 
-    strategies: Mapping[str, Strategy]
+    plans: Mapping[str, Plan]
 
-    def __getitem__(self, name: str) -> Strategy:
-        return self.strategies[name]
+    def __getitem__(self, name: str) -> Plan:
+        return self.plans[name]
 
     @property
     def deviations(self) -> dict[str, dict[str, float]]:
-        """The root of the mean variance of each part, for each strategy."""
+        """The root of the mean variance of each part, for each plan."""
         return {
-            name: {part: sqrt(variance) for part, variance in strategy.variances.items()}
-            for name, strategy in self.strategies.items()
+            name: {part: sqrt(variance) for part, variance in plan.variances.items()}
+            for name, plan in self.plans.items()
         }
 
     def __str__(self) -> str:
@@ -534,20 +532,20 @@ def _check_written(shares: Sequence[Fraction]) -> None:
             raise OutOfRange("shares must have a common denominator of at most 4000 digits", came="more")
 
 
-def _wanted(chosen: Strategy) -> Workload:
+def _wanted(chosen: Plan) -> Workload:
     if chosen.workload is None:
-        remedy = "Give workload= with the shares, or let ut.strategy choose them."
-        raise OutOfRange("a strategy must know what is wanted", came="shares alone", remedy=remedy)
+        remedy = "Give workload= with the shares, or let ut.choose_plan choose them."
+        raise OutOfRange("a plan must know what is wanted", came="shares alone", remedy=remedy)
     return chosen.workload
 
 
 def _stated(level: Level | None) -> Level:
     if level is None:
-        raise OutOfRange("a strategy must know its level", came="none", remedy="Ask for .variances_at(level).")
+        raise OutOfRange("a plan must know its level", came="none", remedy="Ask for .variances_at(level).")
     return level
 
 
-def _table(chosen: Strategy) -> str:
+def _table(chosen: Plan) -> str:
     """A table of the measured families, and of the wanted sums with their standard deviations."""
     listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
     measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in listed]

@@ -29,7 +29,7 @@ from utmost.core.sampling.integers import Integers, add
 from utmost.core.sampling.joint_draws import sample_joint_cells
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.promises.plan import plan_release
+from utmost.publish.promises.noise_at_level import cell_noise_at
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of
 from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.workloads.measuring.cells_together import (
@@ -47,7 +47,7 @@ _MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TogetherPlan(Display):
+class NoiseTogetherAtLevel(Display):
     """The promise of a release of columns changed together, and its noise.
 
     Attributes:
@@ -81,9 +81,9 @@ class TogetherPlan(Display):
         """The largest of the margins."""
         return max(self.margins)
 
-    def with_confidence(self, confidence: Fraction) -> "TogetherPlan":
+    def with_confidence(self, confidence: Fraction) -> "NoiseTogetherAtLevel":
         """The same with margins of another confidence."""
-        return plan_of_way(
+        return noise_of_way(
             self.columns, self.level, self.unit, self.way, halves=self.halves, confidence=confidence, cost=self.cost
         )
 
@@ -93,7 +93,7 @@ class TogetherPlan(Display):
 
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
-        plan_release(self.level, unit=self.unit).warn()
+        cell_noise_at(self.level, unit=self.unit).warn()
 
     def read(self, column: Any, name: str, place: RowName) -> Integers:
         """The values of a column of integers."""
@@ -235,7 +235,7 @@ def in_words(columns: Sequence[str], row: Sequence[int]) -> str:
     return words[3:] if words.startswith(" + ") else words.strip()
 
 
-def plan_together(
+def noise_together_at(
     columns: Sequence[str],
     epsilon: Number | Level,
     *,
@@ -245,7 +245,7 @@ def plan_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
     confidence: Number = "0.95",
-) -> TogetherPlan:
+) -> NoiseTogetherAtLevel:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
     Args:
@@ -260,8 +260,8 @@ def plan_together(
             relaxable.
         confidence: Confidence of the margins.
 
-    >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
-    >>> plan.way.kind, plan.margins
+    >>> noise = noise_together_at(["applicants", "admitted"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
+    >>> noise.way.kind, noise.margins
     ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon)
@@ -281,7 +281,7 @@ def plan_together(
     ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
     if relaxable and ends == "toss" and kind in ("rotated", "signed"):
         raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
-    return plan_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
+    return noise_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
 
 
 def check_changed(unit: Unit, columns: Sequence[str]) -> None:
@@ -300,7 +300,7 @@ def check_changed(unit: Unit, columns: Sequence[str]) -> None:
         )
 
 
-def plan_of_way(
+def noise_of_way(
     columns: Sequence[str],
     level: Level,
     unit: Unit,
@@ -309,7 +309,7 @@ def plan_of_way(
     halves: Halves,
     confidence: Number,
     cost: CellCost,
-) -> TogetherPlan:
+) -> NoiseTogetherAtLevel:
     """The plan with a way that has been chosen; the unit says of signs what the noise needs.
 
     Raises:
@@ -319,7 +319,7 @@ def plan_of_way(
     of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
     margins = [margin for law in way.laws for margin in of_laws[law]]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
-    return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
+    return NoiseTogetherAtLevel(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
 
 
 def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:

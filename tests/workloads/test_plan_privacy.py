@@ -1,4 +1,4 @@
-"""The privacy of a strategy, by enumeration in rationals: no ratio is above the promised one, and one attains it."""
+"""The privacy of a plan, by enumeration in rationals: no ratio is above the promised one, and one attains it."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -9,7 +9,7 @@ import pytest
 
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Strategy, hierarchy
+from utmost.workloads import Domain, Plan, hierarchy
 
 WHOLE = Fraction(1, 2**16)
 DOMAINS = {
@@ -22,15 +22,15 @@ DOMAINS = {
 }
 
 
-def largest_ratio(strategy, shift):
+def largest_ratio(plan, shift):
     """max over all answers y of P(y | x) / P(y | x + shift), in rationals.
 
     Sums are noised each by itself, and a geometric law has P(y) proportional to alpha^|y|, so that the largest ratio of
     a sum is found among answers from beyond 0 to beyond its shift, where |y| - |y - d| takes its least and greatest.
     """
-    levels, found = strategy.levels(level(alpha=WHOLE)), Fraction(1)
-    for family, sums in strategy.sums(shift).items():
-        alpha = levels[family].scaled(1 / strategy.unit.sensitivity).alpha  # levels are of a change by the sensitivity
+    levels, found = plan.levels(level(alpha=WHOLE)), Fraction(1)
+    for family, sums in plan.sums(shift).items():
+        alpha = levels[family].scaled(1 / plan.unit.sensitivity).alpha  # levels are of a change by the sensitivity
         for d in sums.ravel().tolist():
             found *= max(alpha ** (abs(y) - abs(y - d)) for y in range(-abs(d) - 1, abs(d) + 2))
     return found
@@ -51,29 +51,29 @@ def shifts(domain, unit, signs):
 def test_the_largest_ratio_is_the_promised_one(name, unit):
     """e^epsilon bounds every ratio for every change, of mixed signs too, and a change of one sign attains it."""
     domain, shares = DOMAINS[name]
-    strategy = Strategy(domain, unit, shares)
-    ratios = [largest_ratio(strategy, shift) for shift in shifts(domain, unit, signs=True)]
+    plan = Plan(domain, unit, shares)
+    ratios = [largest_ratio(plan, shift) for shift in shifts(domain, unit, signs=True)]
     assert max(ratios) == 1 / WHOLE
-    assert max(largest_ratio(strategy, shift) for shift in shifts(domain, unit, signs=False)) == 1 / WHOLE
+    assert max(largest_ratio(plan, shift) for shift in shifts(domain, unit, signs=False)) == 1 / WHOLE
 
 
 def test_whole_answers_have_the_ratio_of_their_parts():
     """The same over all joint answers of 7 sums, each from -1 to 2: the largest product is that of the largest."""
     domain, shares = DOMAINS["crossed"]
-    strategy = Strategy(domain, Unit(1, 2), shares)
-    levels = strategy.levels(level(alpha=WHOLE))
+    plan = Plan(domain, Unit(1, 2), shares)
+    levels = plan.levels(level(alpha=WHOLE))
     shift = np.array([[1, 0], [0, -1]])
-    sums = [(levels[f].alpha, d) for f, found in strategy.sums(shift).items() for d in found.ravel().tolist()]
+    sums = [(levels[f].alpha, d) for f, found in plan.sums(shift).items() for d in found.ravel().tolist()]
     joint = max(
         prod(alpha ** (abs(y) - abs(y - d)) for (alpha, d), y in zip(sums, answer, strict=True))
         for answer in product(range(-1, 2), repeat=len(sums))
     )
-    assert joint == largest_ratio(strategy, shift)
+    assert joint == largest_ratio(plan, shift)
     assert joint < 1 / WHOLE, "signs that differ cancel in the total"
 
 
 def test_a_larger_change_passes_the_promise():
     """The bound is of the unit: three cells where two were promised."""
     domain, shares = DOMAINS["crossed"]
-    strategy = Strategy(domain, Unit(1, 2), shares)
-    assert largest_ratio(strategy, np.array([[1, 1], [1, 0]])) > 1 / WHOLE
+    plan = Plan(domain, Unit(1, 2), shares)
+    assert largest_ratio(plan, np.array([[1, 1], [1, 0]])) > 1 / WHOLE

@@ -1,4 +1,4 @@
-"""Plans of noise: the promise of a release at a level, settled before anything is read or drawn."""
+"""The noise of an answer at its level: distribution and margins, settled before anything is read or drawn."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str)
 _MOST_STEPS = 1_000_000
 
 
-class NoisePlan(Protocol):
+class NoiseAtLevel(Protocol):
     """The noise of an answer at its level, known before anything is drawn: distribution, margins, way to draw it."""
 
     @property
@@ -80,7 +80,7 @@ class NoisePlan(Protocol):
     def confidence(self) -> Fraction:
         """The probability with which it does."""
 
-    def with_confidence(self, confidence: Fraction) -> "NoisePlan":
+    def with_confidence(self, confidence: Fraction) -> "NoiseAtLevel":
         """The same with margins of another confidence."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
@@ -104,8 +104,8 @@ class NoisePlan(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CellPlan(Display):
-    """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
+class CellNoiseAtLevel(Display):
+    """The level, the individual it protects, and the one law that noises every released cell; made by `cell_noise_at`.
 
     Attributes:
         level: Level of the whole release.
@@ -135,10 +135,10 @@ class CellPlan(Display):
         """The values of a column: reals where there is a grid, whatever the law of its steps; else integers."""
         return (integer_column if self.grid is None else real_column)(column, name, place)
 
-    def with_confidence(self, confidence: Fraction) -> "CellPlan":
+    def with_confidence(self, confidence: Fraction) -> "CellNoiseAtLevel":
         """The same with a margin of another confidence.
 
-        >>> plan_release(epsilon=1, unit=Unit(1, 2)).with_confidence(Fraction(1, 2)).margin
+        >>> cell_noise_at(epsilon=1, unit=Unit(1, 2)).with_confidence(Fraction(1, 2)).margin
         1
         """
         return replace(self, confidence=confidence, margin=_margin(self.unit, self.drawn, self.grid, confidence))
@@ -180,7 +180,7 @@ class CellPlan(Display):
         Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
         least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
 
-        >>> plan_release(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
+        >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'in steps of 8, no other noise that is added to integers has a smaller expected cost, whatever an error costs
         [geng2012, Theorem 11]; it can be made more accurate later, and the total cost is then the larger epsilon alone;
         values are rounded to these steps first, by at most 4. This holds for the whole table, since one individual
@@ -217,8 +217,8 @@ class CellPlan(Display):
     def expected_cost(self) -> float:
         """E L(noise), of the noise that is drawn; on a grid, the rounding of the value itself is not in it.
 
-        >>> plan = plan_release(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8)
-        >>> float(plan.law.expected_cost(plan.cost)), plan.expected_cost
+        >>> noise = cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8)
+        >>> float(noise.law.expected_cost(noise.cost)), noise.expected_cost
         (0.425459064119660..., 2.205764...)
         """
         if self.width is not None and isinstance(self.cost, Moment):
@@ -238,9 +238,14 @@ class CellPlan(Display):
         wide = self.unit.sensitivity if self.grid is None else Fraction(-(-self.unit.sensitivity // self.grid))
         if not _can_be_summed(self.cost, wide):
             return False
-        cost = in_steps(self.cost, self.width)
-        least = relaxable_law(self.drawn.level, wide, cost, "integers")
-        return float(self.drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
+        return _is_least(self.drawn, wide, in_steps(self.cost, self.width))
+
+
+@lru_cache(maxsize=512)
+def _is_least(drawn: IntegerLaw, sensitivity: Fraction, cost: Cost) -> bool:
+    """Whether no noise that is known to be relaxed without loss costs less; every statement says it again."""
+    least = relaxable_law(drawn.level, sensitivity, cost, "integers")
+    return float(drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
 
 
 def in_steps(cost: Cost, width: Fraction | None) -> Cost:
@@ -259,7 +264,7 @@ def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
     return (isinstance(cost, Moment) and cost.is_integer) or sensitivity <= _MOST_STEPS
 
 
-def plan_release(
+def cell_noise_at(
     epsilon: Number | Level,
     *,
     unit: Unit,
@@ -268,7 +273,7 @@ def plan_release(
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
-) -> CellPlan:
+) -> CellNoiseAtLevel:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
@@ -282,10 +287,10 @@ def plan_release(
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
-        Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a strategy.
+        Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a plan.
 
-    >>> plan = plan_release(epsilon=1, unit=Unit(1, 2))
-    >>> plan.law, plan.margin
+    >>> noise = cell_noise_at(epsilon=1, unit=Unit(1, 2))
+    >>> noise.law, noise.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     spent, protected = level(epsilon), read_unit(unit)
@@ -304,7 +309,7 @@ def plan_release(
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
     margin = _margin(protected, drawn, width, sure)
-    return CellPlan(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
+    return CellNoiseAtLevel(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
 
 
 def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fraction) -> int | float:
@@ -315,13 +320,15 @@ def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fr
 
 
 @lru_cache(maxsize=512)
-def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> CellPlan:
-    """The plan by which an answer at this level was drawn, whatever other levels were answered.
+def cell_noise_of_answer(
+    unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool
+) -> CellNoiseAtLevel:
+    """The noise of an answer at this level, whatever other levels were answered.
 
     >>> from utmost.publish.promises.lattice import lattice_of
     >>> unit = Unit(1, 2)
-    >>> plan = plan_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
-    >>> plan.law, plan.margin
+    >>> noise = cell_noise_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
+    >>> noise.law, noise.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     here, steps = unit.per_cell(at), lattice.sensitivity
@@ -329,7 +336,7 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
     margin = _margin(unit, drawn, grid, confidence)
-    return CellPlan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
+    return CellNoiseAtLevel(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
 _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000

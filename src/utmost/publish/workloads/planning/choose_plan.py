@@ -1,4 +1,4 @@
-"""The strategy to choose for a workload: the least error among the searches that apply."""
+"""The plan to choose for a workload: the least error among the searches that apply."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,14 +12,14 @@ from utmost.errors import NotALevel, OutOfRange
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.least_error import AIMS
 from utmost.publish.workloads.planning.methods import METHODS, least_measured, method_of
+from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest
-from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 
 
-@progress_bar("Searching for a strategy")
-def strategy(
+@progress_bar("Searching for a plan")
+def choose_plan(
     wanted: Workload,
     unit: Unit,
     *,
@@ -29,12 +29,12 @@ def strategy(
     aim: str = "mean",
     together: str | None = None,
     method: str | None = None,
-) -> Strategy:
-    """The best strategy that searches find for a workload: which sums to measure, and their shares of the level.
+) -> Plan:
+    """The best plan that searches find for a workload: which sums to measure, and their shares of the level.
 
     Each search that applies finds sums of its kind; the one with the least error at the highest level is returned, of
     equal ones the plainer. That of marginals exchanges shares between pairs of families from several starts: it is
-    never worse than the cells alone, equal shares of the wanted families, and equal shares of all. The strategy need
+    never worse than the cells alone, equal shares of the wanted families, and equal shares of all. The plan need
     not be the best there is: how far it can be is what lower bounds say. Shares of marginals are multiples of 1/1000
     (of finer steps for more than 50 families), or equal ones.
 
@@ -49,7 +49,7 @@ def strategy(
             worst part.
         together: an axis of two values, where one individual changes **both cells of one row and no others** (of
             ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
-            measured then where that has the smaller error, see `Strategy`. Of three to five values, where the unit
+            measured then where that has the smaller error, see `Plan`. Of three to five values, where the unit
             promises that none is lowered, signed sums of them.
         method: Sums that may be measured. If left out, whatever has the least error of marginals and hat functions;
             with ``together`` also of rotated sums (two values) or signed sums (three to five). Else one of
@@ -72,7 +72,7 @@ def strategy(
 
     >>> from utmost.workloads import Domain
     >>> domain = Domain(a=range(20), b=range(50))
-    >>> print(strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
+    >>> print(choose_plan(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
     epsilon=1
     measured  share
     a         0.423
@@ -98,4 +98,4 @@ def strategy(
     rows = None if together is None else WholeRows.changed_by(unit, wanted.domain, together)
     request = PlanRequest(wanted, unit, highest, named, aim, rows)
     measured = least_measured(request, method_of(rows) if method is None else METHODS[method])
-    return Strategy(wanted.domain, unit, measured.shares, wanted, now, highest, measured.together, measured.rows)
+    return Plan(wanted.domain, unit, measured.shares, wanted, now, highest, measured.together, measured.rows)

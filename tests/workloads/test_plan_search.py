@@ -26,7 +26,7 @@ from utmost.publish.workloads.planning.share_exchange import (
     descended,
     lattice_shares,
 )
-from utmost.workloads import Domain, Workload, bins, strategy
+from utmost.workloads import Domain, Workload, bins, choose_plan
 from workload_cases import berkeley, geography, two_way, workloads
 
 LEVELS = st.sampled_from([1e-6, 0.1, 1.0, 3.0, 50.0])
@@ -166,4 +166,4 @@ def test_the_same_shares_every_time():
 
 def test_a_level_too_small_for_floats_is_refused():
     with pytest.raises(NotALevel, match="1e-100"):
-        strategy(Workload(Domain(a=range(3)), {"a": 1}), Unit(1, 1), epsilon="1e-400")
+        choose_plan(Workload(Domain(a=range(3)), {"a": 1}), Unit(1, 1), epsilon="1e-400")

@@ -1,4 +1,4 @@
-"""Strategies in pictures: the error of each wanted table by strategy; and a table as released, and clean."""
+"""Plans in pictures: the error of each wanted table by plan; and a table as released, and clean."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange
 from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare, check_format, page, write
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.workloads.planning.strategy import Alternatives
+from utmost.publish.workloads.planning.plan import Alternatives
 from utmost.tables.axes.domain import Family
 
 _MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h", "*")
@@ -19,11 +19,11 @@ _SHADES = (BLUE, RED, GOLD, GREEN, INK)
 _MOST_ROWS = 100
 
 
-def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title: str = "") -> None:
-    """Draw the standard deviation of each wanted part, a row a part, a mark for each strategy; the axis is logarithmic.
+def plan_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title: str = "") -> None:
+    """Draw the standard deviation of each wanted part, a row a part, a mark for each plan; the axis is logarithmic.
 
     Args:
-        choices: Result of `Strategy.alternatives`.
+        choices: Result of `Plan.alternatives`.
         file: open for writing.
         path: ends in .svg, .png or .pdf.
         title: above the picture.

@@ -1,4 +1,4 @@
-"""Strategies in a ledger: each family at its share, relaxed and viewed without loss; parts that share nobody."""
+"""Plans in a ledger: each family at its share, relaxed and viewed without loss; parts that share nobody."""
 
 import math
 import pickle
@@ -17,9 +17,9 @@ from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, read_sealed
 from utmost.noise import Geometric, costs
 from utmost.privacy import Unit
-from utmost.publish.ledger.spending import together
+from utmost.publish.ledger.spending import Account
 from utmost.testing import seeded_ledger
-from utmost.workloads import Domain, Strategy, hierarchy
+from utmost.workloads import Domain, Plan, hierarchy
 
 DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])
 CELLS = np.array([[3, 40], [0, 5], [60, 7], [1, 1]])
@@ -27,8 +27,8 @@ ONE = Unit(1, 1)
 SHARES = {"district sex": "1/2", "region": "3/10", "": "1/5"}
 
 
-def strategy(unit=ONE):
-    return Strategy(DOMAIN, unit, SHARES)
+def choose_plan(unit=ONE):
+    return Plan(DOMAIN, unit, SHARES)
 
 
 def counted(cells=CELLS, unit=ONE, **about):
@@ -40,25 +40,25 @@ def measured(release):
     return {family: sums.ravel().tolist() for family, sums in release.measured.items()}
 
 
-def test_a_strategy_is_published_viewed_and_relaxed_without_loss(ledger, reopened):
-    first = ledger.publish("census", counted(), ut.Promise(noise=strategy()), epsilon="1/4").table
+def test_a_plan_is_published_viewed_and_relaxed_without_loss(ledger, reopened):
+    first = ledger.publish("census", counted(), ut.Promise(noise=choose_plan()), epsilon="1/4").table
     strict = ledger.view("census", epsilon="1/8").table
     loose = ledger.relax("census", counted(), epsilon=1).table
-    assert [list(one.measured) for one in (first, strict, loose)] == [list(strategy().shares)] * 3
+    assert [list(one.measured) for one in (first, strict, loose)] == [list(choose_plan().shares)] * 3
     assert ledger.spent("census") == level(1)
     again = reopened()
     for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
         assert measured(again.view("census", epsilon=at).table) == measured(said)
     assert measured(
-        again.publish("census", counted(), ut.Promise(noise=strategy()), epsilon="1/4").release.at("1/4").table
+        again.publish("census", counted(), ut.Promise(noise=choose_plan()), epsilon="1/4").release.at("1/4").table
     ) == measured(first)
     assert again.verify().responses == 3
 
 
 def test_a_plan_stands_for_the_promise_of_its_sums(ledger):
     part = counted(part=("town", "Bern"))
-    answer = ledger.publish("census", part, strategy(), epsilon=1)
-    assert answer.promise == ut.Promise(noise=strategy(), part=("town", "Bern"))
+    answer = ledger.publish("census", part, choose_plan(), epsilon=1)
+    assert answer.promise == ut.Promise(noise=choose_plan(), part=("town", "Bern"))
     again = ledger.publish("census", part, answer.promise, epsilon=1)
     assert measured(again.table) == measured(answer.table)
     with pytest.raises(WrongKind, match="promise must be"):
@@ -69,7 +69,7 @@ def test_axes_and_branches_keep_their_order(ledger, reopened):
     """Events are written with sorted keys; a domain whose names are not in that order is the same when it is read."""
     domain = Domain(sex=["w", "m"], place=hierarchy({"S": ["d", "c"], "N": ["b", "a"]}, names=["region", "district"]))
     table = CountedTable(domain, np.array([[60, 7, 1, 0], [3, 40, 2, 5]]), ONE)
-    plan = Strategy(domain, ONE, {"sex": "1/2", "region": "1/2"})
+    plan = Plan(domain, ONE, {"sex": "1/2", "region": "1/2"})
     first = ledger.publish("census", table, ut.Promise(noise=plan), epsilon=1).table
     again = reopened()
     assert again.view("census", epsilon=1).table.domain.same_as(domain)
@@ -84,17 +84,17 @@ def test_axes_and_branches_keep_their_order(ledger, reopened):
 def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
     """So each stands in its place, family by family."""
     with pytest.warns(UserWarning, match="protects practically nobody"):
-        released = ledger.publish("census", counted(), ut.Promise(noise=strategy(Unit(1, 1))), epsilon=800).table
-    true = {family: sums.ravel().tolist() for family, sums in strategy().sums(CELLS).items()}
+        released = ledger.publish("census", counted(), ut.Promise(noise=choose_plan(Unit(1, 1))), epsilon=800).table
+    true = {family: sums.ravel().tolist() for family, sums in choose_plan().sums(CELLS).items()}
     assert measured(released) == true
 
 
 def test_each_family_has_the_noise_of_its_share(tmp_path):
     """20 000 sums of each family: the variances are those of geometric noise at the shares of the level."""
     domain = Domain(cell=range(20_000), side=["l", "r"])
-    plan = Strategy(domain, Unit(2, 1), {"cell side": "2/3", "cell": "1/3"})
+    plan = Plan(domain, Unit(2, 1), {"cell side": "2/3", "cell": "1/3"})
     zero = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(2, 1))
-    with seeded_ledger(tmp_path / "l.db", "strategy", create=True) as ledger:
+    with seeded_ledger(tmp_path / "l.db", "plan", create=True) as ledger:
         ledger.publish("z", zero, ut.Promise(noise=plan), epsilon="1/4")
         released = ledger.relax("z", zero, epsilon=3).table
         for at in ("1/4", 3):
@@ -109,7 +109,7 @@ def test_each_family_has_the_noise_of_its_share(tmp_path):
 def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
     """A view of a derived ledger after a rollback repeats itself, also where families end amid a block."""
     domain = Domain(cell=range(5_000), side=["l", "r"])
-    plan = Strategy(domain, Unit(1, 1), {"cell": "1/2", "cell side": "1/4", "side": "1/4"})
+    plan = Plan(domain, Unit(1, 1), {"cell": "1/2", "cell side": "1/4", "side": "1/4"})
     table = CountedTable(domain, np.arange(10_000).reshape(domain.shape), Unit(1, 1))
     with Ledger.open(tmp_path / "l.db", create=True, derived=derived) as ledger:
         first = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=1).table
@@ -121,7 +121,7 @@ def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
 def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
     """Equal shares, equal values: still one keystream for each run."""
     domain = Domain(one=range(500), other=["only"])
-    plan = Strategy(domain, Unit(1, 1), {"one other": "1/2", "one": "1/2"})
+    plan = Plan(domain, Unit(1, 1), {"one other": "1/2", "one": "1/2"})
     table = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(1, 1))
     with Ledger.open(tmp_path / "l.db", create=True, derived=True) as ledger:
         fine, coarse = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=1).table.measured.values()
@@ -158,18 +158,18 @@ def test_all_responses_of_all_families_cost_what_the_loosest_level_costs():
     assert together_.get_delta_for_epsilon(1.01) < 1e-4
 
 
-def test_a_strategy_is_read_back_from_its_facts():
-    promise = SumNoise(strategy(Unit(3, 2, "change-one")))
+def test_a_plan_is_read_back_from_its_facts():
+    promise = SumNoise(choose_plan(Unit(3, 2, "change-one")))
     again = type(promise).of_facts(promise.facts())
     assert again.facts() == promise.facts()
     assert again.runs == promise.runs
-    assert pickle.loads(pickle.dumps(promise.strategy)).shares == promise.strategy.shares
+    assert pickle.loads(pickle.dumps(promise.plan)).shares == promise.plan.shares
     assert promise.margin(level(1), "0.95") == Geometric(level(1).scaled(Fraction(1, 20)), 3).margin("0.95")
 
 
-def test_what_does_not_fit_a_strategy_is_refused(ledger):
+def test_what_does_not_fit_a_plan_is_refused(ledger):
     """And nothing is spent."""
-    good = {"noise": strategy(), "epsilon": 1}
+    good = {"noise": choose_plan(), "epsilon": 1}
     with pytest.raises(WrongKind, match="counted table"):
         ledger.publish("r", {"n": [1]}, **asked(**good))
     with pytest.raises(OutOfRange, match="columns beside it"):
@@ -191,21 +191,21 @@ def test_what_cannot_be_reconstructed_is_refused_before_anything_is_spent(ledger
     uneven = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c"]}, names=["region", "district"]), sex=["men", "women"])
     table = CountedTable(uneven, np.zeros((3, 2), dtype=np.int64), ONE)
     with pytest.raises(Unsupported, match="groups"):
-        ledger.publish("r", table, ut.Promise(noise=Strategy(uneven, ONE, {"region sex": 1})), epsilon=1)
+        ledger.publish("r", table, ut.Promise(noise=Plan(uneven, ONE, {"region sex": 1})), epsilon=1)
     assert ledger.releases == ()
 
 
 def test_other_counts_and_other_shares_are_another_release(ledger):
-    ledger.publish("r", counted(), ut.Promise(noise=strategy()), epsilon="1/2")
+    ledger.publish("r", counted(), ut.Promise(noise=choose_plan()), epsilon="1/2")
     with pytest.raises(DataChanged):
         ledger.relax("r", counted(CELLS + 1), epsilon=1)
     with pytest.raises(AlreadyPublished, match="keep its columns, promise"):
-        ledger.publish("r", counted(), ut.Promise(noise=Strategy(DOMAIN, Unit(1, 1), {"sex": 1})), epsilon="1/2")
+        ledger.publish("r", counted(), ut.Promise(noise=Plan(DOMAIN, Unit(1, 1), {"sex": 1})), epsilon="1/2")
 
 
-def test_a_level_key_opens_a_strategy_and_nothing_that_was_changed(tmp_path):
+def test_a_level_key_opens_a_plan_and_nothing_that_was_changed(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        said = ledger.publish("r", counted(), ut.Promise(noise=strategy()), epsilon=1).table
+        said = ledger.publish("r", counted(), ut.Promise(noise=choose_plan()), epsilon=1).table
         key = ledger.level_key("r", epsilon=1)
     assert measured(read_sealed(tmp_path / "l.db", "r", key).table) == measured(said)
 
@@ -218,32 +218,32 @@ def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
     """Country A at 1.1 and B at 0.2 cost 1.1; what is about all adds up, and so does another partition."""
     ledger.budget("editors", limit="3/2")
     ledger.publish(
-        "a", part("A"), ut.Promise(noise=strategy(), part=("by country", "A")), epsilon="1.1", dataset="editors"
+        "a", part("A"), ut.Promise(noise=choose_plan(), part=("by country", "A")), epsilon="1.1", dataset="editors"
     )
     ledger.publish(
-        "b", part("B"), ut.Promise(noise=strategy(), part=("by country", "B")), epsilon="0.2", dataset="editors"
+        "b", part("B"), ut.Promise(noise=choose_plan(), part=("by country", "B")), epsilon="0.2", dataset="editors"
     )
     assert ledger.budget("editors").spent == Fraction(11, 10)
     ledger.relax("b", part("B"), epsilon=1)
     assert ledger.budget("editors").spent == Fraction(11, 10)
     with pytest.raises(BudgetExceeded):
-        ledger.publish("all", counted(CELLS + 1), ut.Promise(noise=strategy()), epsilon="1/2", dataset="editors")
+        ledger.publish("all", counted(CELLS + 1), ut.Promise(noise=choose_plan()), epsilon="1/2", dataset="editors")
     with pytest.raises(BudgetExceeded):
         ledger.relax("b", part("B"), epsilon=2)
     with pytest.raises(BudgetExceeded):
         ledger.publish(
             "c",
             part("A", "by year"),
-            ut.Promise(noise=strategy(), part=("by year", "A")),
+            ut.Promise(noise=choose_plan(), part=("by year", "A")),
             epsilon="1/2",
             dataset="editors",
         )
-    ledger.publish("all", counted(CELLS + 1), ut.Promise(noise=strategy()), epsilon="2/5", dataset="editors")
+    ledger.publish("all", counted(CELLS + 1), ut.Promise(noise=choose_plan()), epsilon="2/5", dataset="editors")
     assert ledger.budget("editors").spent == Fraction(3, 2)
     assert ledger.verify().spent["editors"].epsilon == Fraction(3, 2)
 
 
-def test_a_counted_table_is_kept_without_a_strategy_too(ledger):
+def test_a_counted_table_is_kept_without_a_plan_too(ledger):
     """Its labels are public, its unit is proved, and its part is known."""
     first = ledger.publish("a", part("A"), ut.Promise.of_counted(part("A")), epsilon=1, dataset="editors").table
     assert list(first) == ["district", "sex", "count", "count_margin"]
@@ -267,14 +267,24 @@ def test_a_counted_table_is_kept_without_a_strategy_too(ledger):
 
 def test_the_largest_part_is_found_where_sums_are_irrational():
     """log 2 + log 2 beside 1.38 and 1.39; equal sums written differently count once."""
-    halves = [(level(alpha="1/2"), ("p", "x")), (level(alpha="1/2"), ("p", "x"))]
-    assert together([*halves, (level("1.38"), ("p", "y"))]).powers == ((Fraction(1, 2), Fraction(2)),)
-    assert together([*halves, (level("1.39"), ("p", "y"))]).epsilon == Fraction(139, 100)
-    same = together([*halves, (level(alpha="1/4"), ("p", "y"))])
-    assert same.epsilon == pytest.approx(2 * math.log(2))
+    halves = Account().plus(level(alpha="1/2"), ("p", "x")).plus(level(alpha="1/2"), ("p", "x"))
+    assert halves.plus(level("1.38"), ("p", "y")).spending.powers == ((Fraction(1, 2), Fraction(2)),)
+    assert halves.plus(level("1.39"), ("p", "y")).spending.epsilon == Fraction(139, 100)
+    assert halves.plus(level(alpha="1/4"), ("p", "y")).spending.epsilon == pytest.approx(2 * math.log(2))
 
 
-def test_counts_without_a_strategy_are_relaxed_as_they_were_published(ledger):
+def test_an_account_without_a_release_is_one_that_never_had_it():
+    """Whole releases and parts, in both ways of writing a level."""
+    releases = [(level(1), None), (level(alpha="1/2"), None), (level("1/5"), ("p", "x")), (level("2/5"), ("p", "y"))]
+    for left_out in releases:
+        account, others = Account(), Account()
+        for at, part in releases:
+            account = account.plus(at, part)
+            others = others if (at, part) == left_out else others.plus(at, part)
+        assert account.minus(*left_out).spending == others.spending
+
+
+def test_counts_without_a_plan_are_relaxed_as_they_were_published(ledger):
     """What was published of a counted table is relaxed with the very same object, and with no other."""
     domain = Domain(sex=["men", "women"], town=["Bern", "Basel"])
     table = CountedTable(domain, np.array([[60, 7], [3, 40]]), ONE)

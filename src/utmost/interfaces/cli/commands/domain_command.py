@@ -1,0 +1,162 @@
+"""`utmost domain`: check the declared values of columns against a file, or propose them from a public codebook."""
+
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.errors import OutOfRange, PrivacyWarning
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.options.people_options import split_names
+from utmost.interfaces.cli.screens.screen import facts, grid, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.counting.counted_events import count_table
+from utmost.publish.counting.counting import Counting
+from utmost.publish.counting.counting_report import CountingReport
+from utmost.publish.statements.counted_files import read_domain
+from utmost.tables.axes.domain import Domain
+from utmost.tables.files.atomic import check_absent, write_together
+from utmost.tables.files.codebooks import read_codebook
+from utmost.tables.files.json_files import encoded, write_json
+
+Names = Annotated[list[str] | None, option("NAMES", "Columns of the domain; by default all.")]
+Report = Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")]
+DomainOut = Annotated[Path | None, option("FILE", "File for the domain (.json).")]
+
+
+def check(
+    events: file_options.TableOrLake,
+    *,
+    domain: file_options.DomainFile = None,
+    by: Names = None,
+    spelling: table_options.NumberSpelling,
+    out: Report = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Say for each declared column what share of a file's rows lies outside, or has no value. For the curator's eyes.
+
+    utmost domain check persons.csv --domain domain.json
+
+    The shares are true numbers of the data: do not publish them. Change spellings and other mistakes of the domain; a
+    value that only the data know stays outside.
+
+    More: docs/howto/count-people.md
+    """
+    if domain is None:
+        from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
+
+        raise OutOfRange("a check needs the declared domain", came="no file", where="--domain", remedy=DOMAIN_REMEDY)
+    table, declared = spelling.of(events, is_counted=True), read_domain(domain)
+    file = file_options.file_of(out)
+    if file is not None:
+        check_absent(file)
+    axes = dict(zip(declared.columns, declared.axes, strict=True))
+    if by is not None:
+        axes = {name: axes[declared.columns[declared.level_named(name)[0]]] for name in split_names(by)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        whole = _report(table, Domain(axes), spelling)
+        taken = {name: _in_other(table, name, axis, spelling) for name, axis in axes.items() if axis.other is not None}
+    report: dict[str, Any] = {
+        "kind": "utmost domain check",
+        "warning": CountingReport.notice,
+        "rows": whole.events,
+        "outside_domain": whole.outside_domain,
+        "axes": {
+            name: {"outside": whole.outside.get(name, 0), "missing": whole.missing.get(name, 0)}
+            | ({"other": taken[name]} if name in taken else {})
+            for name in axes
+        },
+    }
+    if file is not None:
+        write_together({file: lambda target: write_json(report, target)}, owner_only=True)
+    if as_json or (out is not None and file is None):
+        return print_json(report)
+    rows = [
+        [name, *(_share(found.get(kind), whole.events) for kind in ("outside", "missing", "other"))]
+        for name, found in report["axes"].items()
+    ]
+    table_of_axes = grid(["column", "outside", "missing", 'in "other"'], rows, left=1)
+    shown = {"rows": str(whole.events), "outside on some column": _share(whole.outside_domain, whole.events)}
+    screen().print(Group(Text(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
+
+
+def _report(table: Any, domain: Domain, spelling: table_options.NumberSpelling) -> CountingReport:
+    counting = Counting(each_row=True)
+    counted = count_table(table, domain, counting, spelling=spelling.cells, outside="leave out")
+    assert counted.report is not None, "events were counted"
+    return counted.report
+
+
+def _in_other(table: Any, name: str, axis: Any, spelling: table_options.NumberSpelling) -> int:
+    """How many rows the label for other values takes in, missing ones among them where they have no label."""
+    domain = Domain({name: axis})
+    counted = count_table(table, domain, Counting(each_row=True), spelling=spelling.cells, outside="leave out")
+    sums = domain.sums(counted.cells, domain.finest)
+    return int(sums[[*axis.labels[0]].index(axis.other)])
+
+
+def _share(count: int | None, rows: int) -> str:
+    """A number of rows with its share, rounded up so that no loss is 0 %."""
+    if count is None:
+        return ""
+    return f"{count} ({-(-100 * count // rows)} %)" if count else "0"
+
+
+Codebook = Annotated[
+    file_options.File,
+    file_options.file_argument("CODEBOOK", "Table of codes (.csv, .xlsx), Table Schema (.json) or DDI (.xml)."),
+]
+
+
+def propose(codebook: Codebook, *, by: Names = None, out: DomainOut = None, as_json: options.AsJson = False) -> None:
+    """Propose a domain from a public codebook or data dictionary, never from the data.
+
+    utmost domain propose codebook.csv --by region,sex --out domain.json
+
+    A table has the columns variable, code and label, with a row for each code, or all codes of a variable in one cell,
+    "1, men | 2, women". A range, 0-120, becomes groups of a round width. Read the proposal before you use it.
+
+    More: docs/howto/count-people.md
+    """
+    if file_options.file_of(out) is not None:
+        check_absent(Path(str(out)))
+    variables = read_codebook(codebook)
+    names = list(variables) if by is None else split_names(by)
+    for name in names:
+        if name not in variables:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, variables, 1)
+            remedy = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(variables)}."
+            raise OutOfRange("the codebook must have the variable", came=repr(name), where="--by", remedy=remedy)
+    axes = {name: axis for name in names if (axis := variables[name].axis()) is not None}
+    if not axes:
+        raise OutOfRange("the codebook must list the codes of a variable", came="none", where=str(codebook))
+    proposed = Domain.of_facts(axes).facts()
+    file, left = file_options.file_of(out), [name for name in names if name not in axes]
+    if file is not None:
+        write_together({file: lambda target: target.write(encoded(proposed))})
+    if as_json or file is None:
+        return print_json({"domain": proposed, "without_codes": left} if as_json else proposed)
+    domain = Domain.of_facts(axes)
+    rows = {name: _axis_words(axis) for name, axis in zip(domain.columns, domain.axes, strict=True)}
+    if left:
+        rows["without codes"] = f"{', '.join(left)}: declare them by hand, or leave them out"
+    rows["written"] = str(file)
+    rows["check it"] = f"utmost domain check DATA.csv --domain {file}"
+    screen().print(
+        Group(Text("Proposed from the codebook alone. Read it before you use it.", style="bold"), facts(rows))
+    )
+
+
+def _axis_words(axis: Any) -> str:
+    labels = [str(label) for label in axis.labels[0]]
+    shown = labels if len(labels) <= 6 else [*labels[:3], "...", labels[-1]]
+    return f"{len(labels)} values: {', '.join(shown)}"
+
+
+PARTS = (check, propose)
+FIRST = ("--domain", "--by", "--out")

@@ -1,0 +1,212 @@
+"""Public codebooks and data dictionaries, from which the values of columns are proposed: never from the data.
+
+Read are DDI codebooks (.xml), Table Schemas and data packages (.json), and tables with a row for each code, or a row
+for each variable whose codes stand in one cell, "1, men | 2, women".
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from utmost.errors import BadTable
+from utmost.tables.files import files
+from utmost.tables.files.json_files import read_json
+
+_VARIABLE: tuple[str, ...] = (
+    *("variable", "variable name", "varname", "var", "variable / field name", "column", "column name", "field"),
+    *("field name", "name"),
+)
+_CODE: tuple[str, ...] = (
+    *("code", "codes", "value", "values", "value code", "category", "level", "option", "choices"),
+    *("permissible values", "choices, calculations, or slider labels"),
+)
+_LABEL = ("label", "value label", "code label", "meaning", "category label", "text", "definition", "description")
+_LEAST = ("min", "minimum", "low", "from", "text validation min")
+_MOST = ("max", "maximum", "high", "to", "text validation max")
+_RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|\u2013|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*", re.I)
+_CODED = re.compile(r"\s*(?P<code>[^,=:|;]+?)\s*[,=:]\s*(?P<label>.+?)\s*", re.S)
+_MISSING = re.compile(r"\b(missing|not stated|no answer|refus\w*|unknown|don'?t know|not applicable)\b", re.I)
+_MOST_GROUPS = 20
+_DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)", re.I)
+
+
+@dataclass(slots=True)
+class Coded:
+    """What a codebook says of one variable.
+
+    Attributes:
+        codes: Label of each code.
+        missing: Codes that stand for no answer.
+        least, most: Ends of a range of numbers.
+    """
+
+    codes: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    least: Decimal | None = None
+    most: Decimal | None = None
+
+    def add(self, code: str, label: str, *, is_missing: bool = False) -> None:
+        """Add a code."""
+        self.codes[code] = label
+        if is_missing or _MISSING.search(label):
+            self.missing.append(code)
+
+    def axis(self) -> Any:
+        """The axis as a domain file has it; None where the codebook lists no values."""
+        least, most, codes = self.least, self.most, list(self.codes)
+        ranges = [match for code in codes if (match := _RANGE.fullmatch(code)) is not None]
+        if least is None and len(ranges) == 1 and len(codes) - 1 <= len(self.missing):
+            least, most = Decimal(ranges[0][1]), Decimal(ranges[0][2])  # several ranges are the values of a list
+            codes.remove(ranges[0].string)
+        if least is not None and most is not None and least < most:
+            marks = {"missing_marks": codes, "missing": "missing"} if codes else {}
+            return {**_groups(least, most), **marks}
+        if not codes:
+            return None
+        is_whole = all(re.fullmatch(r"0|-?[1-9]\d{0,15}", code) for code in codes)
+        return [int(code) for code in codes] if is_whole else codes
+
+
+def _groups(least: Decimal, most: Decimal) -> dict[str, Any]:
+    """Groups of a round width, twenty at most, with both ends inside."""
+    low, high = Fraction(least), Fraction(most)
+    is_whole = low.denominator == high.denominator == 1
+    widths = (digit * Fraction(10) ** power for power in range(0 if is_whole else -320, 320) for digit in (1, 2, 5))
+    width = next(width for width in widths if high - low + is_whole <= _MOST_GROUPS * width)
+    if is_whole:
+        starts = [low + width * group for group in range(ceil((high + 1 - low) / width))]
+        return {"edges": [int(edge) for edge in (*starts, high + 1)]}
+    groups = floor((high - low) / width) + 1
+    return {"bins": [_number(low), _number(low + width * groups)], "width": _number(width)}
+
+
+def _number(value: Fraction) -> int | str:
+    return int(value) if value.denominator == 1 else str(value)
+
+
+def read_codebook(path: Path) -> dict[str, Coded]:
+    """The variables of a codebook, in their order.
+
+    Raises:
+        BadTable: for a file that is none, naming what a codebook has.
+    """
+    ending = files.ending_of(path)
+    variables = _of_ddi(path) if ending == ".xml" else _of_schema(path) if ending == ".json" else _of_table(path)
+    if not variables:
+        remedy = "Bring a table with the columns variable, code and label; a Table Schema (.json); or DDI (.xml)."
+        raise BadTable("a codebook must name variables", came="none", where=str(path), remedy=remedy)
+    return variables
+
+
+def _of_ddi(path: Path) -> dict[str, Coded]:
+    content = path.read_bytes()
+    if _DOCTYPE.search(content):
+        raise BadTable("a codebook must declare no entities", came="a DOCTYPE", where=str(path))
+    try:
+        root = ElementTree.fromstring(content)  # without a DOCTYPE there are no entities to expand
+    except ElementTree.ParseError as error:
+        came = f"text that is none, at line {error.position[0]}"
+        raise BadTable("a DDI codebook must be XML", came=came, where=str(path)) from None
+    variables: dict[str, Coded] = {}
+    for variable in _named(root, "var"):
+        coded = variables.setdefault(variable.get("name", ""), Coded())
+        for category in _named(variable, "catgry"):
+            value = next((value.text or "" for value in _named(category, "catValu")), "").strip()
+            label = next((label.text or "" for label in _named(category, "labl")), "").strip()
+            if value:
+                coded.add(value, label, is_missing=category.get("missing", "").upper() == "Y")
+        for ends in (ends for valid in _named(variable, "valrng") for ends in _named(valid, "range")):
+            least, most = _decimal(ends.get("min")), _decimal(ends.get("max"))
+            if len(set(coded.codes) - set(coded.missing)) == 0:
+                coded.least, coded.most = least, most
+    variables.pop("", None)
+    return variables
+
+
+def _named(element: Any, name: str) -> Iterable[Any]:
+    return (each for each in element.iter() if each.tag.rpartition("}")[2] == name)
+
+
+def _of_schema(path: Path) -> dict[str, Coded]:
+    facts = read_json(path, "a codebook must")
+    if isinstance(facts, Mapping) and isinstance(facts.get("resources"), list):
+        schemas = [each.get("schema") for each in facts["resources"] if isinstance(each, Mapping)]
+    else:
+        schemas = [facts]
+    variables: dict[str, Coded] = {}
+    for schema in schemas:
+        fields = schema.get("fields") if isinstance(schema, Mapping) else None
+        for one in fields if isinstance(fields, list) else ():
+            if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
+                continue
+            coded = variables.setdefault(one["name"], Coded())
+            limits = one.get("constraints")
+            limits = limits if isinstance(limits, Mapping) else {}
+            for each in one.get("categories") or limits.get("enum") or ():
+                value, label = (each.get("value"), each.get("label")) if isinstance(each, Mapping) else (each, "")
+                coded.add(_text(value), str(label or ""))
+            if one.get("type") == "boolean" and not coded.codes:
+                coded.codes = {"false": "", "true": ""}
+            coded.least, coded.most = _decimal(limits.get("minimum")), _decimal(limits.get("maximum"))
+    return variables
+
+
+def _text(value: Any) -> str:
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
+
+
+def _of_table(path: Path) -> dict[str, Coded]:
+    columns = files.columns(files.read(path))
+    lowered = {name.strip().lower(): name for name in columns}
+
+    def column(names: tuple[str, ...]) -> list[str] | None:
+        found = next((lowered[name] for name in names if name in lowered), None)
+        return None if found is None else ["" if cell is None else _plain(cell) for cell in columns[found]]
+
+    variable, codes = column(_VARIABLE), column(_CODE)
+    least, most, labels = column(_LEAST), column(_MOST), column(_LABEL)
+    if variable is None or (codes is None and least is None):
+        remedy = f"Its header is {', '.join(columns)}; name one column variable and one code."
+        raise BadTable(
+            "a codebook needs columns of variables and of codes", came="others", where=str(path), remedy=remedy
+        )
+    variables: dict[str, Coded] = {}
+    name = ""
+    for row in range(len(variable)):
+        name = variable[row] or name  # many codebooks write it beside the first code alone
+        coded = variables.setdefault(name, Coded())
+        if least is not None and most is not None and least[row] and most[row]:
+            coded.least, coded.most = _decimal(least[row]), _decimal(most[row])
+        if codes is not None and codes[row]:
+            for code, label in _codes_of(codes[row], "" if labels is None else labels[row]):
+                coded.add(code, label)
+    variables.pop("", None)
+    return variables
+
+
+def _plain(cell: Any) -> str:
+    text = str(cell).strip()
+    return text.removesuffix(".0") if isinstance(cell, float) else text
+
+
+def _codes_of(cell: str, label: str) -> list[tuple[str, str]]:
+    """The codes in a cell: one, or several as "1, men | 2, women" and "1=men; 2=women"."""
+    parts = [part for part in re.split(r"\s*[|;\n]\s*", cell) if part]
+    coded = [_CODED.fullmatch(part) for part in parts]
+    if all(coded) and (len(parts) > 1 or "=" in cell):
+        return [(match["code"], match["label"]) for match in coded if match]
+    return [(part, label) for part in parts] if len(parts) > 1 else [(cell, label)]
+
+
+def _decimal(text: Any) -> Decimal | None:
+    try:
+        number = Decimal(str(text).strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and abs(number.adjusted()) < 300 else None

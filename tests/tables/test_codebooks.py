@@ -1,0 +1,118 @@
+"""Domains proposed from codebooks of every kind, and the check of a domain against a file; both by command."""
+
+import json
+
+import pytest
+
+import utmost as ut
+
+ROWS = "Variable,Code,Label\nsex,1,Men\n,2,Women\nregion,01,North\nregion,02,South\n"
+ROWS += "age,0-120,Age in years\nage,-1,refused\nband,0-4,\nband,5-9,\nnote,,\n"
+REDCAP = 'Variable / Field Name,"Choices, Calculations, OR Slider Labels",Text Validation Min,Text Validation Max\n'
+REDCAP += 'sex,"1, Male | 2, Female",,\ndose,,0.5,7.25\nlevel,,-3,16\n'
+SCHEMA = {
+    "fields": [
+        {"name": "sex", "constraints": {"enum": ["m", "w"]}},
+        {"name": "age", "constraints": {"minimum": 0, "maximum": 99}},
+        {"name": "ok", "type": "boolean"},
+        {"name": "kind", "categories": [{"value": 1, "label": "a"}, {"value": 3, "label": "b"}]},
+        {"name": "text", "type": "string"},
+    ]
+}
+DDI = """<?xml version="1.0"?><codeBook xmlns="ddi:codebook:2_5"><dataDscr>
+<var name="V1"><catgry><catValu>1</catValu><labl>yes</labl></catgry>
+<catgry missing="Y"><catValu>-9</catValu><labl>none</labl></catgry></var>
+<var name="V2"><valrng><range min="0" max="1000"/></valrng>
+<catgry missing="Y"><catValu>9999</catValu><labl>not answered</labl></catgry></var></dataDscr></codeBook>"""
+AGE = {"edges": [*range(0, 121, 10), 121], "whole": True, "missing": "missing", "missing_marks": ["-1"]}
+BOOKS = {
+    "rows.csv": (ROWS, {"sex": [1, 2], "region": ["01", "02"], "age": AGE, "band": ["0-4", "5-9"]}),
+    "redcap.csv": (
+        REDCAP,
+        {
+            "sex": [1, 2],
+            "dose": {"bins": ["1/2", "15/2"], "width": "1/2", "fanout": 2},
+            "level": {"edges": list(range(-3, 18)), "whole": True},
+        },
+    ),
+    "schema.json": (
+        json.dumps(SCHEMA),
+        {
+            "sex": ["m", "w"],
+            "age": {"edges": list(range(0, 101, 5)), "whole": True},
+            "ok": ["false", "true"],
+            "kind": [1, 3],
+        },
+    ),
+    "package.json": (json.dumps({"resources": [{"schema": {"fields": SCHEMA["fields"][:1]}}]}), {"sex": ["m", "w"]}),
+    "book.xml": (
+        DDI,
+        {
+            "V1": [1, -9],
+            "V2": {
+                "edges": [*range(0, 1001, 100), 1001],
+                "whole": True,
+                "missing": "missing",
+                "missing_marks": ["9999"],
+            },
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_a_domain_is_proposed_from_a_codebook(run, tmp_path, name):
+    text, expected = BOOKS[name]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    code, out, err = run("domain", "propose", tmp_path / name)
+    assert code == 0, err
+    assert json.loads(out) == expected
+    written = tmp_path / "domain.json"
+    assert run("domain", "propose", tmp_path / name, "--out", written)[0] == 0
+    assert ut.Domain.of_facts(json.loads(written.read_text())).facts() == expected
+    first = next(iter(expected))
+    assert json.loads(run("domain", "propose", tmp_path / name, "--by", first)[1]) == {first: expected[first]}
+
+
+WRONG = {
+    "data.csv": ("sex,region\n1,01\n", 1, "name one column variable"),
+    "none.json": ("[]", 1, "a codebook must name variables"),
+    "bomb.xml": ('<!DOCTYPE a [<!ENTITY b "b">]><a/>', 1, "no entities"),
+    "torn.xml": ("<a>", 1, "must be XML"),
+    "empty.csv": ("variable,code\nnote,\n", 2, "must list the codes"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_codebook_is_refused(run, tmp_path, name):
+    text, code, message = WRONG[name]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    found = run("domain", "propose", tmp_path / name, "--out", tmp_path / "o.json")
+    assert (found[0], message in found[2]) == (code, True), found
+    assert not (tmp_path / "o.json").exists()
+
+
+def test_a_check_says_what_share_of_each_column_lies_outside(run, tmp_path):
+    """Also of missing cells, and of those that the label for others takes in; no value of the file is shown."""
+    (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
+    domain, data = tmp_path / "domain.json", tmp_path / "data.csv"
+    facts = BOOKS["rows.csv"][1] | {"band": {"values": ["0-4"], "other": "else"}}
+    domain.write_text(json.dumps(facts), encoding="utf-8")
+    data.write_text("sex,region,age,band\n1,01,5,0-4\n3,1,200,5-9\n,02,-1,qq\n", encoding="utf-8")
+    code, out, err = run("domain", "check", data, "--domain", domain, "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    assert (report["rows"], report["outside_domain"]) == (3, 2)
+    assert report["axes"] == {
+        "sex": {"outside": 1, "missing": 1},
+        "region": {"outside": 0, "missing": 0},
+        "age": {"outside": 1, "missing": 0},
+        "band": {"outside": 0, "missing": 0, "other": 2},
+    }
+    code, out, _ = run("domain", "check", data, "--domain", domain, "--by", "age,band", "--out", tmp_path / "r.json")
+    assert code == 0
+    assert "34 %" in out
+    assert "Confidential" in out
+    assert "qq" not in out
+    assert json.loads((tmp_path / "r.json").read_text())["axes"].keys() == {"age", "band"}
+    assert run("domain", "check", data)[0] == 2
