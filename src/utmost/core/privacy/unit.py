@@ -1,7 +1,7 @@
 """The unit of privacy: how much of a table one individual can change."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -183,6 +183,18 @@ class Unit(PickledByFields):
     def whole_cells(self) -> int:
         """The number of cells that one individual's presence can change by all of the sensitivity."""
         return int(self.reach // self.sensitivity)
+
+    def on_cells(self, count: int) -> "Unit":
+        """The unit of a table of so many cells: no individual changes more of them.
+
+        Where everybody counts in exactly so many cells, or in pairs of them, the unit stays as it is.
+
+        >>> Unit(1, 30).on_cells(6), Unit(1, 6).on_cells(30)
+        (Unit(1, cells=6), Unit(1, cells=6))
+        """
+        if count >= self.cells or self.exactly or self.is_shared:
+            return self
+        return replace(self, cells=count)
 
     @property
     def most(self) -> str:

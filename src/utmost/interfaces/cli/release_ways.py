@@ -42,6 +42,8 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         whole(source, told)
     elif told.once.together is not None:
         together(source, told)
+    elif told.once.want is not None:
+        by_wanted_tables(source, told, told.once.want)
     elif told.promised.is_planned:
         by_plan(source, told)
     else:
@@ -114,6 +116,36 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     signer, sure = answer.signer, read_confidence(answer.confidence)
     where = (answer.file, signer)
     release_by_plan(counted, plan, told.level.read(), sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
+
+
+def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> None:
+    """The tables that are wanted of a counted table, by the plan that `utmost plan` would make."""
+    from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
+    from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.releases.planned_tables import plan_for
+    from utmost.publish.workloads.sums_in_words import read_wanted
+
+    answer, promised, level = told.answer, told.promised, told.level.read()
+    refuse("is the noise of cells: it does not go with --want", replace(told.once, want=None))
+    refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
+    if told.memory.ledger is not None or promised.stated is not None or promised.protected.cells is not None:
+        came = "--promise" if promised.stated is not None else "--cells" if told.memory.ledger is None else "--ledger"
+        remedy = "Plan first: utmost plan COUNTED --want ... --out plan.json, then release with --plan plan.json."
+        raise OutOfRange("--want plans a release of a counted table that nothing remembers", came=came, remedy=remedy)
+    check_once(told)
+    check_document(answer.file, answer.sign, draws=True)
+    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
+    if not isinstance(counted, CountedTable):
+        remedy = "Add --each-row, or --person COLUMN, and --domain FILE; or give the .json that utmost count wrote."
+        raise OutOfRange("--want is of one counted table", came=table.name, where="--want", remedy=remedy)
+    amount = counted.unit.amount if counted.unit.is_shared else None
+    workload = read_wanted(counted.domain, wanted, without=None if amount is None else amount.name)
+    with progress_bar("Searching for shares"):
+        plan = plan_for(workload, counted, level)
+    sure = read_confidence(answer.confidence)
+    release_by_plan(
+        counted, plan, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=told.dry_run
+    )
 
 
 def table_of_columns(table: Path, told: ReleaseOptions) -> None:

@@ -112,38 +112,58 @@ class CountedTable(ProvedTable, Display):
         Raises:
             OutOfRange: where it is not.
         """
-        if not self.domain.same_as(plan.domain):
+        if not self.domain.same_as(plan.domain if plan.narrowed_from is None else plan.narrowed_from):
             wanted, came = ", ".join(plan.domain.columns), ", ".join(self.domain.columns)
             came = f"others on the axes {came}" if came == wanted else f"the axes {came}"
             remedy = "Count the table over the plan's domain, or make a plan for the table's."
             raise OutOfRange(
                 f"the table must have the plan's domain, with its values on {wanted}", came=came, remedy=remedy
             )
-        self.check_covered(plan.unit)
+        self.check_covered(plan.unit, plan.domain.size)
         if plan.together is None:
             return
-        rows = WholeRows.of(self.domain, plan.together)
+        size = plan.domain.size
         if plan.rows is not None and not self.unit.nonnegative:
             remedy = f'Count with together="{plan.together}" what is not negative, or plan with method="marginals".'
             raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
-        if plan.together != self.together and self.domain.size > rows.values:
+        # Who may change every cell changes whole rows, along whatever axis.
+        if plan.together != self.together and plan.unit.cells < size:
             raise OutOfRange(
                 f"what one individual changes must be proved to be whole rows along {plan.together!r}",
                 came="any cells" if self.together is None else f"rows along {self.together!r}",
                 remedy=f'Count with together="{plan.together}", or plan with method="marginals".',
             )
 
+    def read_by(self, plan: "Plan") -> NDArray[Any] | FewCells:
+        """The cells that a plan reads, in a type that holds every sum of them."""
+        if plan.narrowed_from is None:
+            return self.summable
+        places = self.domain.places_of(plan.domain)
+        assert places is not None, "a plan is narrowed from the domain of the table"
+        cells = self.summable
+        if not isinstance(cells, FewCells):
+            return cells[np.ix_(*places)]
+        read = np.zeros(plan.domain.shape, dtype=cells.numbers.dtype)
+        inside = np.all([np.isin(own, at) for own, at in zip(cells.places, places, strict=True)], axis=0)
+        left = [np.searchsorted(at, own[inside]) for own, at in zip(cells.places, places, strict=True)]
+        read[tuple(left)] = cells.numbers[inside]
+        return read
+
     def in_unit(self, sensitivity: Number) -> Number:
         """A sensitivity that is said of this table, of amounts in their own unit, as the one of `Unit`."""
         return sensitivity if self.unit.amount is None else self.unit.amount.steps(sensitivity, "sensitivity")
 
-    def check_covered(self, unit: Unit) -> None:
+    def check_covered(self, unit: Unit, cells: int | None = None) -> None:
         """Check that a unit of privacy is no smaller than the one that was proved.
+
+        Args:
+            unit: Unit of privacy.
+            cells: Number of cells that are read; None for all.
 
         Raises:
             OutOfRange: for a smaller one.
         """
-        proved = self.unit
+        proved = self.unit.on_cells(self.domain.size if cells is None else cells)
         kinds = [
             None if of.amount is None else (of.amount.between, of.amount.distinct, of.amount.missing)
             for of in (unit, proved)

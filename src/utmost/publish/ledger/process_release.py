@@ -26,10 +26,24 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
+from utmost.publish.releases.planned_tables import plan_for
 from utmost.publish.workloads.planning.plan import Plan
+from utmost.publish.workloads.workload import Workload
 from utmost.tables.engines.engines import is_engine_frame
 
 Table = TypeVar("Table")
+
+
+@overload
+def release(
+    table: CountedTable,
+    promise: Workload,
+    *,
+    epsilon: Number | Level,
+    once: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> Answer[NoisySums]: ...
 
 
 @overload
@@ -71,7 +85,7 @@ def release(
 @progress_bar("Noising")
 def release(
     table: Any,
-    promise: Promise | Plan,
+    promise: Promise | Plan | Workload,
     *,
     epsilon: Number | Level,
     once: bool = False,
@@ -89,7 +103,8 @@ def release(
             Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A file in pieces is drawn while
             the released one is written. For a plan also an array of integers, one for each cell of its domain.
         promise: Promise of everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
-            plan of the sums to measure of a counted table.
+            plan of the sums to measure of a counted table; or the sums that are wanted of one, for which `choose_plan`
+            makes the plan.
         epsilon: Level that the whole table may spend.
         once: Whether the noise is made for this level alone, the least for it. Nothing is remembered then, and
             ``answer.release`` refuses.
@@ -131,8 +146,18 @@ def release(
     >>> answer = release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
     >>> answer["department"]["margin"].tolist(), answer.total({"sex": "men"}).margin
     ([4, 4], 4)
+
+    Or by the sums that are wanted of it:
+
+    >>> from utmost.counting import CountedTable
+    >>> counted = CountedTable(domain, np.array([[512, 89], [353, 17]]), Unit(1, 1))
+    >>> answer = release(counted, Workload(domain, {"department": 1, "": 1}), epsilon=1)
+    >>> answer["department"]["margin"].tolist()
+    [3, 3]
     """
     at, sure, bits = level(epsilon), read_confidence(confidence), secure(randomness)
+    if isinstance(promise, Workload):
+        promise = plan_for(promise, table, at)
     if isinstance(promise, Plan):
         table, promise = counted_for(table, promise)
     promise = fitting(promise, table)

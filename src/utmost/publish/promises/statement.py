@@ -25,7 +25,7 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.codec import check_header, differing, header
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel
+from utmost.publish.promises.noise_at_level import Bar, CellNoiseAtLevel, NoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
@@ -114,13 +114,15 @@ class Statement:
             "promise": self.promise.as_published().facts(),
             "noise": noise.facts(),
             "confidence_exactly": str(self.confidence),
-            "margins": self._margins(noise),
+            "margins": {
+                name: list(bar) if isinstance(bar, tuple) else bar for name, bar in self._margins(noise).items()
+            },
             "rows": self.rows,
             "table": None if self.digest is None else dict(self.digest),
             **({} if self.ledger is None else self.ledger.facts()),
         }
 
-    def _margins(self, noise: NoiseAtLevel) -> dict[str, int | float]:
+    def _margins(self, noise: NoiseAtLevel) -> dict[str, Bar]:
         """Margins of error, by the names of their columns."""
         return {name: margin for name, (_, margin) in noise.bars(self.promise.columns).items()}
 
@@ -137,9 +139,11 @@ class Statement:
         noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
         check_table(columns, stated, table, self._margins(noise), self.promise.public, digested=digested)
-        if isinstance(noise, CellNoiseAtLevel):
+        if isinstance(noise, CellNoiseAtLevel) or self.promise.noise.is_in_steps:
+            step = None if noise.unit.step == 1 else noise.unit.step
+            width = noise.width if isinstance(noise, CellNoiseAtLevel) else step
             for name in columns:
-                _check_cells(adapter_of(table).column(table, name), noise.width, name)
+                _check_cells(adapter_of(table).column(table, name), width, name)
         return noise
 
     @classmethod
@@ -311,7 +315,7 @@ def check_table(
     released: Sequence[str],
     stated: Mapping[str, Any],
     table: Any,
-    margins: Mapping[str, int | float],
+    margins: Mapping[str, Bar],
     public: Sequence[str],
     *,
     digested: bool,
@@ -325,7 +329,11 @@ def check_table(
     if any(len(column) != stated["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name, margin in margins.items():
-        if not all(_is_margin(cell, float(margin)) for cell in set(columns[name])):
+        if isinstance(margin, tuple):
+            is_stated = len(margin) == len(columns[name]) and all(map(_is_margin, columns[name], map(float, margin)))
+        else:
+            is_stated = all(_is_margin(cell, float(margin)) for cell in set(columns[name]))
+        if not is_stated:
             raise BadTable("the margin must be the one stated", came="another one", where=f"column {name!r}")
     if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."

@@ -173,7 +173,7 @@ class SumNoise(LatticeNoise):
     def measured(self, rows: Any) -> tuple[Any, str | None]:
         """The true sums, family by family, in one column."""
         rows.check_fits(self.plan)
-        sums = [family.ravel() for family in self.plan.sums(rows.summable).values()]
+        sums = [family.ravel() for family in self.plan.sums(rows.read_by(self.plan)).values()]
         return {MEASURED: np.concatenate(sums)}, rows.kind
 
     def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:

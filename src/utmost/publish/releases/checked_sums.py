@@ -59,7 +59,7 @@ class CheckedSums:
     def draw(self, randomness: Randomness) -> NoisySums:
         """The noisy sums, family after family."""
         counted, plan = self.counted, self.noise.plan
-        sums = plan.each_sums(counted.summable)
+        sums = plan.each_sums(counted.read_by(plan))
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
         about = self.at_level.level, self.at_level.confidence, measured, counted.kind, counted.part, self.weights
         return NoisySums(plan, *about, measure=counted.measure)
@@ -84,7 +84,8 @@ def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[Counted
         BadTable: for cells that are no integers, or of another shape.
     """
     own = plan.unit, "columns:", None, plan.together
-    counted = table if isinstance(table, CountedTable) else CountedTable(plan.domain, table, *own)
+    whole = plan.domain if plan.narrowed_from is None else plan.narrowed_from
+    counted = table if isinstance(table, CountedTable) else CountedTable(whole, table, *own)
     return counted, fitting(promise_for(plan, counted), counted)
 
 

@@ -18,10 +18,11 @@ from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.errors import OutOfRange
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
+from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_cells import AnswerCells
+from utmost.publish.releases.answer_cells import AnswerCells, one_draw_total
 from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.tables.axes.domain import Where
@@ -132,7 +133,10 @@ def total(
     Raises:
         OutOfRange, NotDetermined: as `change`.
     """
-    return _Sum.of(answer, where, column).answer(_confidence(confidence, answer))
+    sure, noise = _confidence(confidence, answer), answer.noise
+    if isinstance(noise, OneDrawAtLevel):
+        return one_draw_total(answer, noise, where, column, sure)
+    return _Sum.of(answer, where, column).answer(sure)
 
 
 def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from utmost.core.noise.one_draw import NOT_BETTER_KNOWN
+from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.point_noise import PointNoiseAtLevel
@@ -15,9 +17,11 @@ from utmost.publish.statements.table_words import (
     CONFIDENCES,
     NEGATIVE,
     NO_CHANGE,
+    ONE_TOTAL,
     ROW_BUDGET,
     NoiseWords,
     bars,
+    changes,
     listed,
     neighbours_in_words,
     released_rows,
@@ -30,6 +34,8 @@ def words_of_noise(statement: Statement) -> NoiseWords:
     at_level = statement.noise
     if isinstance(at_level, NoiseTogetherAtLevel):
         return _of_columns_together(statement, at_level)
+    if isinstance(at_level, OneDrawAtLevel):
+        return _of_one_draw(statement, at_level)
     if isinstance(at_level, PointNoiseAtLevel):
         return _of_points(statement, at_level)
     return _of_any_noise(statement)
@@ -68,6 +74,33 @@ def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -
         composition=ROW_BUDGET,
         on_trust=(*ON_TRUST, "no individual changes cells of two rows"),
         domain=table_domain(statement, "integers"),
+    )
+
+
+def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
+    columns, unit = statement.promise.columns, at_level.unit
+    cell = "group of each table" if at_level.rows else "released cell"
+    stated = StatedNoise(
+        ", ".join(columns),
+        f"all cells of {listed('column', columns)} together",
+        at_level.drawn,
+        "all released cells share epsilon",
+        bars(at_level.confidence, lambda sure: at_level.with_confidence(sure).margin),
+        "± {} for each released cell" + ", and less in smaller tables" * bool(at_level.rows),
+    )
+    return NoiseWords(
+        line=promise_line(at_level.level, unit.neighbours),
+        per=None,
+        released=released_rows(columns, statement.rows),
+        unit=f"one individual, who {changes(unit, cell)}",
+        neighbours=neighbours_in_words(unit),
+        noises=(stated,),
+        why=NOT_BETTER_KNOWN,
+        before=NO_CHANGE,
+        after=ONE_TOTAL if at_level.rows else NEGATIVE,
+        composition="All released cells share the whole epsilon, in one draw.",
+        on_trust=ON_TRUST,
+        domain=table_domain(statement, statement.promise.noise.subject),
     )
 
 

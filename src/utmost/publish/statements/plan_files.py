@@ -51,7 +51,7 @@ def _value(facts: Mapping[str, Any]) -> Plan:
     proved = Unit.of_facts(unit)
     plan = Plan.of_facts(facts, proved)
     levels = level_from_text(facts["level"]), level_from_text(facts["tuned_at"])
-    return Plan(domain, proved, plan.shares, workload, *levels, plan.together, plan.rows)
+    return Plan(domain, proved, plan.shares, workload, *levels, plan.together, plan.rows, plan.narrowed_from)
 
 
 PLAN_FORM = Form("workload plan", "a plan", _facts, _value, frozenset({"standard_deviation"}))

@@ -30,6 +30,10 @@ NO_CHANGE = "nothing: noise was added to each true value as it was"
 
 NEGATIVE = "nothing: noisy values are published as they are, so counts may be negative and sums need not agree"
 
+ONE_TOTAL = (
+    "nothing: noisy values are published as they are, so counts may be negative; every table adds up to the total"
+)
+
 WHOLE_BUDGET = "One individual changes only one cell, so each cell has the whole epsilon (parallel composition)."
 
 EVEN_BUDGET = (

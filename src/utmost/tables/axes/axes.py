@@ -134,6 +134,32 @@ class Axis(Display):
             return f"{self.levels[0]}{CLASS_MARK}{number}"
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
+    def can_narrow(self, places: NDArray[np.intp]) -> bool:
+        """Whether there is an axis of these values alone: of one level, bins that are neighbours, no listed keys."""
+        if len(places) == self.size:
+            return True
+        if len(self.levels) > 1 or self.rows is not None:
+            return False
+        if self.edges is None:
+            return True
+        low, high = int(places[0]), int(places[-1]) + 1
+        is_run = high - low == len(places) and high <= self.declared
+        return is_run and all(isinstance(edge, Fraction) for edge in (self.edges[low], self.edges[high]))
+
+    def narrowed(self, places: NDArray[np.intp]) -> "Axis":
+        """The axis with some of its values alone, where `can_narrow` says that there is one.
+
+        >>> plain(["A", "B", "C"]).narrowed(np.array([0, 2])).labels
+        (('A', 'C'),)
+        """
+        if len(places) == self.size:
+            return self
+        kept = tuple(self.labels[0][place] for place in places.tolist())
+        edges = None if self.edges is None else self.edges[int(places[0]) : int(places[-1]) + 2]
+        other, missing = (label if label in kept else None for label in (self.other, self.missing))
+        starts = (np.arange(len(kept), dtype=np.intp),)
+        return replace(self, labels=(kept,), starts=starts, edges=edges, other=other, missing=missing)
+
     def group_labels(self, level: int) -> tuple[Label, ...]:
         """The labels of a level's groups; of a hat function, those of the first and the last value under it.
 

@@ -277,6 +277,28 @@ class Domain(Display):
             raise WrongKind("a domain must be a mapping of axes by name", came=type(facts).__name__)
         return cls({name: axis_of_facts(name, axis) for name, axis in facts.items()})
 
+    def narrowed(self, places: Sequence[NDArray[np.intp]]) -> "Domain":
+        """The domain of the cells whose values stand at some places of each axis.
+
+        >>> Domain(sex=["men", "women"], age=range(3)).narrowed([np.array([0]), np.array([0, 1, 2])])
+        Domain(sex=['men'], age=[0, 1, 2])
+        """
+        return Domain({axis.levels[0]: axis.narrowed(at) for axis, at in zip(self.axes, places, strict=True)})
+
+    def places_of(self, narrowed: "Domain") -> list[NDArray[np.intp]] | None:
+        """Where the values of a domain stand that `narrowed` made of this one; None where it made none like it."""
+        if narrowed.columns != self.columns:
+            return None
+        places = []
+        for axis, own in zip(self.axes, narrowed.axes, strict=True):
+            known = {label: place for place, label in enumerate(axis.labels[0])}
+            if not set(own.labels[0]) <= set(known):
+                return None
+            places.append(np.sort(np.array([known[label] for label in own.labels[0]], dtype=np.intp)))
+            if not axis.can_narrow(places[-1]):
+                return None
+        return places if self.narrowed(places).same_as(narrowed) else None
+
     def same_as(self, other: "Domain") -> bool:
         """Whether another domain declares the same axes, and the same labels on them, in the same order."""
         return json.dumps(self.facts()) == json.dumps(other.facts())

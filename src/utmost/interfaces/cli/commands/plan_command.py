@@ -19,17 +19,24 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
-from utmost.interfaces.cli.screens.workload_screens import promised_bars, promised_count_bars, wanted_tables
+from utmost.interfaces.cli.screens.workload_screens import (
+    no_clean_table,
+    promised_bars,
+    promised_count_bars,
+    wanted_tables,
+)
 from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.rotated_bounds import joint_times
+from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.candidate_families import candidate_families
 from utmost.publish.workloads.planning.choose_plan import choose_plan
 from utmost.publish.workloads.planning.plan import Alternatives, Plan
+from utmost.publish.workloads.planning.table_limits import budget_shares
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
@@ -131,20 +138,26 @@ def plan(
         others = chosen.alternatives() if weightings or choose is not None else None
         chosen = chosen if choose is None or others is None else _named(others, choose)
         report = _report(chosen, others, sure)
-    answer.give(report, lambda: _show(report, answer.file, _alone(chosen, sure)), PLAN_FORM.document(chosen))
+    answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
 
 
-def _alone(chosen: Plan, sure: Fraction) -> dict[str, int | float]:
-    """The margin that each wanted table would have with the whole level for itself."""
-    alone: dict[str, int | float] = {}
-    amounts = chosen.amount_pair
+def _by_itself(chosen: Plan, sure: Fraction) -> dict[str, dict[str, int | float]]:
+    """The margin of each wanted table with noise on it alone: with the whole level, and with its budget share."""
+    margins: dict[str, dict[str, int | float]] = {}
+    if chosen.workload is None or chosen.level is None or chosen.together is not None:
+        return margins
+    amounts, budget = chosen.amount_pair, budget_shares(chosen.workload)
     for name, words in islice(wanted_tables(chosen).items(), _MOST_PARTS):
-        if all(isinstance(word, str) for word in words) and chosen.together is None:
+        if all(isinstance(word, str) for word in words):
             family = chosen.domain.family(words)
-            shares = {family if amounts is None else amounts.both(family): 1}
-            one = Plan(chosen.domain, chosen.unit, shares, level=chosen.level)
-            alone[name] = next(iter(promised_bars(one, sure).values()))
-    return alone
+            family = family if amounts is None else amounts.both(family)
+            shares = {family: 1 / (charge_of(chosen.domain, chosen.unit, {family: Fraction(1)}) or Fraction(1))}
+            levels = {"alone": chosen.level, "split": chosen.level.scaled(budget[name])}
+            margins[name] = {
+                column: next(iter(promised_bars(Plan(chosen.domain, chosen.unit, shares, level=at), sure).values()))
+                for column, at in levels.items()
+            }
+    return margins
 
 
 def _asked(
@@ -205,6 +218,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
     bars, deviations = promised_bars(chosen, sure), chosen.variances
     count_bars = promised_count_bars(chosen, sure)
     counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
+    by_itself = _by_itself(chosen, sure)
     return {
         "level": level_text(bounds.level),
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
@@ -229,6 +243,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
                 "weight": str(part.weight),
                 "standard_deviation": sqrt(deviations[part.name]),
                 "error_bar": bars.get(part.name),
+                **{f"{column}_error_bar": bar for column, bar in by_itself.get(part.name, {}).items()},
                 **({"count_standard_deviation": sqrt(counts[part.name])} if counts else {}),
                 **({"count_error_bar": count_bars.get(part.name)} if counts else {}),
             }
@@ -239,8 +254,11 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
             kind: {"times": times if isfinite(times) else None, "holds_for": bound.holds_for, "under": bound.hypotheses}
             for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
         },
+        "one_way_times": chosen.one_way_times,
         "not_bounded": dict(bounds.not_bounded),
         "certified": _certified(chosen, workload, bounds.level),
+        "tried": dict(chosen.tried),
+        "would_help": [help._asdict() for help in chosen.would_help],
         "clean_needs": chosen.clean_needs,
     }
 
@@ -263,7 +281,7 @@ def _certified(chosen: Plan, workload: Workload, at: Level) -> float | None:
     return max(1.0, chosen.value / certificate.bound) if certificate.is_certified else None
 
 
-def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float]) -> None:
+def _show(report: dict[str, Any], out: Path | None) -> None:
     """Print the choice: what is measured, what comes of it, what else there is, and how far it is from the best."""
     parts = [row["sums"] or TOTAL for row in report["wanted"]]
     sure = percent(report["confidence"])
@@ -289,18 +307,17 @@ def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float
             )
         rows["one person"] += f", which are whole rows along {report['together']}"
     if report["clean_needs"] is not None:
-        cells = report["clean_needs"]
-        rows["clean"] = (
-            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
-            f'--want "{cells}=1/100" it has a small one'
+        rows["clean"] = no_clean_table(report["clean_needs"])
+    beside = {row["sums"]: row for row in report["wanted"] if "alone_error_bar" in row}
+    if len(beside) > 1:
+        least = max(sorted(beside), key=lambda name: _times(beside[name]))
+        rows["alone"] = "the margin of a table that has the whole level for itself"
+        rows["split"] = (
+            "the margin of a table with noise on it alone, where the level is divided among the wanted tables; a "
+            f'weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives it a larger part'
         )
-    weighty = {row["sums"] for row in report["wanted"] if row["weight"] == "1"} & alone.keys()  # none made light
-    if len(weighty) > 1:
-        least = max(sorted(weighty), key=lambda name: _times(report, name, alone))
-        rows["alone"] = (
-            "the margin of a table that has the whole level for itself; to bring "
-            f'{least or TOTAL} nearer to it: --want "{least or TOTAL}=10"'
-        )
+    if report["would_help"]:
+        rows["may help"] = "; ".join(map(_option_words, report["would_help"]))
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
@@ -314,11 +331,11 @@ def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float
         name, has_counts = row["sums"] or TOTAL, "count_standard_deviation" in row
         cells = [str(row["answers"]), row["weight"]]
         of = f"{name}: {amount}" if has_counts else name
-        bars = _bar(row["error_bar"]), _bar(alone.get(row["sums"]))
+        bars = [_bar(row.get(name)) for name in ("error_bar", "alone_error_bar", "split_error_bar")]
         wanted.append([of, *cells, number(row["standard_deviation"], 4), *bars])
         if has_counts:
             deviation, bar = number(row["count_standard_deviation"], 4), _bar(row["count_error_bar"])
-            wanted.append([f"{name}: count", "", "", deviation, bar, ""])
+            wanted.append([f"{name}: count", "", "", deviation, bar, "", ""])
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()
@@ -330,7 +347,7 @@ def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float
             Text("Sums to measure:", style="bold"),
             grid(["sums", "number", f"budget share{part}"], measured),
             Text("Error of the wanted tables:", style="bold"),
-            grid(["wanted", "answers", "weight", "standard\ndeviation", f"margin, {sure}", "alone"], wanted),
+            grid(["wanted", "answers", "weight", "standard\ndeviation", f"margin, {sure}", "alone", "split"], wanted),
             *choices,
             Text("Distance from the best:", style="bold"),
             grid(["at most", "the least error of"], _within(report), left=2),
@@ -339,10 +356,16 @@ def _show(report: dict[str, Any], out: Path | None, alone: dict[str, int | float
     )
 
 
-def _times(report: dict[str, Any], name: str, alone: dict[str, int | float]) -> float:
+def _option_words(change: dict[str, Any]) -> str:
+    """An argument as an option, and when it may be passed."""
+    value = "" if change["value"] is True else f" {change['value']}"
+    return f"--{change['argument']}{value}, {change['condition']}"
+
+
+def _times(row: dict[str, Any]) -> float:
     """How many times the margin that a wanted table would have alone its margin is."""
-    bar = next((row["error_bar"] for row in report["wanted"] if row["sums"] == name), None)
-    return 0.0 if bar is None or not alone[name] else float(bar) / float(alone[name])
+    bar, alone = row["error_bar"], row["alone_error_bar"]
+    return 0.0 if bar is None or not alone else float(bar) / float(alone)
 
 
 def _within(report: dict[str, Any]) -> list[list[str]]:
@@ -355,6 +378,9 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
     if report["rows_bound_times"] is not None:
         shown = f"{ceil(report['rows_bound_times'] * 1000 - _MARGIN) / 1000:g} times"
         rows.append([shown, "the same, where one person changes whole rows"])
+    if report["one_way_times"] is not None:
+        shown = f"{ceil(report['one_way_times'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "any mechanism, where epsilon is small, by the volume of what one person changes"])
     if report["certified"] is not None:
         shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
         which = "any shares of the families that can be of use, one level for each (searched, with proof)"

@@ -8,7 +8,7 @@ from utmost.interfaces.cli.options.recipe_options import check_said_once
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = (
-    "--each-row", "--domain", "--by", "--mean", "--columns", "--public", "--drop", "--sensitivity", "--cells",
+    "--each-row", "--domain", "--by", "--mean", "--want", "--columns", "--public", "--drop", "--sensitivity", "--cells",
     "--epsilon", "--ledger", "--recipe", "--out", "--dry-run",
 )  # fmt: skip
 

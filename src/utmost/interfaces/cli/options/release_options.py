@@ -58,6 +58,10 @@ class Once:
 
     cost: options.Cost = "absolute"
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
+    want: Annotated[
+        list[str] | None,
+        option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total); see `utmost plan`.'),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

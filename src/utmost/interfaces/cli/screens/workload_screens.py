@@ -355,16 +355,27 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     shares = {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()}
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
     counts = {"count_error_bars": _count_bars(release)} if release.unit.is_shared else {}
-    print_json(report | {"error_bars": _wanted_bars(release)} | counts)
+    cleaned = {} if plan.clean_needs is None else {"clean_needs": plan.clean_needs}
+    print_json(report | {"error_bars": _wanted_bars(release)} | counts | cleaned)
 
 
 def _said(release: NoisySums, headline: str, written: str = "") -> Group:
     """The screen of a release by a plan, with the error bars of the tables that were wanted."""
     rows = {"margins": _margins(release)}
+    if headline == DRY and (cells := release.plan.clean_needs) is not None:
+        rows["clean"] = no_clean_table(cells)
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
     then = NOT_REMEMBERED if release.ledger_facts is None else ""
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole, then=then)
+
+
+def no_clean_table(cells: str) -> str:
+    """Why whole numbers cannot be made of a release, and the table to want so that they can."""
+    return (
+        f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
+        f'--want "{cells}=1/100" it has a small one'
+    )
 
 
 def _margins(release: NoisySums) -> str:

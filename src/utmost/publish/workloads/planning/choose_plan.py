@@ -11,8 +11,9 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import NotALevel, OutOfRange
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.least_error import AIMS
-from utmost.publish.workloads.planning.methods import METHODS, least_measured, method_of
+from utmost.publish.workloads.planning.methods import METHODS, least_found
 from utmost.publish.workloads.planning.plan import Plan
+from utmost.publish.workloads.planning.read_cells import narrowed_request
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
@@ -26,7 +27,7 @@ def choose_plan(
     epsilon: Number | Level,
     up_to: Number | Level | None = None,
     candidates: Iterable[Any] | None = None,
-    aim: str = "mean",
+    aim: str = "each",
     together: str | None = None,
     method: str | None = None,
 ) -> Plan:
@@ -45,7 +46,9 @@ def choose_plan(
         up_to: the highest level to which it will ever be relaxed, as epsilon or a `Level`. Shares are tuned there, as
             levels spread over many families cost most at high levels.
         candidates: families that may be measured; None for all that can be of use, see `candidate_families`.
-        aim: "mean" for the least weighted sum of mean variances, "largest" for the least weighted mean variance of the
+        aim: "each" for the least weighted sum of mean variances within the limit of **each** table: none has a larger
+            error than noise on it alone at its budget share, which is proportional to weight^(1/3), equal for equal
+            weights. "mean" for the least sum without limits, "largest" for the least weighted mean variance of the
             worst part.
         together: an axis of two values, where one individual changes **both cells of one row and no others** (of
             ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
@@ -95,7 +98,12 @@ def choose_plan(
         raise OutOfRange(f"method must be one of {', '.join(METHODS)}", came=method)
     if (amounts := AmountPair.of(wanted.domain, unit)) is not None:
         wanted = amounts.wanted(wanted)
+    whole = wanted.domain
+    if together is None and named is None:
+        wanted, unit = narrowed_request(wanted, unit)
     rows = None if together is None else WholeRows.changed_by(unit, wanted.domain, together)
     request = PlanRequest(wanted, unit, highest, named, aim, rows)
-    measured = least_measured(request, method_of(rows) if method is None else METHODS[method])
-    return Plan(wanted.domain, unit, measured.shares, wanted, now, highest, measured.together, measured.rows)
+    sums, tried = least_found(request, None if method is None else METHODS[method])
+    narrowed_from = None if wanted.domain is whole else whole
+    measured = sums.together, sums.rows, narrowed_from, tried
+    return Plan(wanted.domain, unit, sums.shares, wanted, now, highest, *measured)

@@ -13,8 +13,9 @@ from utmost.publish.workloads.planning.share_exchange import WeighedError, best_
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
-AIMS = ("mean", "largest")
-"""What is to be small: the weighted sum of mean variances, or the largest of the weighted mean variances."""
+AIMS = ("each", "mean", "largest")
+"""What is to be small: the weighted sum of mean variances, within the limit of each table or without limits; or the
+largest of the weighted mean variances."""
 
 _STEPS = 1000
 _FAMILIES_OF_STEPS = 50
@@ -60,7 +61,7 @@ def _searched(
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
     starts = search_starts(workload, families, mean)
     shares = best_shares(mean, starts)
-    if aim == "mean" or len(workload.parts) == 1:
+    if aim != "largest" or len(workload.parts) == 1:
         return mean, shares
     largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, room)
     return largest, best_shares(largest, [*starts, _evened(largest, shares)])

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, lcm, prod, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -17,28 +17,38 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.privacy.unit import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.workloads.amount_pair import AmountPair
+from utmost.publish.workloads.bounds.one_way_volume import one_way_bound
 from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
-from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
+from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_unequal_tree, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
-from utmost.publish.workloads.planning.methods import METHODS, least_measured
+from utmost.publish.workloads.planning.methods import INTEGER_ROWS, METHODS, least_found
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
 from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, precision_weights
-from utmost.publish.workloads.row_unit import WholeRows
+from utmost.publish.workloads.row_unit import MOST_TOGETHER, WholeRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
 _SHOWN = 12  # classes of listed rows
+_SMALL = Fraction(1, 10**6)  # a level at which errors are those of the limit, to 12 digits
 _MANY_PARTS = 8  # of more no part is weighed above all others
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
+
+
+class Help(NamedTuple):
+    """An argument that may lessen the error, and when it may be passed."""
+
+    argument: str
+    value: str | bool
+    condition: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -67,6 +77,10 @@ class Plan(Display):
             values, where no cell is lowered, ``rows`` has signed rows along it, see `SignedAxis`.
         rows: rows that are listed along each axis, whose products are measured in the place of families of groups; the
             shares are then those of their classes. See `ProductRows`.
+        narrowed_from: the domain of the counted table, where ``domain`` has only those of its cells that an answer
+            reads; None where it has all.
+        tried: the weighted error that each search of `choose_plan` found, by the name of its sums; None for that of
+            the only one.
 
     Raises:
         OutOfRange: for shares that are not so, or have no common denominator of at most 4 000 digits; for families that
@@ -84,6 +98,8 @@ class Plan(Display):
     tuned_at: Level | None
     together: str | None
     rows: ProductRows | None
+    narrowed_from: Domain | None
+    tried: Mapping[str, float | None] = field(repr=False)
     measurement: Measurement = field(init=False)
     """The way to measure these families, and all that follows from it."""
 
@@ -97,6 +113,8 @@ class Plan(Display):
         tuned_at: Level | None = None,
         together: str | None = None,
         rows: ProductRows | None = None,
+        narrowed_from: Domain | None = None,
+        tried: Mapping[str, float | None] | None = None,
     ) -> None:
         instance(domain, Domain, "domain")
         instance(unit, Unit, "unit")
@@ -109,6 +127,9 @@ class Plan(Display):
         together = optional(together, text, "together")
         if rows is not None:
             instance(rows, ProductRows, "rows")
+        if narrowed_from is not None and instance(narrowed_from, Domain, "narrowed_from").places_of(domain) is None:
+            required = "a plan must read cells of the domain from which it is narrowed"
+            raise OutOfRange(required, came="others", where="narrowed_from", remedy="Leave narrowed_from= out.")
         amounts = AmountPair.of(domain, unit)
         if amounts is not None and together is not None:
             remedy = "Pass the domain of the counted table, and no together=."
@@ -142,13 +163,15 @@ class Plan(Display):
             "tuned_at": level if tuned_at is None else tuned_at,
             "together": together,
             "rows": rows,
+            "narrowed_from": narrowed_from,
+            "tried": {} if tried is None else dict(mapping(tried, "tried")),
             "measurement": measurement,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        optional = (self.workload, self.level, self.tuned_at, self.together, self.rows)
+        optional = (self.workload, self.level, self.tuned_at, self.together, self.rows, self.narrowed_from, self.tried)
         return Plan, (self.domain, self.unit, dict(self.shares), *optional)
 
     def __str__(self) -> str:
@@ -210,7 +233,8 @@ class Plan(Display):
         promised = {name: True for name in ("nonnegative", "exactly") if getattr(self.unit, name)}
         together = {} if self.together is None else {"together": self.together}
         rows = {} if self.rows is None else {"rows": self.rows.facts()}
-        return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows}
+        narrowed = {} if self.narrowed_from is None else {"narrowed_from": self.narrowed_from.facts()}
+        return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows, **narrowed}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Plan":
@@ -230,7 +254,9 @@ class Plan(Display):
         unit = replace(unit, **promised)
         shares = {measured_family(domain, names): share for names, share in facts["shares"]}
         rows = rows_of_facts(domain, facts)
-        return cls(domain, unit, shares, together=facts.get("together"), rows=rows)
+        wider = facts.get("narrowed_from")
+        narrowed = None if wider is None else Domain.of_facts(wider)
+        return cls(domain, unit, shares, together=facts.get("together"), rows=rows, narrowed_from=narrowed)
 
     def levels(self, level: Level) -> dict[Family, Level]:
         """The level of the noise on each sum of each measured family, at the unit's sensitivity; for hat
@@ -325,7 +351,7 @@ class Plan(Display):
         """
         if self.together is None:
             return 1.0
-        alone = least_measured(self._request(_wanted(self)), METHODS["marginals"])
+        alone = least_found(self._request(_wanted(self)), METHODS["marginals"]).sums
         return Plan(self.domain, self.unit, alone.shares, self.workload, self.level, self.tuned_at).value / self.value
 
     def _request(self, workload: Workload, aim: str = "mean") -> PlanRequest:
@@ -343,12 +369,33 @@ class Plan(Display):
             return None
         return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self.level))
 
+    @property
+    def one_way_times(self) -> float | None:
+        """The factor by which the error may exceed the least of any mechanism, where epsilon is small, rounded up.
+
+        By the volume of what one individual may change; known of one-way tables and a total, see `one_way_bound`.
+
+        >>> from utmost.workloads import choose_plan
+        >>> domain = Domain(a=range(5), b=range(5))
+        >>> choose_plan(Workload(domain, {"a": 1, "b": 1}), Unit(1, 1), epsilon=1).one_way_times
+        1.65...
+        """
+        bound = one_way_bound(_wanted(self), self.unit) if self.together is None else None
+        if bound is None:
+            return None
+        small = level_of(_SMALL)
+        return round_up(Fraction(self.value_at(small)) * _SMALL**2 / Fraction(bound))
+
     def within(self) -> list[tuple[str, float]]:
         """The factor by which this error may exceed the least error of each class of mechanisms, rounded up."""
         bounds = self.lower_bounds
         lower = bounds.each()
         listed = [(lower[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
         rows = self.rows_bound
+        if (times := self.one_way_times) is not None:
+            listed.append(
+                ("any mechanism, where epsilon is small, by the volume of what one individual changes", times)
+            )
         if rows:
             listed.append(
                 ("the same, where one individual changes whole rows", round_up(Fraction(self.value) / Fraction(rows)))
@@ -395,6 +442,30 @@ class Plan(Display):
             return None
         return None
 
+    @property
+    def would_help(self) -> list["Help"]:
+        """Arguments with which the error may be less; most of them are promises that somebody must know to be true.
+
+        >>> from utmost.workloads import choose_plan
+        >>> domain = Domain(row=range(9), column=["visits", "nights"])
+        >>> choose_plan(Workload(domain, {"row column": 1}), Unit(1, 2), epsilon=1).would_help[0]
+        Help(argument='together', value='column', condition='if one individual changes both cells of whole rows and...')
+        """
+        unit, domain, found = self.unit, self.domain, list[Help]()
+        if unit.neighbours == "change-one" and not unit.nonnegative:
+            found.append(Help("nonnegative", True, "if no individual lowers a cell"))
+        if self.together is None and not unit.needs_sizes and unit.cells < domain.size:
+            for axis in domain.axes:
+                fits = len(axis.levels) == 1 and 2 <= axis.size <= (MOST_TOGETHER if unit.nonnegative else 2)
+                if fits and not axis.extras and unit.cells % axis.size == 0:
+                    cells = "both" if axis.size == 2 else f"all {axis.size}"
+                    condition = f"if one individual changes {cells} cells of whole rows and no others"
+                    found.append(Help("together", axis.levels[0], condition))
+        is_left = self.tried and INTEGER_ROWS.name not in self.tried and self.together is None
+        if is_left and axes_in_order(_wanted(self)) and INTEGER_ROWS.obstacle(self._request(_wanted(self))) is None:
+            found.append(Help("method", "rows", "a search of seconds to minutes"))
+        return found
+
     def summary(self) -> str:
         """A table to print: measured families, wanted sums, and how many times the error is each lower bound.
 
@@ -412,6 +483,7 @@ class Plan(Display):
         2 times        any mechanism with unbiased answers
         1 times        integer combinations of cells, each with geometric noise on the integers of a level of its own
         1.001 times    the families given, every group with a level of its own
+        tried, with the weighted variance: marginals 1.841
         """
         # rounded up, but for a float's error
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
@@ -419,7 +491,13 @@ class Plan(Display):
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
         cells = self.clean_needs
         clean = "" if cells is None else f"\nno clean table follows: want {cells!r}, too, with a weight such as 1/100"
-        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}"
+        errors = (
+            f"{name} {self.value_at(_stated(self.tuned_at)) if error is None else error:.4g}"
+            for name, error in self.tried.items()
+        )
+        tried = f"\ntried, with the weighted variance: {', '.join(errors)}" if self.tried else ""
+        helps = "".join(f"\nmay help: {help.argument}={help.value!r}, {help.condition}" for help in self.would_help)
+        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}{tried}{helps}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Plans for other weights of the same parts, to choose between by their `variances`.
@@ -443,17 +521,17 @@ class Plan(Display):
         """
         workload, pair, method = _wanted(self), self.pair, METHODS[self.measurement.method]
         alternatives = {
-            name: least_measured(self._request(_weighted(workload, weights)), method).shares
+            name: least_found(self._request(_weighted(workload, weights)), method).sums.shares
             for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
-                largest = least_measured(self._request(workload, "largest"), METHODS["marginals"])
-                alternatives["least largest error"] = largest.shares
+                largest = least_found(self._request(workload, "largest"), METHODS["marginals"])
+                alternatives["least largest error"] = largest.sums.shares
             if not is_vast(self.domain):
                 cells = cells_alone(workload, self.unit) if pair is None else rows_alone(pair, workload, self.unit)
                 alternatives["cells alone"] = cells
-        stated = (self.level, self.tuned_at, None if pair is None else self.together)
+        stated = self.level, self.tuned_at, None if pair is None else self.together, None, self.narrowed_from
         others = {
             name: Plan(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
         }

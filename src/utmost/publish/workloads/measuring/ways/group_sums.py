@@ -83,8 +83,8 @@ class GroupSums:
         if any(map(is_listed, shares)):
             raise OutOfRange("classes of rows are measured where rows are listed", came="no rows", where="rows")
         total = sum(shares.values(), Fraction(0))
-        # Shares of separate parts add up to more than 1 where no person is in all of them.
-        if total != 1 and not (total > 1 and self.charge(unit, shares) == 1):
+        # Shares of separate parts add up to more than 1 where no person is in all; a public total costs nothing.
+        if total != 1 and not (total > 1 and self.charge(unit, shares) in ((0, 1) if unit.exactly else (1,))):
             remedy = "Write shares that add up to 1, or leave out share= to have them chosen."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
 

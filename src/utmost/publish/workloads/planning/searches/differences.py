@@ -3,12 +3,12 @@
 from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.wanted_sums import wants_tables
 from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
 from utmost.publish.workloads.planning.searches.marginals import tables_shares
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
     Obstacle,
     PlanRequest,
-    least_of_rooms,
     mean_alone,
 )
 

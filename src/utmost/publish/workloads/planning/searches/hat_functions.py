@@ -21,11 +21,11 @@ from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import axes_in_order
 from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
     Obstacle,
     PlanRequest,
-    least_of_rooms,
     mean_alone,
 )
 from utmost.publish.workloads.planning.share_exchange import lattice_shares
@@ -60,7 +60,7 @@ class HatSearch:
 
     def search(self, request: PlanRequest) -> FoundSums:
         """The spacings and shares of least error that are found."""
-        return FoundSums(least_of_rooms(request, _shares))
+        return FoundSums(least_of_rooms(request, _shares, repeats=False))
 
 
 def _shares(request: PlanRequest, room: Room) -> Shares:

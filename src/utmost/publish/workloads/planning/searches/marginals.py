@@ -7,12 +7,12 @@ from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, want
 from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates
 from utmost.publish.workloads.planning.least_error import least_shares
+from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
 from utmost.publish.workloads.planning.marginal_search import marginal_shares
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
     Obstacle,
     PlanRequest,
-    least_of_rooms,
 )
 from utmost.publish.workloads.planning.tree_search import least_tree_shares
 

@@ -1,18 +1,16 @@
 """The protocol of a search that `choose_plan` considers, and what it is asked for."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from utmost.core.exact.levels import Level
 from utmost.core.privacy.unit import Unit
 from utmost.errors import NotALevel
-from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.product_rows import ProductRows
-from utmost.publish.workloads.measuring.unit_charge import Room, charge_of, rooms
+from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
@@ -32,7 +30,7 @@ class PlanRequest:
         unit: Unit of privacy.
         level: the highest level of the release, at which errors are compared.
         candidates: the families that may be measured; None for all.
-        aim: "mean" or "largest".
+        aim: one of `AIMS`.
         together: the axis whose cells in a row one individual changes together.
 
     Raises:
@@ -54,7 +52,12 @@ class PlanRequest:
     @property
     def is_restricted(self) -> bool:
         """Whether other than the mean error over all families is wanted."""
-        return self.candidates is not None or self.aim != "mean"
+        return self.candidates is not None or self.aim == "largest"
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether no table may have a larger error than noise of its own; see `table_limits`."""
+        return self.aim == "each" and self.candidates is None
 
     @property
     def level_of_cells(self) -> float:
@@ -76,13 +79,16 @@ class FoundSums(NamedTuple):
     together: str | None = None
     rows: ProductRows | None = None
 
+    def variances(self, request: PlanRequest) -> dict[str, float]:
+        """The mean variance of each wanted part at the level of the request."""
+        measurement = measurement_of(request.workload.domain, self.shares, self.together, self.rows)
+        return measurement.variances(request.workload, request.unit, self.shares, request.level)
+
     def value(self, request: PlanRequest, *, aim: str = "mean") -> float:
         """The weighted sum of mean variances, or the largest of them, at the level of the request."""
-        workload = request.workload
-        measurement = measurement_of(workload.domain, self.shares, self.together, self.rows)
-        variances = measurement.variances(workload, request.unit, self.shares, request.level)
-        weighted = [float(part.weight) * variances[part.name] for part in workload.parts]
-        return sum(weighted) if aim == "mean" else max(weighted)
+        variances = self.variances(request)
+        weighted = [float(part.weight) * variances[part.name] for part in request.workload.parts]
+        return max(weighted) if aim == "largest" else sum(weighted)
 
 
 class PlanSearch(Protocol):
@@ -113,33 +119,11 @@ def mean_alone(name: str, request: PlanRequest) -> Obstacle | None:
     return Obstacle(f"{name} are searched for the least mean error over all families", remedy)
 
 
-def least_of_rooms(request: PlanRequest, search: Callable[[PlanRequest, Room], Shares]) -> Shares:
-    """The shares of families with the least error, among those that each rule allows which keeps the level.
-
-    Raises:
-        NotDetermined: for sums of distinct counts, of which the cells alone are measured.
-    """
-    workload, unit = request.workload, request.unit
-    if (amounts := AmountPair.of(workload.domain, unit)) is not None:
-        # Both parts of an amount have the same errors: the shares are planned for one of them.
-        named = None if request.candidates is None else tuple(amounts.named(request.candidates))
-        part, of_part = amounts.one_part(workload), amounts.one_part_unit(unit)
-        shares = amounts.of_both(
-            least_of_rooms(replace(request, workload=part, unit=of_part, candidates=named), search)
-        )
-        charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
-        return {family: share / charge for family, share in shares.items()}
-    if unit.is_distinct:
-        workload.check_adds(unit)
-        return cells_alone(workload, unit)
-    found = [search(request, room) for room in rooms(unit, workload.domain.size, request.level_of_cells)]
-    return found[0] if len(found) == 1 else min(found, key=lambda of: FoundSums(of).value(request, aim=request.aim))
-
-
 def cells_alone(workload: Workload, unit: Unit) -> Shares:
     """The coarsest family that may be measured and determines all that is wanted, by itself, at all of the level."""
     family = coarsest(workload)
-    return {family: 1 / charge_of(workload.domain, unit, {family: Fraction(1)})}
+    charge = charge_of(workload.domain, unit, {family: Fraction(1)})
+    return {family: 1 / (charge or Fraction(1))}  # a public total costs nothing
 
 
 def coarsest(workload: Workload) -> Family:

@@ -1,6 +1,7 @@
 """Sums and differences of two values whose cells one individual changes together."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
@@ -14,7 +15,9 @@ from utmost.publish.workloads.planning.searches.plan_search import (
     coarsest,
     mean_alone,
 )
+from utmost.publish.workloads.planning.table_limits import budget_shares, mixed_within, table_limits
 from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Family
 
 
 class RotatedSearch:
@@ -45,7 +48,10 @@ class RotatedSearch:
             {} if side is None else shares_of_families(replace(request, workload=side), room)
             for side in pair.sides(request.workload)
         )
-        return FoundSums(pair.joined(sums, differences), pair.name)
+        found = FoundSums(pair.joined(sums, differences), pair.name)
+        return (
+            mixed_within(request, found, _split(request, pair), table_limits(request)) if request.has_limits else found
+        )
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
@@ -53,3 +59,19 @@ def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
     scale = room_of_rows(unit, pair.rows.size).scale
     sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
     return pair.joined(sums, differences)
+
+
+def _split(request: PlanRequest, pair: PairAxis) -> Shares:
+    """The sums and the differences that determine each wanted part, both at its share of the budget."""
+    scale, budget = room_of_rows(request.unit, pair.rows.size).scale, budget_shares(request.workload)
+    halves: tuple[dict[Family, Fraction], dict[Family, Fraction]] = ({}, {})
+    for part in request.workload.parts:
+        sides = pair.sides(Workload.of_parts(request.workload.domain, [part]))
+        for half, side in zip(halves, sides, strict=True):
+            if side is not None:
+                family = coarsest(side)
+                half[family] = half.get(family, Fraction(0)) + budget[part.name]
+    for half in halves:  # what no part needs on one side is left to the others
+        spent = sum(half.values(), Fraction(0))
+        half.update({family: share / spent * scale for family, share in half.items()})
+    return pair.joined(*halves)

@@ -1,0 +1,49 @@
+"""The least error among the shares that each rule allows, within the limits of all tables where these are asked for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+from utmost.publish.workloads.amount_pair import AmountPair
+from utmost.publish.workloads.measuring.unit_charge import Room, charge_of, rooms
+from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, cells_alone
+from utmost.publish.workloads.planning.table_limits import limited
+
+
+def least_of_rooms(
+    request: PlanRequest, search: Callable[[PlanRequest, Room], Shares], *, repeats: bool = True
+) -> Shares:
+    """The shares of families with the least error, among those that each rule allows which keeps the level.
+
+    Args:
+        request: the arguments of `choose_plan`.
+        search: the search for one rule.
+        repeats: whether a search that exceeds the limit of a table is repeated; else it is mixed with the equal split.
+
+    Raises:
+        NotDetermined: for sums of distinct counts, of which the cells alone are measured.
+    """
+    workload, unit = request.workload, request.unit
+    if (amounts := AmountPair.of(workload.domain, unit)) is not None:
+        # Both parts of an amount have the same errors: the shares are planned for one of them.
+        named = None if request.candidates is None else tuple(amounts.named(request.candidates))
+        part, of_part = amounts.one_part(workload), amounts.one_part_unit(unit)
+        shares = amounts.of_both(
+            least_of_rooms(replace(request, workload=part, unit=of_part, candidates=named), search, repeats=repeats)
+        )
+        charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
+        return {family: share / charge for family, share in shares.items()}
+    if unit.is_distinct:
+        workload.check_adds(unit)
+        return cells_alone(workload, unit)
+    found = []
+    for room in rooms(unit, workload.domain.size, request.level_of_cells):
+        in_room = partial(_in_room, search, room)
+        found.append(limited(request, in_room, repeats=repeats) if request.has_limits else in_room(request))
+    return found[0] if len(found) == 1 else min(found, key=lambda of: FoundSums(of).value(request, aim=request.aim))
+
+
+def _in_room(search: Callable[[PlanRequest, Room], Shares], room: Room, request: PlanRequest) -> Shares:
+    return search(request, room)

@@ -1,0 +1,76 @@
+"""The cells that some wanted answer reads: all others are left out where an individual then changes fewer."""
+
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.privacy.unit import Unit
+from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Taken, Weighed, sum_of_values
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.axes import Axis
+
+_MOST_READ = 1 << 16
+"""So many cells at most are read of a workload that is narrowed: an individual rarely changes more."""
+
+
+def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
+    """The workload over the cells that it reads, and the unit there; both as they are where that gains nothing.
+
+    An individual changes no more of the cells that are left than there are. Where a record is replaced it may leave
+    them, so that their total is not public.
+
+    >>> table = Workload(Domain(sex=["men", "women"], age=range(3)), {"sex=men age=1": 1})
+    >>> left, unit = narrowed_request(table, Unit(1, 6))
+    >>> left, left.domain.shape, unit
+    (Workload(sex=men age=1: 1 answer, weight 1), (1, 1), Unit(1, cells=1))
+    """
+    domain = wanted.domain
+    if unit.is_shared or unit.is_distinct:
+        return wanted, unit.on_cells(domain.size)
+    read = [_values_read(axis, [part.sums[place] for part in wanted.parts]) for place, axis in enumerate(domain.axes)]
+    cells = prod(len(places) for places in read)
+    if cells >= min(unit.cells, domain.size, _MOST_READ):
+        return wanted, unit.on_cells(domain.size)
+    left = domain.narrowed(read)
+    parts = [
+        replace(
+            part,
+            sums=tuple(
+                _narrowed_sums(sums, axis, of_left, places)
+                for sums, axis, of_left, places in zip(part.sums, domain.axes, left.axes, read, strict=True)
+            ),
+        )
+        for part in wanted.parts
+    ]
+    return Workload.of_parts(left, parts), replace(unit, exactly=False).on_cells(cells)
+
+
+def _values_read(axis: Axis, sums: list[AxisSums]) -> NDArray[np.intp]:
+    """The values of an axis that some answer reads; all where there is no axis of these alone."""
+    read = np.zeros(axis.size, dtype=bool)
+    for one in dict.fromkeys(sums):
+        if isinstance(one, Groups) and one.only is not None:
+            read |= axis.group_of(one.at) == one.only
+        elif isinstance(one, Taken):
+            read |= one.row
+        elif isinstance(one, Weighed):
+            read |= one.matrix(axis).any(axis=0)
+        else:
+            return np.arange(axis.size)
+    places = np.flatnonzero(read)
+    return places if axis.can_narrow(places) else np.arange(axis.size)
+
+
+def _narrowed_sums(sums: AxisSums, axis: Axis, left: Axis, places: NDArray[np.intp]) -> AxisSums:
+    """The same sums along the values that are left."""
+    if len(places) == axis.size:
+        return sums
+    if isinstance(sums, Weighed):
+        return Weighed.of(left, sums.matrix(axis)[:, places])
+    row: Any = sums.row if isinstance(sums, Taken) else sums.matrix(axis)[0]
+    if isinstance(sums, Groups):
+        return Groups(0, int(np.flatnonzero(row[places])[0]))
+    return sum_of_values(left, np.asarray(row[places], dtype=bool))

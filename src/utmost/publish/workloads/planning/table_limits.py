@@ -1,0 +1,204 @@
+"""The limit of each wanted table: the error of noise on that table alone, at its share of the budget.
+
+A plan of the least weighted error may sacrifice one table to the others. Within the limits no table is worse than noise
+of its own would make it. With weights w separate tables have the least weighted error together at budget shares
+proportional to w^(1/3), since a share s has the variance 2/(s epsilon)^2 nearly; of equal weights all shares are equal.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from utmost.publish.workloads.measuring.axis_sums import Groups, Weighed
+from utmost.publish.workloads.measuring.even_levels import EvenLevels
+from utmost.publish.workloads.measuring.unit_charge import charge_of, is_total, rooms
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree
+from utmost.publish.workloads.measuring.ways.way import Shares
+from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest
+from utmost.publish.workloads.workload import Part, Workload
+from utmost.tables.axes.domain import Family
+
+_CLOSE = 1e-9  # errors of floats that are so near are equal
+_PARTS, _STEPS = 10**6, 1000
+_HALVINGS = 10
+_ROUNDS, _MOST = 4, 100.0
+_URGED = 4  # the power of an excess by which a weight grows: errors answer to weights with a power of 1/4 or more
+
+
+def budget_shares(workload: Workload) -> dict[str, Fraction]:
+    """The share of the budget of each wanted part if each had noise of its own: proportional to weight^(1/3).
+
+    >>> from utmost.workloads import Domain
+    >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 8, "": 1})
+    >>> {name: str(share) for name, share in budget_shares(wanted).items()}
+    {'sex': '333333/500000', '': '333333/1000000'}
+    """
+    parts = workload.parts
+    if len({part.weight for part in parts}) == 1:
+        return {part.name: Fraction(1, len(parts)) for part in parts}
+    roots = [float(part.weight) ** (1 / 3) for part in parts]
+    whole = sum(roots)
+    shares = [Fraction(max(1, int(root / whole * _PARTS)), _PARTS) for root in roots]
+    over = max(Fraction(1), sum(shares, Fraction(0)))  # thousands of parts of no weight may be above 1 together
+    return {part.name: share / over for part, share in zip(parts, shares, strict=True)}
+
+
+def own_families(workload: Workload) -> dict[str, Family]:
+    """The coarsest family of each part that may be measured and determines it."""
+    domain = workload.domain
+    # Uneven levels of one tree are measured where nothing but groups is wanted.
+    if is_unequal_tree(domain) and all(isinstance(sums, Groups) for part in workload.parts for sums in part.sums):
+        return {part.name: part.family(domain) for part in workload.parts}
+    even = EvenLevels.of(workload)
+    return {part.name: even.whole(part.family(even.workload.domain)) for part in even.workload.parts}
+
+
+def table_limits(request: PlanRequest) -> dict[str, float]:
+    """The variance of each part by noise on its own family alone, at its share of the budget.
+
+    >>> from utmost.core.exact.levels import level
+    >>> from utmost.core.privacy.unit import Unit
+    >>> from utmost.workloads import Domain
+    >>> wanted = Workload(Domain(age=range(20), sex=["men", "women"]), {"age sex": 1, "sex": 1})
+    >>> request = PlanRequest(wanted, Unit(1, 1), level(1), None, "each", None)
+    >>> {name: round(variance, 3) for name, variance in table_limits(request).items()}
+    {'age sex': 7.835, 'sex': 7.835}
+    """
+    workload, unit, at = request.workload, request.unit, request.level_of_cells
+    families, shares, known = own_families(workload), budget_shares(workload), dict[tuple[bool, Fraction], float]()
+    limits = {}
+    for part in workload.parts:
+        family, share = families[part.name], shares[part.name]
+        key = is_total(workload.domain, family), share
+        if key not in known:
+            charge = charge_of(workload.domain, unit, {family: Fraction(1)})
+            # A public total costs nothing, however loud.
+            known[key] = float(1 / precision(at * float(share / charge))) if charge else float("inf")
+        limits[part.name] = known[key] * _groups_of(part, workload, family)
+    return limits
+
+
+def _groups_of(part: Part, workload: Workload, family: Family) -> float:
+    """The mean sum of squares of the coefficients with which the groups of a family enter the answers of a part."""
+    squares = 1.0
+    for sums, axis, level in zip(part.sums, workload.domain.axes, family, strict=True):
+        if isinstance(sums, Groups) and sums.at == level:
+            continue
+        groups = axis.groups(level)
+        if isinstance(sums, Weighed):
+            squares *= float((sums.matrix(axis)[:, axis.group_starts(level)].astype(float) ** 2).sum(axis=1).mean())
+        else:
+            lengths = sums.lengths(axis)
+            squares *= sum(size * rows for size, rows in lengths.items()) / lengths.total() * groups / axis.size
+    return squares
+
+
+def is_within(variances: Mapping[str, float], limits: Mapping[str, float]) -> bool:
+    """Whether no part has more than its limit."""
+    return all(variances[name] <= limit * (1 + _CLOSE) for name, limit in limits.items())
+
+
+def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, repeats: bool) -> Shares:
+    """The shares of least weighted error that are found among those within the limits of all tables.
+
+    Where the search exceeds a limit it is repeated with more weight on the tables that have lost, and what it finds is
+    mixed with the equal split, which is within all limits: its estimates are least squares.
+    """
+    limits = table_limits(request)
+    if len(limits) == 1:  # no search loses against the whole level
+        return search(request)
+    found = [search(request)]
+    variances = FoundSums(found[0]).variances(request)
+    if is_within(variances, limits):
+        return found[0]
+    workload = request.workload
+    for _ in range(_ROUNDS if repeats else 0):
+        workload = _urged(workload, variances, limits)
+        found.append(search(replace(request, workload=workload)))
+        variances = FoundSums(found[-1]).variances(request)
+        if is_within(variances, limits):
+            break
+    split = equal_split(request)
+    mixed = [
+        mixed_within(request, FoundSums(shares), split, limits, lambda mixture: _spending(request, mixture))
+        for shares in found
+    ]
+    best = min(mixed, key=lambda found: found.value(request)).shares
+    short = _in_steps(best)
+    return short if is_within(FoundSums(short).variances(request), limits) else best
+
+
+def equal_split(request: PlanRequest) -> Shares:
+    """The family of each wanted part at its share of the budget, together all that one individual may spend."""
+    domain, unit = request.workload.domain, request.unit
+    families, budget = own_families(request.workload), budget_shares(request.workload)
+    shares: dict[Family, Fraction] = {}
+    for name, family in families.items():
+        charge = charge_of(domain, unit, {family: Fraction(1)})
+        # A public total has what a search would give it, as loud as floats can tell.
+        loudest = max(room.scale * room.free for room in rooms(unit, domain.size, request.level_of_cells))
+        shares[family] = shares.get(family, Fraction(0)) + (budget[name] / charge if charge else loudest)
+    return _spending(request, shares)
+
+
+def _in_steps(shares: Shares) -> Shares:
+    """Shares that add up to 1 in thousandths, by largest remainders; others as they are."""
+    steps = {family: share * _STEPS for family, share in shares.items()}
+    if sum(steps.values(), Fraction(0)) != _STEPS or min(steps.values()) < 1:
+        return shares
+    whole = {family: int(count) for family, count in steps.items()}
+    short = _STEPS - sum(whole.values())
+    for family in sorted(steps, key=lambda family: whole[family] - steps[family])[:short]:
+        whole[family] += 1
+    return {family: Fraction(count, _STEPS) for family, count in whole.items()}
+
+
+def _spending(request: PlanRequest, shares: Shares) -> Shares:
+    """Shares in proportion that spend the level, of those that spend less."""
+    charge = charge_of(request.workload.domain, request.unit, shares)
+    return {family: share / charge for family, share in shares.items()} if charge else shares
+
+
+def _urged(workload: Workload, variances: Mapping[str, float], limits: Mapping[str, float]) -> Workload:
+    """The workload with more weight on the parts that are above their limits."""
+    excess = {name: min(_MOST, max(1.0, variances[name] / limit)) ** _URGED for name, limit in limits.items()}
+    parts = [
+        replace(part, weight=part.weight * Fraction(excess[part.name]).limit_denominator(_STEPS))
+        for part in workload.parts
+    ]
+    return Workload.of_parts(workload.domain, parts)
+
+
+def mixed_within(
+    request: PlanRequest,
+    found: FoundSums,
+    split: Shares,
+    limits: Mapping[str, float],
+    spending: Callable[[Shares], Shares] = dict,
+) -> FoundSums:
+    """As much of what was found, beside another way to divide the budget, as the limits of all tables allow.
+
+    Args:
+        request: the arguments of `choose_plan`.
+        found: Shares, and how they are measured.
+        split: Other shares of the same way, which are within the limits.
+        limits: Largest variance of each part.
+        spending: what makes a mixture spend all that one individual may.
+    """
+    if is_within(found.variances(request), limits):
+        return found
+    families = sorted({*found.shares, *split})
+    low, high, best = 0, 1 << _HALVINGS, found._replace(shares=split)
+    while high - low > 1:
+        steps = (low + high) // 2
+        part = Fraction(steps, 1 << _HALVINGS)
+        mixture = {
+            family: part * found.shares.get(family, 0) + (1 - part) * split.get(family, 0) for family in families
+        }
+        tried = found._replace(shares=spending(mixture))
+        if is_within(tried.variances(request), limits):
+            low, best = steps, tried
+        else:
+            high = steps
+    return best
