@@ -327,11 +327,13 @@ class Promise(Display):
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
         """The same, with the result of a search for its noise."""
-        return replace(self, noise=self.noise.as_drawn(at_level))
+        noise = self.noise.as_drawn(at_level)
+        return self if noise is self.noise else replace(self, noise=noise)
 
-    def as_published(self) -> "Promise":
-        """The same without the names of columns that are left out or identify rows: no statement tells them."""
-        return replace(self, drop=(), id_column=(), keyed_by_id=False)
+    def published_facts(self) -> dict[str, Any]:
+        """Its facts without the names of columns that are left out or identify rows: no statement tells them."""
+        bare = replace(self, drop=(), id_column=(), keyed_by_id=False)
+        return bare.facts() | {"noise": self.noise.published_facts()}
 
     def of_part(self, part: Part | None) -> "Promise":
         """The same of a part of a partition."""

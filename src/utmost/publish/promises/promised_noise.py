@@ -70,6 +70,11 @@ class PlannedNoise(ABC):
         return False
 
     @property
+    def rows(self) -> int | None:
+        """The number of rows, where the noise decides it: that of the sums of a plan."""
+        return None
+
+    @property
     @abstractmethod
     def subject(self) -> str:
         """The released columns, in the words of a page."""
@@ -93,6 +98,10 @@ class PlannedNoise(ABC):
     def facts(self) -> dict[str, Any]:
         """The noise as JSON, numbers as text: what promises, events and statements keep; see `noise_of_facts`."""
         return {"kind": self.json_kind, **facts_of(self)}
+
+    def published_facts(self) -> dict[str, Any]:
+        """The same as a statement has it, which `noise_of_facts` reads, too."""
+        return self.facts()
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "PlannedNoise":

@@ -106,7 +106,7 @@ class Answer(Display, Generic[Table]):
 
         noise = SumNoise(instance(sums, NoisySums, "sums").plan)
         promise, at_level = Promise(noise=noise, part=sums.part), noise.at(sums.level, sums.confidence)
-        return Answer(sums, promise, at_level, noise.sums, sums.ledger_facts, None)
+        return Answer(sums, promise, at_level, noise.rows, sums.ledger_facts, None)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -226,11 +226,7 @@ class Answer(Display, Generic[Table]):
         """The statement with a digest of the table as it is published; a plan's sums have their own."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        noise, known = self.noise, self.ledger_facts
-        if known is not None:
-            return Statement(self.promise, noise.level, noise.confidence, self.rows, digest, known).facts()
-        promise = self.promise.as_drawn(noise)
-        return Statement(promise, noise.level, noise.confidence, self.rows, digest, None).facts_by(noise)
+        return Statement(self.promise, self.noise, self.rows, digest, self.ledger_facts).facts()
 
     def save(
         self,

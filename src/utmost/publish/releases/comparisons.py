@@ -20,7 +20,6 @@ from utmost.errors import OutOfRange
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells, one_draw_total
 from utmost.publish.releases.estimates import Estimate, estimate_of
@@ -174,7 +173,7 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
 def _digest(answer: Answer[Any]) -> str:
     """Digest of the values, for an answer that nothing remembers."""
     sums = answer.table
-    return sums_digest(sums) if isinstance(sums, NoisySums) else cells_digest(sums)["sha256"]
+    return sums.digest if isinstance(sums, NoisySums) else cells_digest(sums)["sha256"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,7 @@ class Checked(Protocol):
 
 def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dict[str, Any]:
     """The statement of an answer that is not drawn yet."""
-    return Statement(promise.as_drawn(at_level), at_level.level, at_level.confidence, rows, None, None).facts_by(
-        at_level
-    )
+    return Statement(promise, at_level, rows, None, None).facts()
 
 
 def checked_table(table: object, promise: Promise, at: Level, confidence: Number = "0.95") -> Checked:

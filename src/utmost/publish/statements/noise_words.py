@@ -147,7 +147,7 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
     noise, level = statement.promise.noise, statement.level
     assert isinstance(noise, Noise), "noise for one level has a plan of its own"
     named_bars = {
-        sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.confidence})
+        sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.noise.confidence})
     }
     noises = tuple(
         StatedNoise(
@@ -157,7 +157,7 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
             "",
             tuple((sure, named[place][1]) for sure, named in named_bars.items()),
         )
-        for place, (name, _) in enumerate(named_bars[statement.confidence])
+        for place, (name, _) in enumerate(named_bars[statement.noise.confidence])
     )
     columns, line = statement.promise.columns, promise_line(level, noise.unit.neighbours)
     named = f" ({statement.rows} named)" if statement.rows else ""

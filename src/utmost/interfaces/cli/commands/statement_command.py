@@ -15,14 +15,12 @@ from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import DETAILED_KIND, WORKLOAD_KIND
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
-from utmost.publish.statements.workload_files import kind_of_document
+from utmost.publish.statements.workload_files import whole_document
 from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
-from utmost.tables.files.json_files import read_json
 
 Stated = Annotated[
     file_options.File,
@@ -144,10 +142,8 @@ def _said(path: Path) -> tuple[dict[str, Any], Path]:
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
         beside = sidecars.statement_beside(path)
         return read_statement(beside), beside
-    if kind_of_document(path) in (WORKLOAD_KIND, DETAILED_KIND):
-        document: dict[str, Any] = read_json(path, "a release must")
-        return document, path
-    return read_statement(path), path
+    document = whole_document(path)
+    return (read_statement(path) if document is None else dict(document)), path
 
 
 def _json(value: Any) -> str:
