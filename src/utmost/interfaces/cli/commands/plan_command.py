@@ -258,6 +258,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
         "not_bounded": dict(bounds.not_bounded),
         "certified": _certified(chosen, workload, bounds.level),
         "tried": dict(chosen.tried),
+        "made_once": chosen.once_words,
         "would_help": [help._asdict() for help in chosen.would_help],
         "clean_needs": chosen.clean_needs,
     }
@@ -316,6 +317,8 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             "the margin of a table with noise on it alone, where the level is divided among the wanted tables; a "
             f'weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives it a larger part'
         )
+    if report["made_once"] is not None and report["together"] is None:
+        rows["made once"] = report["made_once"]
     if report["would_help"]:
         rows["may help"] = "; ".join(map(_option_words, report["would_help"]))
     if out is not None:
