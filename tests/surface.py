@@ -204,7 +204,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "along": [{"age": "midpoints"}, {"a": [1, "1/2"]}],
     "plan": [MEASURES],
     "together": [True, False],
-    "facts": [{}, {"kind": "utmost workload release", "format": 1}],
+    "facts": [{}, {"kind": "utmost statement", "format": 1}],
     "cost": ["=cost"],
     "x": [0, 1.5, [1, 2]],
     "p": [0.5],

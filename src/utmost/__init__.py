@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.process_release import release as release
     from utmost.publish.promises.accuracy import epsilon_for as epsilon_for
     from utmost.publish.promises.cell_noise import CellNoise as CellNoise
+    from utmost.publish.promises.one_draw_noise import OneDraw as OneDraw
+    from utmost.publish.promises.one_draw_noise import OneWayDraw as OneWayDraw
     from utmost.publish.promises.point_noise import PointNoise as PointNoise
     from utmost.publish.promises.promise import Promise as Promise
     from utmost.publish.promises.promise import read_promise as read_promise
@@ -59,6 +61,8 @@ _HOMES = {
     "Domain": "utmost.tables.axes.domain:Domain",
     "GradualRelease": "utmost.publish.releases.gradual_release:GradualRelease",
     "Ledger": "utmost.publish.ledger.ledger:Ledger",
+    "OneDraw": "utmost.publish.promises.one_draw_noise:OneDraw",
+    "OneWayDraw": "utmost.publish.promises.one_draw_noise:OneWayDraw",
     "PlanarRelease": "utmost.publish.releases.planar:PlanarRelease",
     "PrivacyType": "utmost.design.types.privacy_type:PrivacyType",
     "CellNoise": "utmost.publish.promises.cell_noise:CellNoise",

@@ -4,6 +4,7 @@ from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.noise_of_universe import named_cell_noise
 from utmost.publish.promises.noise_together import once_together, together_noise
+from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
 from utmost.publish.promises.point_noise import PointNoise
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
@@ -12,6 +13,8 @@ from utmost.publish.promises.sum_noise import SumNoise
 __all__ = [
     "CellNoise",
     "Noise",
+    "OneDraw",
+    "OneWayDraw",
     "PointNoise",
     "Promise",
     "SumNoise",

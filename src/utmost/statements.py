@@ -6,11 +6,10 @@ from utmost.publish.promises.statement import Statement, check_statement
 from utmost.publish.releases.comparisons import Trend, change, trend
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.contribution_costs import BoundCosts, bound_costs
-from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import check_workload_table
+from utmost.publish.statements.workload_files import check_sums_table
 from utmost.publish.statements.yaml_writing import yaml_text
 
 __all__ = [
@@ -22,10 +21,9 @@ __all__ = [
     "bound_costs",
     "change",
     "check_clean",
-    "check_detailed",
     "check_statement",
+    "check_sums_table",
     "check_withheld",
-    "check_workload_table",
     "read_release",
     "registry_entry",
     "stated_release",

@@ -24,7 +24,7 @@ from utmost.interfaces.documents.answer_words import answers_guarantee
 from utmost.interfaces.documents.space_names import space_facts
 from utmost.promises import key_noise, named_cell_noise, once_together
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.promises.workload_statements import workload_table_statement
+from utmost.publish.releases.noisy_sums import SumsTable
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
 from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, release_measures, select_keys
 from utmost.spaces import counts
@@ -88,7 +88,7 @@ def _answers(line=None, **about):
     promised = answers_guarantee(facts["epsilon"], line.unit, by_ledger=False)
     checked = {"mechanism": {"sha256": "0" * 64, "checked": "primal and dual prove the design"}}
     told = {"public": ["person"], "rows": 3, "repeated": 0, "column": "town_answer", "of": "each row, as one person"}
-    head = {"kind": ANSWERS_KIND, "format": 1, "utmost": "0.2.0", "guarantee": promised}
+    head = {"kind": ANSWERS_KIND, "format": 1, "utmost": "0.2.0", "guarantee": promised, "table": None}
     return _saved({**head, **facts, "space": space_facts(line), **checked, **told, **about})
 
 
@@ -136,7 +136,9 @@ STATEMENTS = {
         ).statement
     ),
     "workload": _workload,
-    "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
+    "table of a plan": lambda: _saved(
+        SumsTable(_planned(), "sex", False).statement({"of": "file", "sha256": "0" * 64})
+    ),
     "measures": lambda: _measures(),
     "two stages": lambda: _two_stages(),
     "keys": lambda: _saved(select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),

@@ -85,10 +85,12 @@ def test_every_fact_is_there(tmp_path):
         ledger.budget("d", limit=3)
         ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, dataset="d")
         ledger.relax("r", {"n": [1]}, epsilon=2)
+        ledger.charge("d", epsilon=1, what="a mean")
         kinds = {event.kind: sorted(event.facts) for event in ledger.history()}
     assert kinds == {
         "opened": ["derived", "identity", "key", "sealed", "witness"],
         "budgeted": ["dataset", "limit"],
+        "charged": ["dataset", "level", "what"],
         "published": sorted(PUBLISHED.split()),
         "answered": ["how", "label_key", "level", "name", "parts", "root", "version"],
     }

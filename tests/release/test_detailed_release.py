@@ -20,7 +20,7 @@ from utmost.privacy import Amount, Unit
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.releases.detailed_release import detailed_unit, rehearse_detailed
 from utmost.releases import DetailedSums, DetailRule, release_detailed
-from utmost.statements import check_clean, check_detailed
+from utmost.statements import check_clean
 from utmost.workloads import Domain, Plan, edges
 
 DOMAIN = Domain(county=["A", "B", "C"], age=edges([0, 15, 65, None], groups={"broad": [0, 15, None]}), sex=["m", "w"])
@@ -167,7 +167,7 @@ def test_both_stages_together_keep_the_level_exactly():
     # and these are the laws that a release states
     table = CountedTable(Domain(g=["a"], x=["0", "1"]), np.array([[2, 1]]), unit)
     release = release_detailed(table, "g", {"x": -(10**6)}, epsilon=whole, first=share)
-    stated = [next(iter(own["families"])) for own in (release.statement["first"], release.statement["fine"])]
+    stated = [next(iter(own["noise"]["families"])) for own in (release.statement["first"], release.statement["fine"])]
     ratios = [Fraction(own["per_sum"]["epsilon"]) / own["sensitivity"] for own in stated]
     assert ratios == [Fraction(1, 8), Fraction(3, 8)]
 
@@ -216,11 +216,11 @@ def test_saved_read_and_verified_and_every_forgery_is_found(run, tmp_path):
     ]
     for forged in forgeries:
         with pytest.raises((BadTable, Unsupported)):
-            check_detailed(facts | forged)
+            DetailedSums.of_facts(facts | forged)
     lowered = json.loads(json.dumps(facts))
     lowered["fine"]["sums"]["part"][0] += 1
     with pytest.raises(BadTable):
-        check_detailed(lowered)
+        DetailedSums.of_facts(lowered)
 
 
 @pytest.mark.parametrize("unit", [Unit(1, 1), Unit(1, 2), Unit(2, 3, in_all=4), Unit(1, 2, "change-one")])

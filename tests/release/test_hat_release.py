@@ -121,17 +121,17 @@ def test_documents_say_hats_and_are_read_back():
     """The statement names what was measured and how wide one individual makes it; a changed one is refused."""
     released = seeded_workload_release(np.ones((30, 2), dtype=int), BOTH, 7, epsilon=1)
     facts = json.loads(json.dumps(released.facts()))
-    by_name = {one["family"]: one for one in facts["families"]}
+    by_name = {one["family"]: one for one in facts["noise"]["families"]}
     assert by_name["age~6 sex"]["sensitivity"] == 6
     assert by_name["age~6 sex"]["of"] == "hat functions of age, 6 apart, by sex"
     assert "of" not in by_name["age sex"]
-    assert "add up to s" in facts["theorem"]
+    assert "add up to s" in facts["noise"]["theorem"]
     again = NoisySums.of_facts(facts)
     assert again.total({"age": slice(3, 9)}).exact == released.total({"age": slice(3, 9)}).exact
     assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
     assert released.raw("age~12")["measured"].tolist() == facts["sums"]["age~12"]
     assert released.raw("age~12")["age~12"][1] == "0..17"
-    facts["families"][0]["sensitivity"] = 1
+    facts["noise"]["families"][0]["sensitivity"] = 1
     with pytest.raises(BadTable, match="must follow"):
         NoisySums.of_facts(facts)
     with pytest.raises(OutOfRange, match="level of this name"):

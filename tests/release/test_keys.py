@@ -20,7 +20,7 @@ from utmost.exact import exp_interval, level
 from utmost.programs import LinearProgram, solve
 from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law
 from utmost.publish.promises.partition_selection import selected
-from utmost.publish.statements.stated_choices import check_keys, keys_in_words
+from utmost.publish.statements.stated_choices import keys_in_words
 from utmost.releases import KeySelection, Texts, name_cells, select_keys
 from utmost.testing import SeededRandomness
 
@@ -243,15 +243,15 @@ def test_keys_in_shares_are_drawn_stated_and_refused():
     assert "holds at most 10 keys and gives them at most 60 shares in all" in selection.statement
     statement = selection.said()
     assert statement["shares_of_one_individual"] == 60
-    assert check_keys(statement) == (level(1), Fraction(1, 10**9), 10)
+    assert keys_in_words(statement).delta == Fraction(1, 10**9)
     assert "shares reach a random threshold" in keys_in_words(statement).mechanism
     forged = ({"shares_of_one_individual": 61}, {"keys_of_one_individual": 61}, {"threshold": 19})
     for change in forged:
         with pytest.raises(errors.BadTable):
-            check_keys(statement | change)
+            keys_in_words(statement | change)
     once = select_keys(counts, epsilon=1, delta="1e-9").said()
     with pytest.raises(errors.BadTable):
-        check_keys(once | {"shares_of_one_individual": 60})
+        keys_in_words(once | {"shares_of_one_individual": 60})
     for shares in (9, 10**6 + 1, 0, 1.5):
         with pytest.raises((errors.OutOfRange, errors.NotANumber)):
             select_keys(counts, epsilon=1, delta="1e-9", keys=10, shares=shares)

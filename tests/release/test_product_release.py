@@ -103,27 +103,28 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     """The statement lists the rows; it is checked from them alone, and a changed one is refused."""
     released = seeded_workload_release(np.ones(chosen.domain.shape, dtype=int), chosen, 7, epsilon=1)
     facts = json.loads(json.dumps(released.facts()))
-    assert facts["rows"] == chosen.rows.facts()
-    assert "listed rows" in facts["theorem"]
-    assert NoisySums.of_facts(facts).plan.rows.facts() == facts["rows"]
+    assert facts["promise"]["noise"]["plan"]["rows"] == chosen.rows.facts()
+    assert "listed rows" in facts["noise"]["theorem"]
+    assert NoisySums.of_facts(facts).plan.rows.facts() == facts["promise"]["noise"]["plan"]["rows"]
     again = NoisySums.of_facts(facts)
     assert again.total(where).exact == released.total(where).exact
     assert again.total(where).margin == released.total(where).margin
     assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
     changed = json.loads(json.dumps(facts))
-    changed["rows"][0]["rows"][0][:2] = [1, 0]
+    changed["promise"]["noise"]["plan"]["rows"][0]["rows"][0][:2] = [1, 0]
     forged = json.loads(json.dumps(facts))
-    forged["shares"][facts["families"][0]["family"]] = "1/2"
-    without = {name: value for name, value in facts.items() if name != "rows"}
+    forged["promise"]["noise"]["plan"]["shares"][0][1] = "1/2"
+    without = json.loads(json.dumps(facts))
+    del without["promise"]["noise"]["plan"]["rows"]
     for wrong in (changed, forged, without):
         with pytest.raises(BadTable):
             NoisySums.of_facts(wrong)
     with pytest.raises(Unsupported, match="groups and hat functions"):
         released.clean()
     with pytest.raises(Unsupported, match="no labels"):
-        released.raw(facts["families"][0]["family"])
+        released.raw(facts["noise"]["families"][0]["family"])
     with pytest.raises(OutOfRange, match="level of this name"):
-        released[facts["families"][0]["family"]]
+        released[facts["noise"]["families"][0]["family"]]
 
 
 def test_a_document_is_saved_and_verified(tmp_path):

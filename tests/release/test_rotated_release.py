@@ -91,8 +91,8 @@ def test_everything_that_a_release_gives():
     assert again.total({"row": "A"}) == release.total({"row": "A"})
     assert sorted(again.bars()) == ["", "column", "row", "row column"]
     assert "these are the two cells of one row" in facts["guarantee"]
-    assert "lossless to relax" in facts["theorem"]
-    assert facts["families"][0]["of"] == "differences of 'visits' and 'nights'"
+    assert "lossless to relax" in facts["noise"]["theorem"]
+    assert facts["noise"]["families"][0]["of"] == "differences of 'visits' and 'nights'"
     assert release.raw("row column")["row"].tolist() == ["A", "B", "C"]
     assert release.raw("column")["measured"].shape == (1,)
     clean = release.clean()

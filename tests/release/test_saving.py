@@ -18,7 +18,7 @@ from utmost.releases import (
     TrustRelease,
     select_keys,
 )
-from utmost.statements import check_statement, check_workload_table, stated_release
+from utmost.statements import check_statement, check_sums_table, stated_release
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Plan
@@ -108,8 +108,8 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
         assert stated_release(stored).line
     if stored["kind"] == "utmost statement":
         check_statement(stored, table, digested=False)
-    elif stored["kind"] == "utmost workload table":
-        assert check_workload_table(stored, table).spent == ut.level(1)
+    elif stored["kind"] == "utmost table of sums":
+        assert check_sums_table(stored, table).spent == ut.level(1)
     assert len({len(column) for column in columns.values()}) == 1
 
 

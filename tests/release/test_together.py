@@ -308,7 +308,7 @@ def test_signed_sums_need_a_promise():
 
 
 @pytest.mark.parametrize(
-    ("noise", "s", "nonnegative"), [("range", 1, True), ("range", 3, True), ("staircase", 3, False)]
+    ("noise", "s", "nonnegative"), [("range", 1, True), ("two-sided", 3, True), ("staircase", 3, False)]
 )
 def test_staircases_of_a_norm_are_drawn_as_stated(noise, s, nonnegative):
     """Once, with the least mean error, for releases that are not relaxed."""
@@ -329,7 +329,7 @@ def test_staircases_are_refused_where_they_do_not_protect_or_are_to_be_relaxed()
         noise_together_at(["a", "b"], 1, unit=Unit(1, 2), noise="range")
     with pytest.raises(OutOfRange, match="above 1"):
         noise_together_at(["a", "b"], 1, unit=Unit(1, 2), noise="staircase")
-    for noise in ("range", "staircase"):
+    for noise in ("range", "staircase", "two-sided"):
         with pytest.raises(OutOfRange, match="relaxable"):
             noise_together_at(["a", "b"], 1, unit=Unit(2, 2, nonnegative=True), noise=noise, relaxable=True)
 

@@ -84,9 +84,9 @@ def test_no_digest_of_the_whole_release_stands_beside_a_withheld_table():
     assert said["release"]["table"] is None
     whole = _planned()
     for table in whole.withhold("department sex", "", below=90).values():
-        assert table.said(None)["release"]["measured"] is None
+        assert table.said(None)["release"]["table"] is None
         assert "sums" not in table.said(None)["release"]
-        assert whole.statement["measured"]["sha256"] not in str(table.said(None))
+        assert whole.statement["table"]["sha256"] not in str(table.said(None))
 
 
 LAWS = [Geometric("1/3"), Geometric("1/2", 2), DiscreteStaircase("1/2", 5), Combination([1], "1/3", counts=[3])]

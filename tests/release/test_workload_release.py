@@ -317,22 +317,22 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
     assert again.statement == release.statement
     assert pickle.loads(pickle.dumps(release)).statement == release.statement
     said = release.statement
-    assert said["charged"] == 4
-    assert [one["share"] for one in said["families"]] == ["1/2", "1/2"]
-    assert said["families"][0]["per_sum"]["epsilon"] == "-1/8 log(1/3)"
-    assert said["domain"]["sex"] == ["men", "women"]
+    assert said["noise"]["charged"] == 4
+    assert [one["share"] for one in said["noise"]["families"]] == ["1/2", "1/2"]
+    assert said["noise"]["families"][0]["per_sum"]["epsilon"] == "-1/8 log(1/3)"
+    assert said["promise"]["noise"]["plan"]["domain"]["sex"] == ["men", "women"]
     assert "at most 2 cells, each by at most 1" in said["guarantee"]
     for change in (
         lambda one: one["sums"]["sex"].__setitem__(0, 17),
-        lambda one: one["shares"].update({"sex": "1/4", "department sex outcome": "3/4"}),
+        lambda one: one["promise"]["noise"]["plan"]["shares"][0].__setitem__(1, "1/4"),
         lambda one: one.update(epsilon="1/100"),
-        lambda one: one.update(cells=1),
+        lambda one: one["promise"]["noise"]["plan"]["unit"].update(cells=1),
         lambda one: one.update(kind="another"),
-        lambda one: one["domain"].update(sex=["women", "men"]),
-        lambda one: one["families"].pop(),
+        lambda one: one["promise"]["noise"]["plan"]["domain"].update(sex=["women", "men"]),
+        lambda one: one["noise"]["families"].pop(),
         lambda one: one["sums"]["sex"].__setitem__(0, 1.5),
         lambda one: one.pop("confidence_exactly"),
-        lambda one: one["families"][0].update(weight=-1),
+        lambda one: one["noise"]["families"][0].update(weight=-1),
     ):
         changed = copy.deepcopy(facts)
         change(changed)
@@ -343,7 +343,7 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
 def test_a_statement_holds_no_true_value():
     """Two tables, one seed: the noise is the same, and the statements differ in their digests alone."""
     one, other = (seeded_workload_release(BERKELEY + shift, CELLS, 9).statement for shift in (0, 10**9))
-    assert {name for name in one if one[name] != other[name]} == {"measured"}
+    assert {name for name in one if one[name] != other[name]} == {"table"}
 
 
 def test_tables_come_in_the_kind_that_came_in():

@@ -17,6 +17,7 @@ JSON = {"content-type": "application/json"}
 ROLES = {
     "/v1/tokens": "admin",
     "/v1/datasets/{dataset}/budget": "admin",
+    "/v1/datasets/{dataset}/charges": "admin",
     "/v1/proposals/{name}/decision": "approver",
     "/v1/receipt/check": "auditor",
 }

@@ -225,7 +225,7 @@ def test_everything_of_a_release_by_a_plan_is_in_that_unit():
     ]
     assert release.clean()["shop"]["clean"].tolist() == [cell / 100 for cell in steps.clean()["shop"]["clean"].tolist()]
     assert type(release).of_facts(release.facts()).total() == release.total()
-    assert release.statement["amount"] == {"name": "paid", "step": "0.01"}
+    assert release.statement["promise"]["noise"]["plan"]["unit"]["amount"] == {"name": "paid", "step": "0.01"}
 
 
 def test_a_mean_is_of_a_sum_over_a_count():

@@ -15,7 +15,7 @@ from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
 # Parts behind the application are tried without a server.
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.releases import Answer, NoisySums
-from utmost.statements import change, check_workload_table, trend
+from utmost.statements import change, check_sums_table, trend
 from utmost.workloads import Plan, Workload, read_plan, save_plan
 
 SHOPS, REGIONS = ["A", "B", "C"], ["north", "south"]
@@ -132,15 +132,15 @@ def test_files_are_what_they_say_and_other_tables_are_refused(tmp_path):
     assert ut.read_release(tmp_path / "t.csv").total({"shop": "A"}) == release.total({"shop": "A"})
     statement = json.loads((tmp_path / "t.csv.json").read_text(encoding="utf-8"))
     columns = {name: column.tolist() for name, column in release["shop"].items()}
-    assert check_workload_table(statement, columns)["shop"]["paid_sum"].tolist() == columns["paid_sum"]
+    assert check_sums_table(statement, columns)["shop"]["paid_sum"].tolist() == columns["paid_sum"]
     width = {"shop": SHOPS, "estimate": [200 * count for count in columns["count"]], "margin": [823] * 3}
     parts = {"shop": SHOPS * 2, "paid": ["above 0"] * 3 + ["below 200"] * 3, "estimate": [0] * 6, "margin": [1] * 6}
     edited = dict(columns, paid_sum=[paid + 1 for paid in columns["paid_sum"]])
     for table, family in ((width, "shop"), (parts, "shop paid"), (edited, "shop"), (columns, "")):
         with pytest.raises(BadTable):
-            check_workload_table({**statement, "family": family}, table)
+            check_sums_table({**statement, "family": family}, table)
     with pytest.raises(BadTable, match="family"):
-        check_workload_table({**statement, "family": [["shop", "A"], ["paid", "above 0"]]}, columns)
+        check_sums_table({**statement, "family": [["shop", "A"], ["paid", "above 0"]]}, columns)
     facts = release.facts()
     renamed = json.loads(json.dumps(facts).replace('"shop paid"', '"shop"'))
     with pytest.raises(BadTable):
@@ -180,10 +180,10 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     edited = {name: [row[name] for row in rows] for name in names}
     edited["paid_mean_lower"][0] = "29.9"
     with pytest.raises(BadTable, match="another cell"):
-        check_workload_table(statement, edited)
+        check_sums_table(statement, edited)
     del statement["means"]
     with pytest.raises(BadTable):
-        check_workload_table(statement, edited)
+        check_sums_table(statement, edited)
     for ending in ("xlsx", "parquet"):
         both.save(tmp_path / f"m.{ending}", family="shop", means=True)
         assert called("verify", tmp_path / f"m.{ending}").returncode == 0

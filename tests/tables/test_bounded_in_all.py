@@ -219,7 +219,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
         other = ut.Promise(noise=Plan(plan.domain, wider, plan.shares))
         assert bound_facts({**facts, "promise": other.facts()}) != bound_facts(facts)
     with ut.Ledger.open(tmp_path / "ledger.db") as again:
-        assert again.view("sales", epsilon=2).statement["families"] == looser.statement["families"]
+        assert again.view("sales", epsilon=2).statement["noise"]["families"] == looser.statement["noise"]["families"]
 
 
 def test_noise_is_what_the_bound_in_all_leaves():

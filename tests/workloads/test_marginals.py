@@ -21,7 +21,6 @@ from utmost.publish.counting import added_cells, counted_events
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels
 from utmost.publish.workloads.measuring.forms import group_of, selected
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
@@ -328,8 +327,8 @@ def test_the_digest_is_of_one_text_however_it_is_read(monkeypatch):
     release = ut.release(np.arange(SMALL.size).reshape(SMALL.shape), chosen, epsilon=1, once=True).table
     pairs = [[SMALL.family_name(of), [str(n) for n in sums.ravel().tolist()]] for of, sums in release.measured.items()]
     text = json.dumps([SMALL.facts(), *pairs], separators=(",", ":"), ensure_ascii=False)
-    monkeypatch.setattr("utmost.publish.promises.workload_statements._AT_ONCE", 2)
-    assert sums_digest(release) == hashlib.sha256(text.encode()).hexdigest()
+    monkeypatch.setattr("utmost.publish.releases.sums_document._AT_ONCE", 2)
+    assert release.digest == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_what_cannot_be_is_refused_by_type():

@@ -67,7 +67,7 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
     assert [column.tolist() for column in release.clean()[""].values()] == [[3]]
     assert "total" in str(plan)
     saved = release.save(tmp_path / "r.json")
-    assert saved["kind"] == "utmost workload release"
+    assert saved["kind"] == "utmost statement"
 
 
 def test_the_law_is_that_of_one_cell():

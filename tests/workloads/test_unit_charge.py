@@ -1,5 +1,6 @@
 """The charge of a plan is the privacy of its noise: by enumeration of all neighbours, in rationals."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -326,15 +327,16 @@ def test_the_promise_travels_with_what_is_written(tmp_path):
     assert read_plan(tmp_path / "plan.json").unit == COUNTS
     facts = ut.release(table, chosen, epsilon=1, once=True).table.facts()
     assert NoisySums.of_facts(facts).plan.unit == COUNTS
-    assert facts["nonnegative"] is True
+    assert facts["promise"]["noise"]["plan"]["nonnegative"] is True
     assert "no individual lowers" in facts["guarantee"]
-    forged = {name: fact for name, fact in facts.items() if name != "nonnegative"}
-    for other in (
-        forged,
-        facts | {"nonnegative": False},
-        facts | {"neighbours": "add-remove"},
-        facts | {"part": ["p", "a"]},
+    for change in (
+        lambda promise: promise["noise"]["plan"].pop("nonnegative"),
+        lambda promise: promise["noise"]["plan"].update(nonnegative=False),
+        lambda promise: promise["noise"]["plan"]["unit"].update(neighbours="add-remove"),
+        lambda promise: promise.update(part=["p", "a"]),
     ):
+        other = json.loads(json.dumps(facts))
+        change(other["promise"])
         with pytest.raises(BadTable):
             NoisySums.of_facts(other)
 
@@ -344,7 +346,7 @@ def test_what_adds_up_to_one_says_what_it_always_said():
     chosen = Plan(CELLS, Unit(1, 1, "change-one"), {"cell": "1/2", "": "1/2"})
     facts = ut.release(np.zeros(4, int), chosen, epsilon=1, once=True).table.facts()
     assert "nonnegative" not in facts
-    assert "the shares are together 1" in facts["theorem"]
+    assert "the shares are together 1" in facts["noise"]["theorem"]
     assert "nonnegative" not in chosen.facts()
     assert Unit(1, 1).facts() == {"sensitivity": "1", "cells": 1, "neighbours": "add-remove"}
 
@@ -360,5 +362,5 @@ def test_a_ledger_keeps_such_a_plan(tmp_path):
     with ut.Ledger.open(tmp_path / "l.db") as ledger:
         assert ledger.view("a", epsilon=1).table.facts() == early
         assert ledger.releases[0].noise.unit == COUNTS
-    assert [family["per_sum"]["epsilon"] for family in later["families"]] == ["1", "1"]
+    assert [family["per_sum"]["epsilon"] for family in later["noise"]["families"]] == ["1", "1"]
     NoisySums.of_facts(later)

@@ -23,11 +23,15 @@ from utmost.core.exact.arguments import one_of, truth
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.law import law_level, law_text, positive_integer
+from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.noise.one_draw import DrawGroup, DrawLaw
 from utmost.core.noise.shell_series import ShellSeries, falling, number_at
 from utmost.errors import OutOfRange
 
 Relation = Literal["add-remove", "change-one"]
+
+_ALL_STEPS, _SPREAD = 32, 17
+"""Up to so many first steps are compared all; of more, so many at a time."""
 
 _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 
@@ -107,6 +111,36 @@ class CellsDraw(DrawLaw):
         }
         for field, value in fields.items():
             object.__setattr__(self, field, value)
+
+    def with_step(self, step: int) -> "CellsDraw":
+        """The same with another first step."""
+        numbers = (self.level, self.cells, self.changed, self.sensitivity)
+        relation, signs = self.neighbours, self.nonnegative
+        return CellsDraw(*numbers, in_all=self.in_all, neighbours=relation, nonnegative=signs, step=step)
+
+    def with_best_step(self, cost: CellCost = "squared") -> "CellsDraw":
+        """The same with the first step of least cost among those compared: all up to a sensitivity of 32, else an ever
+        finer grid around the best. Costs are compared in floats.
+
+        >>> CellsDraw(1, 2, 2, 5).with_best_step().step, CellsDraw(1, 2, 2, 10**6).with_best_step().step
+        (4, 754858)
+        """
+        is_squared = one_of(cost, CellCost, "cost") == "squared"
+        costs: dict[int, float] = {}
+        low, high = 1, self.sensitivity
+        while True:
+            count = high - low + 1
+            spread = [low + (count - 1) * at // (_SPREAD - 1) for at in range(_SPREAD)]
+            steps = list(range(low, high + 1)) if count <= _ALL_STEPS else spread
+            for step in steps:
+                if step not in costs:
+                    law = self.with_step(step)
+                    costs[step] = float(law.variance if is_squared else law.mean_size)
+            best = min(steps, key=costs.__getitem__)
+            if count <= _ALL_STEPS:
+                return self.with_step(best)
+            place = steps.index(best)
+            low, high = steps[max(0, place - 1)], steps[min(_SPREAD - 1, place + 1)]
 
     def __repr__(self) -> str:
         more: dict[str, Any] = {} if self.in_all is None else {"in_all": self.in_all}

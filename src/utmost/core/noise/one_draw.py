@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from utmost.core.exact.arguments import sequence
 from utmost.core.exact.display import Display
@@ -51,6 +52,7 @@ class DrawLaw(Display, ABC):
 
     __slots__ = ()
 
+    numbers: ClassVar[Literal["integers"]] = "integers"
     level: Level
 
     @property
@@ -149,15 +151,7 @@ class DrawLaw(Display, ABC):
             confidence: Probability between 0 and 1.
             cell: Place of the cell.
         """
-        place, miss = self._cell(cell), 1 - read_confidence(confidence)
-
-        def covers(t: int) -> bool:
-            return is_at_most(self.ratio, lambda q: self.tail_at(q, place, t), miss)
-
-        above = 1
-        while not covers(above):
-            above *= 2
-        return first_integer(-1, above, covers)
+        return _margin(self, self._cell(cell), 1 - read_confidence(confidence))
 
     def _cell(self, cell: int) -> int:
         return natural(cell, "cell", most=self.size - 1)
@@ -167,3 +161,14 @@ class DrawLaw(Display, ABC):
         if len(numbers) != self.size:
             raise OutOfRange(f"there must be {self.size} coefficients, one for each cell", came=len(numbers))
         return numbers
+
+
+@lru_cache(maxsize=1024)
+def _margin(law: DrawLaw, cell: int, miss: Fraction) -> int:
+    def covers(t: int) -> bool:
+        return is_at_most(law.ratio, lambda q: law.tail_at(q, cell, t), miss)
+
+    above = 1
+    while not covers(above):
+        above *= 2
+    return first_integer(-1, above, covers)

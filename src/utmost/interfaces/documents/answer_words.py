@@ -2,23 +2,16 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts, level_name
 from utmost.design.spaces.space import Space
 from utmost.errors import BadTable
 from utmost.interfaces.documents.space_names import distances_words, space_facts, stated_space
 from utmost.publish.promises import codec
-from utmost.publish.promises.statement import (
-    ON_TRUST_OF_DRAWS,
-    digest_of,
-    does_not_follow,
-    names_of,
-    promise_that_holds,
-    stated_field,
-    stated_rows,
-)
+from utmost.publish.promises.codec import StatementForm, does_not_follow, names_of, stated_field, stated_rows
+from utmost.publish.promises.statement import ON_TRUST_OF_DRAWS
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import Facts
 
@@ -33,10 +26,8 @@ HOW_CHECKED = (BY_DESIGN, BY_DESIGN + ROUNDED, BY_ROWS)
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _OF_A_TABLE = ("public", "rows", "column", "of")
-_FIELDS = {
-    *("kind", "format", "utmost", "guarantee", "epsilon", "epsilon_rounded_up", "alpha", "space", "mechanism"),
-    *(*_OF_A_TABLE, "repeated", "table", "name", "dataset", "data_version", "together"),
-}
+_BESIDE = (*_OF_A_TABLE, "repeated", "name", "dataset", "data_version", "together")
+"""The fields of answers that say of which table or persons they are."""
 
 AGAIN = (
     "Each further answer about the same person adds up: k answers cost k times epsilon. So answer once, keep the "
@@ -65,45 +56,55 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str
     )
 
 
-def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space, str | None]:
-    """Check that a statement of answers follows from itself: level, sentence and space.
+@dataclass(frozen=True, slots=True)
+class StatedAnswers:
+    """The subject of a statement of answers: the level and space of their mechanism, and of whom they are.
 
-    That the mechanism keeps the level is proved by the design whose digest it names, which is another file.
-
-    Returns:
-        Its level, its space, and how the distances of places are known.
-
-    Raises:
-        BadTable: naming the first field that does not follow from the others.
-        Unsupported: for a format that is not known.
+    Attributes:
+        level: Level for one unit of distance, as JSON values; a level that is no exact number is the least decimal
+            above it, and has no more fields.
+        space: Secrets and their distances.
+        by_ledger: Whether a ledger keeps the answers.
+        mechanism: SHA-256 of the file of the mechanism, and how its level was checked.
+        about: Fields that say of which table or persons the answers are.
     """
-    codec.check_header(statement, ANSWERS_KIND, "a statement of answers")
-    for name in statement:
-        if name not in _FIELDS:
-            raise does_not_follow(str(name))
-    at, epsilon = level_from_facts(statement), stated_field(statement, "epsilon", str)
-    _check_table(statement)
-    with promise_that_holds(), codec.fields("a statement of answers", "space"):
-        space = stated_space(statement["space"])
-        if codec.differing({"space": statement["space"]}, {"space": space_facts(space)}):
-            raise does_not_follow("space")
-    # A level that is exact says so in its fields; one that is not is the least decimal above it, and has no more.
-    if "alpha" in statement or "epsilon_rounded_up" in statement:
-        for name, fact in level_facts(at).items():
-            if codec.differing({name: statement.get(name)}, {name: fact}):
-                raise does_not_follow(name)
-    sentences = [answers_guarantee(epsilon, space.unit, by_ledger=by_ledger) for by_ledger in (False, True)]
-    if statement.get("guarantee") not in sentences:
-        raise does_not_follow("guarantee")
-    stated_mechanism(statement)
-    return at, space, distances_words(space)
+
+    level: Mapping[str, Any]
+    space: Space
+    by_ledger: bool
+    mechanism: Mapping[str, str]
+    about: Mapping[str, Any]
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            "guarantee": answers_guarantee(self.level["epsilon"], self.space.unit, by_ledger=self.by_ledger),
+            **self.level,
+            "space": space_facts(self.space),
+            "mechanism": dict(self.mechanism),
+            **self.about,
+        }
+
+    @classmethod
+    def _of_fields(cls, statement: Mapping[str, Any]) -> "StatedAnswers":
+        level, epsilon = level_from_facts(statement), stated_field(statement, "epsilon", str)
+        is_exact = "alpha" in statement or "epsilon_rounded_up" in statement
+        _check_about(statement)
+        with codec.fields("a statement of answers", "space"):
+            space = stated_space(statement["space"])
+        by_ledger = statement.get("guarantee") == answers_guarantee(epsilon, space.unit, by_ledger=True)
+        about = {name: statement[name] for name in _BESIDE if name in statement}
+        facts = level_facts(level) if is_exact else {"epsilon": epsilon}
+        return cls(facts, space, by_ledger, stated_mechanism(statement), about)
+
+
+ANSWERS_FORM = StatementForm(ANSWERS_KIND, "a statement of answers", StatedAnswers._fields, StatedAnswers._of_fields)
+"""Statements of answers. That the mechanism keeps the level is proved by the design whose digest they name."""
 
 
 def answers_in_words(statement: Mapping[str, Any]) -> Facts:
     """Answers drawn from a mechanism, one for each person."""
-    at, space, measured = check_answers(statement)
-    rows = statement.get("rows")
-    digest_of(statement)
+    space = ANSWERS_FORM.checked(statement).space
+    at, measured, rows = level_from_facts(statement), distances_words(space), statement.get("rows")
     apart = "1" if space.unit is None else f"1 {space.unit}"
     adds = "each further answer about the same person adds its level"
     if "together" in statement and isinstance(statement["together"], str):
@@ -157,9 +158,8 @@ def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
     return mechanism
 
 
-def _check_table(statement: Mapping[str, Any]) -> None:
+def _check_about(statement: Mapping[str, Any]) -> None:
     """Check what is said of the answers' table, or of those that a ledger keeps, as far as it can be without them."""
-    stated_field(statement, "utmost", str)
     if "repeated" in statement and stated_field(statement, "repeated", int) < 0:
         raise does_not_follow("repeated")
     for name in ("name", "together"):

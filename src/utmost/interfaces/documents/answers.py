@@ -17,9 +17,16 @@ from utmost.design.optima.optimum import Optimum
 from utmost.design.spaces.space import Space
 from utmost.design.types.smallest_level import smallest_epsilon
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
-from utmost.interfaces.documents.answer_words import BY_DESIGN, BY_ROWS, EACH_ROW, answers_guarantee
+from utmost.interfaces.documents.answer_words import (
+    ANSWERS_FORM,
+    BY_DESIGN,
+    BY_ROWS,
+    EACH_ROW,
+    StatedAnswers,
+    answers_guarantee,
+)
 from utmost.interfaces.documents.saved_designs import read_design
-from utmost.interfaces.documents.space_names import secret_names, space_facts
+from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.promises import codec
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
@@ -105,14 +112,8 @@ class SavedMechanism:
 
     def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:
         """The promise of the answers, as plain data."""
-        return {
-            **codec.header(ANSWERS_KIND),
-            "guarantee": self.guarantee(by_ledger=by_ledger),
-            **self.facts,
-            "space": space_facts(self.space),
-            "mechanism": {"sha256": self.digest, "checked": self.checked},
-            **about,
-        }
+        mechanism = {"sha256": self.digest, "checked": self.checked}
+        return ANSWERS_FORM.statement(StatedAnswers(self.facts, self.space, by_ledger, mechanism, about), None)
 
     def guarantee(self, *, by_ledger: bool = False) -> str:
         """The promise of one answer, and what more of them cost; or that a ledger repeats it.
@@ -233,7 +234,7 @@ class AnsweredTable(SavedTable):
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
-        return self.facts | ({} if digest is None else {"table": dict(digest)})
+        return self.facts | {"table": None if digest is None else dict(digest)}
 
 
 def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Keeper | None = None) -> AnsweredTable:

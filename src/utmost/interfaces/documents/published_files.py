@@ -19,14 +19,13 @@ from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, STATEMENT_KIND, WORKLOAD_KIND
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, KEYS_KIND, STATEMENT_KIND, is_whole
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.detailed_release import DetailedSums, whole_release
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
-from utmost.publish.statements.detailed_check import check_whole
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.csv_table import CsvTable
 from utmost.tables.files.json_files import read_json
@@ -203,14 +202,13 @@ def _fetch(address: str, place: Path) -> None:
 def _of_document(file: Path, statement: Path | str | None) -> Answer[Any] | DetailedSums:
     """A release by a plan, or in two stages, which is one document."""
     document = read_json(file, "a release must")
-    kind = document.get("kind") if isinstance(document, dict) else None
-    if kind not in (WORKLOAD_KIND, DETAILED_KIND):
+    if not is_whole(document) or document["kind"] == KEYS_KIND:
+        kind = document.get("kind") if isinstance(document, dict) else None
         remedy = "Give the table: its statement is found beside it."
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
-        required = f"a .json file must be a release by a plan, of the kind {WORKLOAD_KIND!r}"
-        raise BadTable(required, came=came, where=str(file), remedy=remedy)
+        raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
     if statement is not None:
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
-    whole = check_whole(document)
+    whole = whole_release(document)
     return Answer.of_sums(whole) if isinstance(whole, NoisySums) else whole

@@ -16,9 +16,8 @@ from utmost.publish.promises.statement_kinds import (
     MEASURES_KIND,
     PROCESSED_KIND,
     STATEMENT_KIND,
+    SUMS_TABLE_KIND,
     WITHHELD_KIND,
-    WORKLOAD_KIND,
-    WORKLOAD_TABLE_KIND,
 )
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.stated_choices import (
@@ -31,13 +30,12 @@ from utmost.publish.statements.stated_choices import (
 from utmost.publish.statements.stated_words import (
     detailed_in_words,
     measures_in_words,
+    sums_table_in_words,
     table_in_words,
     withheld_in_words,
-    workload_in_words,
-    workload_table_in_words,
 )
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import check_measures_table, check_workload_table
+from utmost.publish.statements.workload_files import check_measures_table, check_sums_table
 from utmost.tables.files import files
 
 
@@ -77,8 +75,7 @@ def _answers_in_words(statement: Mapping[str, Any]) -> Facts:
 
 READERS = {
     STATEMENT_KIND: StatementReader(table_in_words, partial(check_statement, digested=False)),
-    WORKLOAD_KIND: StatementReader(workload_in_words),
-    WORKLOAD_TABLE_KIND: StatementReader(workload_table_in_words, check_workload_table),
+    SUMS_TABLE_KIND: StatementReader(sums_table_in_words, check_sums_table),
     MEASURES_KIND: StatementReader(measures_in_words, check_measures_table),
     DETAILED_KIND: StatementReader(detailed_in_words),
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),

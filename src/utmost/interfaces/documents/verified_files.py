@@ -4,21 +4,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.written_levels import level_from_facts
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, STATEMENT_KIND, WITHHELD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.detailed_release import DetailedSums, whole_release
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release_facts import UNSIGNED, UNSIGNED_TRUST, Facts
 from utmost.publish.statements.clean_check import check_clean
-from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, kind_of_document
+from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, whole_document
 from utmost.tables.files import files, sidecars, signatures
 from utmost.tables.files.json_files import read_json
 
@@ -48,14 +47,14 @@ def verified(
         OutOfRange: for a statement or a whole release where there can be none, and for a clean table without its.
         PromiseBroken: for a signature by somebody else. Unsupported: for a format that is not known.
     """
-    kind = kind_of_document(release)
-    if kind in _WHOLE and not (kind == KEYS_KIND and statement is not None):
+    document = whole_document(release)
+    if document is not None and not (document["kind"] == KEYS_KIND and statement is not None):
         if of is not None:
             raise OutOfRange("a clean table is compared with its release", came="a release", where=str(release))
         if statement is not None:
             remedy = "Leave it out: the release holds its statement."
             raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
-        return _WHOLE[kind](release, public_key)
+        return _WHOLE[document["kind"]](release, document, public_key)
     path = statement or sidecars.statement_beside(release)
     facts, spelled = read_statement(path), spelled or release
     if facts["kind"] == WITHHELD_KIND:
@@ -158,19 +157,17 @@ def _of_clean(
     alone = "that whoever chose between tables that are as near looked at the release and the public facts alone"
     given = [alone, *([] if clean.given is None else ["that the public facts are true"])]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
-    line, law = (
-        promise_line(level_from_facts(document), document.get("first", document)["neighbours"]),
-        "none of its own: it is made of the release",
-    )
+    whole = whole_release(document)
+    first, law = whole.first if isinstance(whole, DetailedSums) else whole, "none of its own: it is made of the release"
+    line = promise_line(whole.level, first.unit.neighbours)
     compared = {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}
     promised = line, guarantee, law
     return _report(table, compared, _signature(path, public_key), promised, [*ON_TRUST_OF_SUMS, *given])
 
 
-def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
+def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
     """The findings on a release in two stages."""
-    document = read_json(release, "a release must")
-    detailed = check_detailed(document)
+    detailed = DetailedSums.of_facts(document)
     rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
     law = f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked"
     promised, signature = (line, document["guarantee"], law), _signature(release, public_key)
@@ -179,34 +176,30 @@ def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
     }
 
 
-def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
+def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
     """The findings on a release by a plan."""
-    document = read_json(release, "a release must")
-    whole = NoisySums.of_facts(document)
-    released = sums_in_words(whole.statement, whole).released
-    digest = document["measured"]["sha256"]
+    whole, noise = NoisySums.of_facts(document), document["noise"]
+    released, digest = sums_in_words(document, whole).released, document["table"]["sha256"]
     compared = {"format": document["format"], "released": released, "sums": "unchanged", "sha256": digest}
-    law = "geometric noise on each sum that is measured"
-    promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], law
+    promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], noise["drawn"]
     return _report(release, compared, _signature(release, public_key), promised, ON_TRUST_OF_SUMS) | {
         "epsilon": document["epsilon"],
         "families": [
             {"family": whole.plan.family_words(family), "share": stated["share"], "margin": stated["margin"]}
-            for family, stated in zip(whole.plan.shares, document["families"], strict=True)
+            for family, stated in zip(whole.plan.shares, noise["families"], strict=True)
         ],
         "part": None if whole.part is None else list(whole.part),
     }
 
 
-def _of_keys(document: Path, public_key: Path | None) -> dict[str, Any]:
+def _of_keys(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
     """The findings on a list of keys that is written as one document, with its statement."""
-    facts = read_json(document, "a release must")
-    stated = stated_release(facts)
-    promised, signature = (stated.line, stated.guarantee, stated.drawn), _signature(document, public_key)
-    return _report(document, {"format": facts["format"]}, signature, promised, stated.on_trust)
+    stated = stated_release(document)
+    promised, signature = (stated.line, stated.guarantee, stated.drawn), _signature(release, public_key)
+    return _report(release, {"format": document["format"]}, signature, promised, stated.on_trust)
 
 
-_WHOLE = {DETAILED_KIND: _of_detailed, WORKLOAD_KIND: _of_workload, KEYS_KIND: _of_keys}
+_WHOLE = {DETAILED_KIND: _of_detailed, STATEMENT_KIND: _of_sums, KEYS_KIND: _of_keys}
 """What is one file, and needs no statement beside it."""
 
 

@@ -44,6 +44,13 @@ class Audit:
         self._context.records.write(lambda store: self._context.trail(store, token, "limit", dataset=dataset))
         return budget
 
+    def charge(self, token: Token, dataset: str, spent: Level, what: str) -> Budget:
+        """The budget of a dataset, after charging what another tool spent; the same charge again changes nothing."""
+        token.check("budgets")
+        budget = self._ledger.charge(dataset, epsilon=spent, what=what)
+        self._context.records.write(lambda store: self._context.trail(store, token, "charge", dataset=dataset))
+        return budget
+
     def is_unused(self, token: Token, dataset: str) -> bool:
         """Whether no release names a dataset: its limit waits for one, or its name was misspelt."""
         token.check_any("budgets", "history")

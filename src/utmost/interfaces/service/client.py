@@ -332,6 +332,11 @@ class RemoteLedger:
         path = f"/v1/datasets/{path_part(dataset)}/budget"
         return self._get(path) if limit is None else self._send("PUT", path, json={"epsilon": level_text(level(limit))})
 
+    def charge(self, dataset: str, *, epsilon: Number | Level, what: str) -> dict[str, Any]:
+        """The budget of a dataset after charging what another tool spent on something, as `Ledger.charge`."""
+        sent = {"epsilon": level_text(level(epsilon)), "what": what}
+        return self._send("PUT", f"/v1/datasets/{path_part(dataset)}/charges", json=sent)
+
     def budgets(self) -> list[dict[str, Any]]:
         """The budgets of all datasets."""
         datasets: list[dict[str, Any]] = self.status()["datasets"]

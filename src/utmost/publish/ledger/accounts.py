@@ -7,7 +7,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.budgets import check_known, limited, rehearsed
+from utmost.publish.ledger.budgets import charged, check_known, limited, rehearsed
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.spending import Budget, Spending
@@ -105,6 +105,38 @@ class Accounts:
 
             return self._look(known)
         return limited(self._log, dataset, level(limit))
+
+    def charge(self, dataset: str, *, epsilon: Number | Level, what: str) -> Budget:
+        """Charge a dataset with what another tool has spent, so that one budget holds for all tools.
+
+        The same charge made again, after an interruption say, is written once.
+
+        Args:
+            dataset: Dataset whose budget is spent.
+            epsilon: Level of pure differential privacy that was spent, against the same neighbouring datasets as all
+                releases of the dataset. The ledger believes it.
+            what: What it was spent on, in words that no other charge of this dataset has: "OpenDP, mean age, 2025".
+
+        Returns:
+            The budget after it.
+
+        Raises:
+            BudgetExceeded: where the dataset's limit does not allow it; then nothing is written.
+            AlreadyPublished: where the same words were charged at another level.
+            OutOfRange: for words that cannot be printed, and for a name that reads as that of another dataset.
+            Quarantined: in a ledger that was rolled back.
+
+        Source: sequential composition, [dwork2014], Theorem 3.14.
+
+        >>> import tempfile
+        >>> from utmost import Ledger
+        >>> with tempfile.TemporaryDirectory() as folder, Ledger.open(f"{folder}/l.db", create=True) as ledger:
+        ...     _ = ledger.budget("visits", limit=2)
+        ...     ledger.charge("visits", epsilon="1/2", what="OpenDP, mean age, 2025")
+        Budget(dataset='visits', limit=level(epsilon=2), spent=Fraction(1, 2), remaining=Fraction(3, 2))
+        """
+        check_name(dataset, "dataset")
+        return charged(self._log, dataset, level(epsilon), check_name(what, "what"))
 
     def margin(
         self,

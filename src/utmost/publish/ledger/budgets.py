@@ -7,7 +7,15 @@ from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
-from utmost.errors import BudgetExceeded, BudgetUnused, NotPublished, OutOfRange, SeparateDatasets, warn
+from utmost.errors import (
+    AlreadyPublished,
+    BudgetExceeded,
+    BudgetUnused,
+    NotPublished,
+    OutOfRange,
+    SeparateDatasets,
+    warn,
+)
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.spending import Account, Budget, Spending
@@ -165,6 +173,36 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
         warning = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
         warn(warning, BudgetUnused)
     return budget
+
+
+def charged(log: EventLog, dataset: str, level: Level, what: str) -> Budget:
+    """The budget of a dataset after another tool's spending was written into the ledger, once.
+
+    Raises:
+        AlreadyPublished: where so much else was charged for the same.
+        BudgetExceeded, OutOfRange: as for a release.
+    """
+
+    def work(transaction: Transaction) -> Budget:
+        state = transaction.state
+        known = state.charges.get((dataset, what))
+        if known is None:
+            log.check_writable(transaction)
+            check_names_differ(state, dataset)
+            check_named(state, dataset)
+            warn_of_separate(state, dataset)
+            check_budget(state, dataset, spending_with(state, dataset, [(level, None)]))
+            transaction.append("charged", {"dataset": dataset, "level": level_text(level), "what": what})
+        elif known != level:
+            raise AlreadyPublished(
+                "what was charged must keep its level",
+                came=f"{level}, where {known} was charged for {what!r}",
+                where=f"dataset {dataset!r}",
+                remedy="Charge another spending under other words: what=.",
+            )
+        return Budget(dataset, state.limits.get(dataset), transaction.state.spending(dataset))
+
+    return log.write(work)
 
 
 def spending_after(

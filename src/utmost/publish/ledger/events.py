@@ -46,9 +46,9 @@ def check_name(name: object, what: str) -> str:
 
 FORMAT = 1
 
-KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
+KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "charged", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
-are answered from it; a budget is set; a quarantine begins; it ends."""
+are answered from it; a budget is set; what another tool spent is charged; a quarantine begins; it ends."""
 
 Facts = Mapping[str, Any]
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-import numpy as np
-
 from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import Progress, report_progress
 from utmost.core.exact.written_levels import level_text
@@ -33,6 +31,7 @@ from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
+from utmost.publish.promises.noise_at_level import bar_column
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
 from utmost.publish.releases.answer import Answer
@@ -254,7 +253,7 @@ def answer_alone(
         cells: dict[str, Any] = {**public, **released}
         shown = table_of(release.kind, {name: cells[name] for name in order or response})
         bars, rows = at_level.bars(columns), len(next(iter(response.values())))
-        margins = {name: np.full(rows, margin) for name, (_, margin) in bars.items()}
+        margins = {name: bar_column(margin, rows) for name, (_, margin) in bars.items()}
         return adapter_of(shown).with_columns(shown, margins, {name: owner for name, (owner, _) in bars.items()})
 
     named = tuple(name for name in order if name in public)

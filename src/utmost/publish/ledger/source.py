@@ -30,6 +30,7 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns, declared_columns
 from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.noise_at_level import bar_column
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.answer import Answer
@@ -112,7 +113,7 @@ class Source:
 
         def table(released: Mapping[str, Any]) -> Any:
             bars = at_level.bars(columns)
-            margins = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
+            margins = {name: bar_column(margin, self.rows) for name, (_, margin) in bars.items()}
             kept = (*self.columns, *self.promise.public)
             hidden = [name for name in self.adapter.names(self.table) if name not in kept]
             behind = {name: owner for name, (owner, _) in bars.items()}

@@ -206,9 +206,10 @@ class State:
         is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
         has_witness: Whether the ledger was made with a witness.
         releases: Releases by name and version.
-        accounts: What each dataset that a release or a mechanism names has spent on these.
+        accounts: What each dataset that a release, a mechanism or a charge names has spent on these.
         first: The first release or mechanism of each of these datasets.
         limits: dataset to limit.
+        charges: Levels that other tools spent, by dataset and by what they were spent on; they are in the accounts.
         missing: dataset to what releases cost that a rollback has lost.
         quarantine: Reason why nothing new may be answered; None where it may.
         requests: the request's name to the release that it made.
@@ -227,6 +228,7 @@ class State:
     accounts: Mapping[str, Account] = field(default_factory=dict)
     first: Mapping[str, ReleaseKey] = field(default_factory=dict)
     limits: Mapping[str, Level] = field(default_factory=dict)
+    charges: Mapping[tuple[str, str], Level] = field(default_factory=dict)
     missing: Mapping[str, Spending] = field(default_factory=dict)
     quarantine: str | None = None
     requests: Mapping[str, tuple[ReleaseKey, Level]] = field(default_factory=dict)
@@ -295,7 +297,7 @@ class State:
 
     @property
     def datasets(self) -> list[str]:
-        """Every dataset that has a release, a limit or a loss."""
+        """Every dataset that has a release, a charge, a limit or a loss."""
         return sorted({*self.accounts, *self.limits, *self.missing})
 
     def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
@@ -321,7 +323,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     """
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
     missing, mechanisms, draws, folding = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
-    accounts, first = dict(state.accounts), dict(state.first)
+    accounts, first, charges = dict(state.accounts), dict(state.first), dict(state.charges)
     number, last = state.number, state.mac
     for event, mac in events:
         facts = event.facts
@@ -360,6 +362,12 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 mechanisms[item] = replace(mechanisms[item], persons=mechanisms[item].persons + facts["persons"])
             elif event.kind == "budgeted":
                 limits[facts["dataset"]] = level_from_text(facts["limit"])
+            elif event.kind == "charged":
+                charge, spent = (facts["dataset"], facts["what"]), level_from_text(facts["level"])
+                if charge in charges:
+                    raise LedgerDamaged("what was charged must not be charged again", came=repr(charge[1]))
+                charges[charge] = spent
+                accounts[charge[0]] = accounts.get(charge[0], Account()).plus(spent)
             elif event.kind == "quarantined":
                 folding = replace(folding, quarantine=facts["reason"])
             elif event.kind == "resumed":
@@ -386,6 +394,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
         accounts=accounts,
         first=first,
         limits=limits,
+        charges=charges,
         missing=missing,
         requests=requests,
         mechanisms=mechanisms,
@@ -421,6 +430,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "offered": OFFERED,
     "drawn": DRAWN,
     "budgeted": {"dataset": _TEXT, "limit": _TEXT},
+    "charged": {"dataset": _TEXT, "level": _TEXT, "what": _TEXT},
     "quarantined": {"reason": _TEXT},
     "resumed": {"missing": (dict,), "closed": (list,)},
 }

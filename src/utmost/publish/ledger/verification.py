@@ -163,10 +163,13 @@ def _check_step(state: State, event: Event) -> None:
 
 def _check_limits(state: State, event: Event) -> None:
     """No event that spends may have been written beyond the limit that held then."""
-    if event.kind not in ("published", "answered", "offered"):
+    if event.kind not in ("published", "answered", "offered", "charged"):
         return
-    item = event.facts["name"], event.facts["version"]
-    dataset = (state.releases.get(item) or state.mechanisms[item]).dataset
+    if event.kind == "charged":
+        dataset = event.facts["dataset"]
+    else:
+        item = event.facts["name"], event.facts["version"]
+        dataset = (state.releases.get(item) or state.mechanisms[item]).dataset
     limit, spends = state.limits.get(dataset), event.facts.get("how", "fresh") in ("fresh", "relax")
     if limit is not None and state.spending(dataset).exceeds(limit) and spends:
         raise LedgerDamaged("a budget must not be exceeded", came=f"dataset {dataset!r}", where=f"event {event.number}")

@@ -293,24 +293,27 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
     missing: dict[str, list[Level]] = {}
     closed: list[ReleaseKey] = []
     for item, seen in witness.releases.items():
-        charge = missing.setdefault(seen.dataset, [])
+        spends = missing.setdefault(seen.dataset, [])
         own = common.releases.get(item)
         if own is None:
-            charge.append(seen.spent)
+            spends.append(seen.spent)
         elif seen.spent > own.spent:
             closed.append(item)
             # Two continuations of one response, see the head of this file: their levels add up, less what both share.
             again = ledger.releases[item].spent > own.spent
-            charge.extend([seen.spent, own.spent] if again else [_difference(seen.spent, own.spent)])
+            spends.extend([seen.spent, own.spent] if again else [_difference(seen.spent, own.spent)])
     for item, mechanism in witness.mechanisms.items():
-        charge = missing.setdefault(mechanism.dataset, [])
+        spends = missing.setdefault(mechanism.dataset, [])
         if item not in common.mechanisms:
-            charge.append(mechanism.spent)
+            spends.append(mechanism.spent)
         elif mechanism.persons > common.mechanisms[item].persons:
             closed.append(item)
             again = ledger.mechanisms[item].persons > common.mechanisms[item].persons
             # A person may have been answered in both histories: once more the whole level.
-            charge.extend([mechanism.spent] if again else [])
+            spends.extend([mechanism.spent] if again else [])
+    for charge, spent in witness.charges.items():
+        if charge not in common.charges:
+            missing.setdefault(charge[0], []).append(spent)
     for dataset, spending in witness.missing.items():
         if spending != common.missing.get(dataset):
             missing.setdefault(dataset, []).extend(spending.levels)

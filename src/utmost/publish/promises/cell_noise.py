@@ -21,7 +21,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import Numbers, read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
-from utmost.publish.promises.noise_at_level import NoiseAtLevel, cell_noise_at, cell_noise_of_answer
+from utmost.publish.promises.noise_at_level import Bar, NoiseAtLevel, cell_noise_at, cell_noise_of_answer
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
@@ -42,9 +42,7 @@ class ColumnNoise(PlannedNoise):
         """The largest margin of the plan."""
         return self.at(level, confidence).margin
 
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
+    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Bar]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
         return self.at(level, confidence).bars(columns)
 

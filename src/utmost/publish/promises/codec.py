@@ -5,9 +5,12 @@ of its kind. Exact numbers stand as text, floats as JSON numbers, which give the
 of another format is refused.
 
 A reader takes from a document what does not follow from the rest of it, computes the rest again, writes the document
-of what it found, and compares: a field that is missing, unknown, or says something else is refused.
+of what it found, and compares: a field that is missing, unknown, or says something else is refused. Designs, plans and
+promises are a `Form`, every statement of something published is a `StatementForm`: no other code compares fields.
 """
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,9 +20,11 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from utmost.errors import BadTable, PromiseBroken, UtmostError
+from utmost.core.exact.arguments import wrong_kind
+from utmost.errors import BadTable, PromiseBroken, Unsupported, UtmostError
 from utmost.publish.promises.statement_kinds import FORMAT, VERSION, check_format
 from utmost.tables.files.json_files import read_json
+from utmost.tables.files.saving import Digest
 from utmost.version import __version__
 
 Value = TypeVar("Value")
@@ -71,6 +76,118 @@ class Form(Generic[Value]):
             required = f"what {self.noun} says must follow from the rest of it"
             raise BadTable(required, came="something else", where=f"{where}, {name!r}")
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class StatementForm(Form[Value]):
+    """How the statements of one kind are written and read: documents that have the digest of a table, or null."""
+
+    def statement(self, value: Value, digest: Digest | None) -> dict[str, Any]:
+        """The statement of a value, as plain data, with the digest of its table."""
+        return table_statement(self.kind, self.facts(value), digest)
+
+    def checked(self, statement: Any) -> Value:
+        """The value of which a statement tells, once it was written again and every field was found equal.
+
+        Raises:
+            BadTable: naming the first field that does not follow from the others.
+            Unsupported: for a format or a cost that is not known.
+            WrongKind: for what is no mapping.
+        """
+        if not isinstance(statement, Mapping):
+            raise wrong_kind("statement", f"{self.noun}, as a mapping", statement)
+        check_header(statement, self.kind, self.noun)
+        with _promise_that_holds():
+            value = self.value(statement)
+            expected = json.loads(json.dumps(self.statement(value, digest_of(statement))))
+        stated_field(statement, "utmost", str)
+        if path := _first_difference(statement, written_by(expected, statement), self.rounded):
+            raise does_not_follow(".".join(path))
+        return value
+
+
+def table_statement(kind: str, facts: Mapping[str, Any], digest: Digest | None) -> dict[str, Any]:
+    """The statement of a kind: header, fields, and the digest of the table, where there is one."""
+    return {**header(kind), **facts, "table": None if digest is None else dict(digest)}
+
+
+def written_by(expected: Any, statement: Any) -> Any:
+    """A statement as the version would have written it that wrote another one, and those inside it."""
+    if not isinstance(expected, dict) or not isinstance(statement, dict):
+        return expected
+    again = {name: written_by(fact, statement.get(name)) for name, fact in expected.items()}
+    is_document = isinstance(again.get("utmost"), str) and isinstance(statement.get("utmost"), str)
+    return again | {"utmost": statement["utmost"]} if is_document else again
+
+
+@contextmanager
+def _promise_that_holds() -> Iterator[None]:
+    """Whatever a promise that cannot be made raises is a `BadTable`, but for what is not supported."""
+    try:
+        yield
+    except (BadTable, Unsupported):
+        raise
+    except (UtmostError, *_WRONG_FIELDS) as error:
+        came = error.required if isinstance(error, UtmostError) else type(error).__name__
+        raise BadTable("a statement must hold a promise that can be made", came=came) from None
+
+
+def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str]) -> list[str]:
+    """The names that lead to the first field in which two documents differ; none where they are alike."""
+    for name in differing(stated, expected, rounded):
+        value, other = stated.get(name), expected.get(name)
+        inner = _first_difference(value, other, rounded) if isinstance(value, dict) and isinstance(other, dict) else []
+        return [str(name), *inner]
+    return []
+
+
+def digest_of(statement: Mapping[str, Any]) -> Digest | None:
+    """The digest of the table, where the statement has one."""
+    if statement.get("table") is None:
+        return None
+    digest: Digest = stated_field(statement, "table", dict)
+    if set(digest) != {"of", "sha256"} or digest["of"] not in DIGESTED or not isinstance(digest["sha256"], str):
+        raise does_not_follow("table")
+    if not re.fullmatch("[0-9a-f]{64}", digest["sha256"]):
+        raise does_not_follow("table")
+    return digest
+
+
+DIGESTED = ("file", "cells", "sums")
+"""What a digest can be of: the bytes of a file, the cells of a table, or the sums of a plan."""
+
+_MOST_ROWS = 1 << 63
+
+
+def names_of(statement: Mapping[str, Any], field: str) -> list[str]:
+    """The names of different columns, or texts, in a field."""
+    names: list[str] = stated_field(statement, field, list)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise does_not_follow(field)
+    return names
+
+
+def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
+    """The value of a field, found to be of this very kind."""
+    value = statement.get(field)
+    if type(value) is not kind:
+        raise BadTable(f"a statement must hold its {field}", came=type(value).__name__, where=field)
+    return value
+
+
+def stated_rows(statement: Mapping[str, Any]) -> int:
+    """How many rows a table has, which can be compared with the table alone."""
+    rows: int = stated_field(statement, "rows", int)
+    if not 0 <= rows < _MOST_ROWS:
+        raise does_not_follow("rows")
+    return rows
+
+
+def does_not_follow(field: str) -> BadTable:
+    """The refusal of a field that says something else."""
+    remedy = "Ask the curator for the statement as it was published."
+    required = "what a statement says must follow from its promise and level"
+    return BadTable(required, came="something else", where=field, remedy=remedy)
 
 
 def header(kind: str) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import truth
@@ -34,6 +35,9 @@ from utmost.publish.promises.table_statements import law_parameters
 from utmost.publish.promises.values import noised_by
 from utmost.tables.cells.columns import RowName, integer_column, real_column
 
+if TYPE_CHECKING:  # few releases are in one draw
+    from utmost.core.noise.one_draw import DrawLaw
+
 
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
     """The law with the least expected cost of all noise that can be added to one cell at this level."""
@@ -55,6 +59,19 @@ def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str)
 
 # A cost that is a function is summed step by step; on finer grids nothing is claimed for it.
 _MOST_STEPS = 1_000_000
+
+
+Bar = int | float | tuple[int | float, ...]
+"""The margin of a column; several, one for each row, where cells have several distributions."""
+
+
+def bar_column(bar: Bar, rows: int) -> NDArray[Any]:
+    """A margin, or one for each row, as a column.
+
+    >>> bar_column(3, 2).tolist(), bar_column((3, 4), 2).tolist()
+    ([3, 3], [3, 4])
+    """
+    return np.array(bar) if isinstance(bar, tuple) else np.full(rows, bar)
 
 
 class NoiseAtLevel(Protocol):
@@ -83,7 +100,7 @@ class NoiseAtLevel(Protocol):
     def with_confidence(self, confidence: Fraction) -> "NoiseAtLevel":
         """The same with margins of another confidence."""
 
-    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Bar"]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
 
     def warn(self) -> None:
@@ -343,7 +360,7 @@ _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 00
 _SURE = Fraction(19, 20)
 
 
-def warn_of_level(level: Level, law: Law) -> None:
+def warn_of_level(level: Level, law: "Law | DrawLaw") -> None:
     """Warn of a level at which practically nobody is protected.
 
     Args:

@@ -59,6 +59,18 @@ def _once_together() -> type[PlannedNoise]:
     return OnceTogether
 
 
+def _one_draw() -> type[PlannedNoise]:
+    from utmost.publish.promises.one_draw_noise import OneDraw
+
+    return OneDraw
+
+
+def _one_way_draw() -> type[PlannedNoise]:
+    from utmost.publish.promises.one_draw_noise import OneWayDraw
+
+    return OneWayDraw
+
+
 KINDS: dict[str, Callable[[], type[PlannedNoise]]] = {
     "cells": _cells,
     "sums": _sums,
@@ -68,6 +80,8 @@ KINDS: dict[str, Callable[[], type[PlannedNoise]]] = {
     "named cells": _named_cells,
     "cells at one level": _once_cells,
     "together at one level": _once_together,
+    "one draw": _one_draw,
+    "one-way tables in one draw": _one_way_draw,
 }
 """The class of each kind, by its name in JSON; its file is loaded when the kind is first met."""
 

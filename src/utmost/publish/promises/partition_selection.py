@@ -22,18 +22,18 @@ from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
-from utmost.core.exact.written_levels import level_facts
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.key_counts import counts_in_shares
+from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law, read_delta
-from utmost.publish.promises.statement_kinds import FORMAT, KEYS_KIND
+from utmost.publish.promises.statement_kinds import KEYS_KIND
 from utmost.tables.cells.cell_values import integer_cells
 from utmost.tables.files.saving import Digest, Publication, check_destination_free, saved
 from utmost.tables.frames.any_table import adapter_of
-from utmost.version import __version__
 
 _MOST_KEYS = 10**9
 _MOST_SHARES = 10**6
@@ -57,9 +57,25 @@ class _ListedKeys(Display):
         return promise_of_keys(self.level, self.delta, self.per_individual, self._divided())
 
     def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
-        """The statement as plain data, with the keys and their noisy counts; see `keys_statement`."""
-        promise = self.level, self.delta, self.per_individual
-        return keys_statement(*promise, self.keys, column, digest, self._divided(), **self._counted())
+        """The statement as plain data, with the keys and their noisy counts."""
+        return KEYS_FORM.statement((self, column), digest)
+
+    def fields(self, column: str) -> dict[str, Any]:
+        """The fields of the statement: the promise, and the keys themselves with their noisy counts, if any."""
+        named = [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in self.keys]
+        counted, shares = self._counted(), self._divided()
+        return {
+            "column": column,
+            "guarantee": self.statement,
+            **level_facts(self.level),
+            "delta": str(self.delta),
+            "keys_of_one_individual": self.per_individual,
+            **({} if shares is None else {"shares_of_one_individual": shares}),
+            "relaxable": False,
+            "keys": named,
+            **counted,
+            "named": {"of": "keys and noisy counts", "sha256": _named_digest(named, counted.get("noisy"))},
+        }
 
     def save(
         self,
@@ -296,48 +312,27 @@ def keys_held(keys: int, shares: int | None = None) -> str:
     return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
 
 
-def keys_statement(
-    total: Level,
-    delta: Fraction,
-    per_individual: int,
-    keys: Sequence[Any],
-    column: str,
-    digest: Digest | None,
-    shares: int | None = None,
-    *,
-    threshold: int | None = None,
-    noisy: Sequence[int] | None = None,
-) -> dict[str, Any]:
-    """The public statement of named keys: the promise, and the keys themselves.
+def stated_keys(statement: Mapping[str, Any]) -> tuple[_ListedKeys, str]:
+    """The keys of which a statement tells, and the name of their column."""
+    total, delta = level_from_facts(statement), read_delta(stated_field(statement, "delta", str))
+    each = natural(stated_field(statement, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
+    keys = tuple(tuple(key) if isinstance(key, list) else key for key in stated_field(statement, "keys", list))
+    parts = [part for key in keys for part in (key if isinstance(key, tuple) else (key,))]
+    if not all(type(part) in (str, int) for part in parts) or () in keys or len(set(keys)) != len(keys):
+        raise does_not_follow("keys")
+    column = stated_field(statement, "column", str)
+    if "noisy" not in statement:
+        return NamedKeys(keys, total, delta, each), column
+    stated = "shares_of_one_individual" in statement
+    shares = shares_of_one(stated_field(statement, "shares_of_one_individual", int), each) if stated else None
+    law, noisy = naming_law(total, delta, each, shares), stated_field(statement, "noisy", list)
+    if len(noisy) != len(keys) or not all(type(count) is int and count > law.threshold for count in noisy):
+        raise does_not_follow("noisy")
+    return SelectedKeys(keys, tuple(noisy), total, delta, each, law, shares), column
 
-    Args:
-        total, delta: of all keys together.
-        per_individual: how many keys one individual may hold.
-        keys: those that were named.
-        column: what they are keys of.
-        digest: of the table of keys, where there is one.
-        shares: how many one individual divides among their keys; None for keys that count once each.
-        threshold, noisy: of keys with noisy counts, what these exceed, and the count of each key.
-    """
-    sentence = promise_of_keys(total, delta, per_individual, shares)
-    named = [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in keys]
-    return {
-        "kind": KEYS_KIND,
-        "format": FORMAT,
-        "utmost": __version__,
-        "column": column,
-        "guarantee": sentence,
-        "statement": sentence,
-        **level_facts(total),
-        "delta": str(delta),
-        "keys_of_one_individual": per_individual,
-        **({} if shares is None else {"shares_of_one_individual": shares}),
-        "relaxable": False,
-        "keys": named,
-        "table": None if digest is None else dict(digest),
-        **({} if noisy is None else {"threshold": threshold, "noisy": list(noisy)}),
-        "named": {"of": "keys and noisy counts", "sha256": _named_digest(named, noisy)},
-    }
+
+KEYS_FORM = StatementForm(KEYS_KIND, "a statement of keys", lambda keys: keys[0].fields(keys[1]), stated_keys)
+"""Statements of named keys: epsilon, delta, the bounds of one individual, keys and counts decide every field."""
 
 
 def _named_digest(named: Sequence[Any], noisy: Sequence[int] | None) -> str:

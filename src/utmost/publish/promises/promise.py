@@ -108,7 +108,7 @@ class Promise(Display):
         part: Part | None = None,
     ) -> None:
         drawn = _noise(unit, noise)
-        object.__setattr__(self, "public", listed_names(public, "public"))
+        object.__setattr__(self, "public", drawn.labelled(listed_names(public, "public")))
         object.__setattr__(self, "columns", drawn.released(_listed(columns)))
         object.__setattr__(self, "drop", listed_names(drop, "drop"))
         object.__setattr__(self, "rows", rows_origin(rows))
@@ -230,7 +230,7 @@ class Promise(Display):
             needs_plan = counted.unit.needs_sizes
             noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
-        if drawn.is_by_plan:
+        if drawn.is_by_plan or drawn.labels_rows:
             return fitting(cls(columns, public=public, drop=drop, noise=drawn, part=counted.part), counted)
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
@@ -271,7 +271,7 @@ class Promise(Display):
                 remedy="Promise it with part=(partition, part).",
             )
         self.noise.check_unit(counted)
-        if counted is None or self.noise.is_by_plan:
+        if counted is None or self.noise.is_by_plan or self.noise.labels_rows:
             return
         counted.check_covered(self.unit)
         unsaid = {*counted_labels(counted)} - {*self.public, *self.drop}
@@ -327,11 +327,13 @@ class Promise(Display):
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
         """The same, with the result of a search for its noise."""
-        return replace(self, noise=self.noise.as_drawn(at_level))
+        noise = self.noise.as_drawn(at_level)
+        return self if noise is self.noise else replace(self, noise=noise)
 
-    def as_published(self) -> "Promise":
-        """The same without the names of columns that are left out or identify rows: no statement tells them."""
-        return replace(self, drop=(), id_column=(), keyed_by_id=False)
+    def published_facts(self) -> dict[str, Any]:
+        """Its facts without the names of columns that are left out or identify rows: no statement tells them."""
+        bare = replace(self, drop=(), id_column=(), keyed_by_id=False)
+        return bare.facts() | {"noise": self.noise.published_facts()}
 
     def of_part(self, part: Part | None) -> "Promise":
         """The same of a part of a partition."""

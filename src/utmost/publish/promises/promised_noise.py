@@ -25,7 +25,7 @@ from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.noise_at_level import NoiseAtLevel
+from utmost.publish.promises.noise_at_level import Bar, NoiseAtLevel
 from utmost.publish.promises.table_statements import assumed_line
 from utmost.tables.cells.columns import RowName
 from utmost.tables.files.opened_tables import opened_table
@@ -50,6 +50,8 @@ class PlannedNoise(ABC):
         kind: Kind of the noised values, in words.
         json_kind: the name of the kind in JSON, see `noise_of_facts`.
         is_by_plan: whether a table must be a counted one, and the release of it is one document.
+        is_in_steps: whether every released value is a multiple of the unit's step, whatever its plan is.
+        labels_rows: whether it names the rows of the released table itself, which are sums of a counted table.
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
     """
 
@@ -58,12 +60,19 @@ class PlannedNoise(ABC):
     kind: ClassVar[str]
     json_kind: ClassVar[str]
     is_by_plan: ClassVar[bool] = False
+    is_in_steps: ClassVar[bool] = False
+    labels_rows: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
 
     @property
     def needs_search(self) -> bool:
         """Whether its plan has to be searched for, so that no statement can be of it."""
         return False
+
+    @property
+    def rows(self) -> int | None:
+        """The number of rows, where the noise decides it: that of the sums of a plan."""
+        return None
 
     @property
     @abstractmethod
@@ -89,6 +98,10 @@ class PlannedNoise(ABC):
     def facts(self) -> dict[str, Any]:
         """The noise as JSON, numbers as text: what promises, events and statements keep; see `noise_of_facts`."""
         return {"kind": self.json_kind, **facts_of(self)}
+
+    def published_facts(self) -> dict[str, Any]:
+        """The same as a statement has it, which `noise_of_facts` reads, too."""
+        return self.facts()
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "PlannedNoise":
@@ -118,6 +131,10 @@ class PlannedNoise(ABC):
             OutOfRange: for columns that have no such noise.
         """
         return columns
+
+    def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
+        """The public columns, of those that a promise names, with those that the noise adds."""
+        return public
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
         """The table as its adapter or engine reads it.
@@ -262,9 +279,7 @@ class Noise(PlannedNoise):
                 required, came = f"the error bars need the name {name!r}", "a column of that name"
                 raise BadTable(required, came=came, remedy="Rename it.")
 
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
+    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Bar]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
         margin = self.margin(level, confidence)
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
@@ -317,7 +332,7 @@ class AnyNoiseAtLevel(Display):
         """The same with margins of another confidence."""
         return replace(self, confidence=confidence)
 
-    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Bar]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
         return self.noise.column_bars(self.level, columns, self.confidence)
 

@@ -5,10 +5,7 @@ that nothing else implies, writes the statement again, and compares every field:
 margins, sentences. It needs no data and no solver. What follows from nothing is on the curator's word, see `ON_TRUST`.
 """
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -17,20 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, Unsupported, UtmostError
-from utmost.publish.promises.codec import check_header, differing, header
+from utmost.publish.promises.codec import (
+    StatementForm,
+    check_header,
+    digest_of,
+    does_not_follow,
+    stated_field,
+    stated_rows,
+)
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel
+from utmost.publish.promises.noise_at_level import Bar, CellNoiseAtLevel, NoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
 from utmost.publish.promises.table_statements import cells_digest, taken_for_granted
 from utmost.tables.files.json_files import read_json
+from utmost.tables.files.saving import Digest
 from utmost.tables.frames.any_table import adapter_of
 
 ON_TRUST_OF_DRAWS = "that utmost drew the noise as stated"
@@ -49,24 +53,21 @@ PLACES_ON_TRUST = (
 )
 """The same of points."""
 
-_MOST_ROWS = 1 << 63
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The statement of one answer that is a table: cells, points, columns changed together, named keys.
+    """The statement of one answer: cells, the sums of a plan, points, columns changed together, named keys.
 
     Attributes:
-        promise: Promise, with the columns and public columns of the table as it is published.
-        level: Level of the answer.
-        confidence: Confidence of the margins.
-        rows: Number of rows of the table.
-        digest: SHA-256 of the published table, see `cells_digest`; None where there is no table.
+        promise: Promise, with the columns and public columns of the table as it is published, and its noise as drawn.
+        noise: Noise at the level of the answer, with the confidence of the margins.
+        rows: Number of rows of the table, or of sums.
+        digest: SHA-256 of the published table or sums, see `cells_digest`; None where there is no table.
         ledger: Facts that a memory adds; None for a release that nothing remembers.
 
-    >>> from utmost import Promise, Unit, exact
+    >>> from utmost import Promise, Unit
     >>> promise = Promise("n", unit=Unit(1, 2))
-    >>> statement = Statement(promise, exact.level(1), Fraction(19, 20), 12, None, None)
+    >>> statement = Statement(promise, promise.at(1), 12, None, None)
     >>> statement.noise.law, statement.facts()["margins"]
     (Geometric(epsilon='1/2', sensitivity=1), {'n_margin': 6})
     >>> Statement.of_facts(statement.facts()) == statement
@@ -74,16 +75,18 @@ class Statement:
     """
 
     promise: Promise
-    level: Level
-    confidence: Fraction
+    noise: NoiseAtLevel
     rows: int
-    digest: Mapping[str, str] | None
+    digest: Digest | None
     ledger: LedgerFacts | None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "promise", self.promise.as_drawn(self.noise))
+
     @property
-    def noise(self) -> NoiseAtLevel:
-        """Distribution of the noise at the level."""
-        return self.promise.noise.at(self.level, self.confidence)
+    def level(self) -> Level:
+        """Level of the answer."""
+        return self.noise.level
 
     @property
     def delta(self) -> Fraction | None:
@@ -96,33 +99,45 @@ class Statement:
         """The promise in sentences."""
         promise = self.promise
         sentence = promise.noise.guarantee(self.level, promise.columns)
-        if promise.noise.names_rows:
+        if promise.noise.names_rows or promise.noise.is_by_plan:
             return sentence
         return f"{sentence} {taken_for_granted(promise.public, promise.rows)}"
 
     def facts(self) -> dict[str, Any]:
         """The statement as JSON values."""
-        return self.facts_by(self.noise)
+        return STATEMENT_FORM.statement(self, self.digest)
 
-    def facts_by(self, noise: NoiseAtLevel) -> dict[str, Any]:
-        """The same by its plan, where that was made already."""
+    def _fields(self) -> dict[str, Any]:
+        """The fields between the header and the digest."""
+        noise = self.noise
         return {
-            **header(STATEMENT_KIND),
             "guarantee": self.guarantee,
-            **level_facts(self.level),
+            **level_facts(noise.level),
             **({} if self.delta is None else {"delta": str(self.delta)}),
-            "promise": self.promise.as_published().facts(),
+            "promise": self.promise.published_facts(),
             "noise": noise.facts(),
-            "confidence_exactly": str(self.confidence),
-            "margins": self._margins(noise),
-            "rows": self.rows,
-            "table": None if self.digest is None else dict(self.digest),
+            "confidence_exactly": str(noise.confidence),
+            "margins": {name: list(bar) if isinstance(bar, tuple) else bar for name, bar in self._margins().items()},
+            **({} if self.promise.noise.rows is not None else {"rows": self.rows}),
             **({} if self.ledger is None else self.ledger.facts()),
         }
 
-    def _margins(self, noise: NoiseAtLevel) -> dict[str, int | float]:
+    def _margins(self) -> dict[str, Bar]:
         """Margins of error, by the names of their columns."""
-        return {name: margin for name, (_, margin) in noise.bars(self.promise.columns).items()}
+        return {name: margin for name, (_, margin) in self.noise.bars(self.promise.columns).items()}
+
+    @classmethod
+    def _of_fields(cls, document: Mapping[str, Any]) -> "Statement":
+        """The statement by the fields that nothing else implies."""
+        level = level_from_facts(document)
+        promise = Promise.of_facts(stated_field(document, "promise", dict))
+        if promise.noise.needs_search:
+            raise does_not_follow("promise")
+        noise = promise.noise.at(level, read_confidence(stated_field(document, "confidence_exactly", str)))
+        if promise.as_drawn(noise) != promise:
+            raise does_not_follow("promise")
+        rows = stated_rows(document) if promise.noise.rows is None else promise.noise.rows
+        return cls(promise, noise, rows, digest_of(document), LedgerFacts.of_statement(document, level))
 
     def check(self, table: Any, *, digested: bool = True) -> NoiseAtLevel:
         """Check that a table is the one of this statement: columns, rows, margins, cells and digest.
@@ -136,10 +151,12 @@ class Statement:
         """
         noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
-        check_table(columns, stated, table, self._margins(noise), self.promise.public, digested=digested)
-        if isinstance(noise, CellNoiseAtLevel):
+        check_table(columns, stated, table, self._margins(), self.promise.public, digested=digested)
+        if isinstance(noise, CellNoiseAtLevel) or self.promise.noise.is_in_steps:
+            step = None if noise.unit.step == 1 else noise.unit.step
+            width = noise.width if isinstance(noise, CellNoiseAtLevel) else step
             for name in columns:
-                _check_cells(adapter_of(table).column(table, name), noise.width, name)
+                _check_cells(adapter_of(table).column(table, name), width, name)
         return noise
 
     @classmethod
@@ -151,114 +168,18 @@ class Statement:
             Unsupported: for a format or a cost that is not known.
             WrongKind: for what is no mapping.
 
-        >>> from utmost import Promise, Unit, exact
-        >>> facts = Statement(Promise("n", unit=Unit(1, 2)), exact.level(1), Fraction(19, 20), 12, None, None).facts()
+        >>> from utmost import Promise, Unit
+        >>> promise = Promise("n", unit=Unit(1, 2))
+        >>> facts = Statement(promise, promise.at(1), 12, None, None).facts()
         >>> Statement.of_facts(facts | {"margins": {"n_margin": 5}})
         Traceback (most recent call last):
         utmost.errors.BadTable: margins.n_margin: what a statement says must follow from its promise and level; ...
         """
-        if not isinstance(document, Mapping):
-            raise wrong_kind("statement", "a statement, as a mapping", document)
-        check_header(document, STATEMENT_KIND, "a statement")
-        with promise_that_holds(Unsupported):
-            level = level_from_facts(document)
-            promise = Promise.of_facts(stated_field(document, "promise", dict))
-            if promise.noise.needs_search:
-                raise does_not_follow("promise")
-            statement = cls(
-                promise,
-                level,
-                read_confidence(stated_field(document, "confidence_exactly", str)),
-                stated_rows(document),
-                digest_of(document),
-                LedgerFacts.of_statement(document, level),
-            )
-            noise = statement.noise
-            if promise.as_drawn(noise) != promise:
-                raise does_not_follow("promise")
-            expected = json.loads(json.dumps(statement.facts_by(noise)))
-        check_follows(document, expected)
-        return statement
+        return STATEMENT_FORM.checked(document)
 
 
-@contextmanager
-def promise_that_holds(*let_through: type[UtmostError]) -> Iterator[None]:
-    """Whatever a promise that cannot be made raises is a `BadTable`, but for the refusals that are let through."""
-    try:
-        yield
-    except (UtmostError, KeyError, TypeError) as error:
-        if isinstance(error, (BadTable, *let_through)):
-            raise
-        came = error.required if isinstance(error, UtmostError) else type(error).__name__
-        raise BadTable("a statement must hold a promise that can be made", came=came) from None
-
-
-def check_follows(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    """Check that a statement is the one that was made again, field for field, but for the version that made it.
-
-    Args:
-        stated: Statement that was read.
-        expected: Statement that was made of the fields that cannot be computed.
-
-    Raises:
-        BadTable: naming the first field that is not as it was made again.
-    """
-    again = {**expected, "utmost": stated_field(stated, "utmost", str)}
-    if path := _first_difference(stated, json.loads(json.dumps(again))):
-        raise does_not_follow(".".join(path))
-
-
-def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
-    """The names that lead to the first field in which two documents differ; none where they are alike."""
-    for name in differing(stated, expected):
-        value, other = stated.get(name), expected.get(name)
-        inner = _first_difference(value, other) if isinstance(value, dict) and isinstance(other, dict) else []
-        return [str(name), *inner]
-    return []
-
-
-def digest_of(stated: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """The digest of the table, if the statement has one."""
-    digest = stated.get("table")
-    if digest is None:
-        return None
-    parts: Mapping[str, str] = stated_field(stated, "table", dict)
-    if set(parts) != {"of", "sha256"} or parts["of"] not in ("file", "cells"):
-        raise does_not_follow("table")
-    if not isinstance(parts["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", parts["sha256"]):
-        raise does_not_follow("table")
-    return parts
-
-
-def names_of(stated: Mapping[str, Any], field: str) -> list[str]:
-    """The names of different columns, or texts, in a field."""
-    names: list[str] = stated_field(stated, field, list)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
-        raise does_not_follow(field)
-    return names
-
-
-def stated_field(stated: Mapping[str, Any], field: str, kind: type) -> Any:
-    """The value of a field, found to be of this very kind."""
-    value = stated.get(field)
-    if type(value) is not kind:
-        raise BadTable(f"a statement must hold its {field}", came=type(value).__name__, where=field)
-    return value
-
-
-def stated_rows(stated: Mapping[str, Any]) -> int:
-    """How many rows a table has, which can be compared with the table alone."""
-    rows: int = stated_field(stated, "rows", int)
-    if not 0 <= rows < _MOST_ROWS:
-        raise does_not_follow("rows")
-    return rows
-
-
-def does_not_follow(field: str) -> BadTable:
-    """The refusal of a field that says something else."""
-    remedy = "Ask the curator for the statement as it was published."
-    required = "what a statement says must follow from its promise and level"
-    return BadTable(required, came="something else", where=field, remedy=remedy)
+STATEMENT_FORM = StatementForm(STATEMENT_KIND, "a statement", Statement._fields, Statement._of_fields)
+"""Statements of one answer: promise, level, confidence, rows, digest, and the facts of a memory decide every field."""
 
 
 def read_statement(path: Path | str) -> dict[str, Any]:
@@ -311,7 +232,7 @@ def check_table(
     released: Sequence[str],
     stated: Mapping[str, Any],
     table: Any,
-    margins: Mapping[str, int | float],
+    margins: Mapping[str, Bar],
     public: Sequence[str],
     *,
     digested: bool,
@@ -325,7 +246,11 @@ def check_table(
     if any(len(column) != stated["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name, margin in margins.items():
-        if not all(_is_margin(cell, float(margin)) for cell in set(columns[name])):
+        if isinstance(margin, tuple):
+            is_stated = len(margin) == len(columns[name]) and all(map(_is_margin, columns[name], map(float, margin)))
+        else:
+            is_stated = all(_is_margin(cell, float(margin)) for cell in set(columns[name]))
+        if not is_stated:
             raise BadTable("the margin must be the one stated", came="another one", where=f"column {name!r}")
     if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."

@@ -13,8 +13,7 @@ FORMAT = 1
 """The format of every kind of document."""
 
 STATEMENT_KIND = "utmost statement"
-WORKLOAD_KIND = "utmost workload release"
-WORKLOAD_TABLE_KIND = "utmost workload table"
+SUMS_TABLE_KIND = "utmost table of sums"
 MEASURES_KIND = "utmost table of measures"
 DETAILED_KIND = "utmost release in two stages"
 CLEAN_KIND = "utmost clean table"
@@ -26,7 +25,7 @@ ANSWERS_KIND = "utmost answers"
 KINDS_BESIDE_TABLES = frozenset(
     {
         STATEMENT_KIND,
-        WORKLOAD_TABLE_KIND,
+        SUMS_TABLE_KIND,
         MEASURES_KIND,
         CLEAN_KIND,
         WITHHELD_KIND,
@@ -47,6 +46,18 @@ def noise_kind(document: Mapping[str, Any]) -> str:
     noise = promise.get("noise") if isinstance(promise, Mapping) else None
     kind = noise.get("kind") if isinstance(noise, Mapping) else None
     return kind if isinstance(kind, str) else ""
+
+
+def is_of_sums(document: Mapping[str, Any]) -> bool:
+    """Whether a document is the statement of the sums of a plan."""
+    return document.get("kind") == STATEMENT_KIND and noise_kind(document) == "sums"
+
+
+def is_whole(document: Any) -> bool:
+    """Whether a document is a release in itself, and needs no table beside it: sums of a plan, two stages, keys."""
+    if not isinstance(document, Mapping):
+        return False
+    return document.get("kind") in (DETAILED_KIND, KEYS_KIND) or (is_of_sums(document) and "sums" in document)
 
 
 VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")

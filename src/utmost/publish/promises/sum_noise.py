@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
@@ -22,29 +23,32 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, read_largest
 from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.promised_noise import Response
+from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.table_statements import assumed_line, promise
 from utmost.publish.workloads.measuring.measured_families import load_of
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
 
 MEASURED = "measured"
 """The column of a release that a plan measures."""
 
 
-def plan_text(plan: Plan) -> str:
-    """A plan with its unit as JSON text, which `read_plan_text` reads.
+def plan_facts(plan: Plan) -> dict[str, Any]:
+    """A plan with its unit as JSON values, which `read_plan_text` reads."""
+    return plan.facts() | {"unit": plan.unit.facts()}
 
-    Text, since the order of axes and of a tree's labels belongs to the plan, and ledgers sort the names of an object.
-    """
-    return json.dumps(plan.facts() | {"unit": plan.unit.facts()}, separators=(",", ":"))
+
+def plan_text(plan: Plan) -> str:
+    """The same as JSON text, since the order of axes and labels belongs to the plan, and ledgers sort names."""
+    return json.dumps(plan_facts(plan), separators=(",", ":"))
 
 
 def read_plan_text(written: Any, name: str = "plan") -> Plan:
-    """A plan, or the one that `plan_text` wrote."""
+    """A plan, or the one that `plan_facts` or `plan_text` wrote."""
     if isinstance(written, Plan):
         return written
     try:
@@ -95,6 +99,14 @@ class SumNoise(LatticeNoise):
         """Many questions."""
         return "many questions at once"
 
+    def published_facts(self) -> dict[str, Any]:
+        """The plan as JSON values: a statement's names keep their order."""
+        return {**self.facts(), "plan": plan_facts(self.plan)}
+
+    def at(self, level: Level, confidence: Number = "0.95") -> "SumsAtLevel":
+        """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
+        return SumsAtLevel(self, level, read_confidence(confidence))
+
     @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
         """The families in order: how many sums each has, and the lattice of their noise."""
@@ -104,8 +116,8 @@ class SumNoise(LatticeNoise):
         return tuple(zip(sizes, lattices, strict=True))
 
     @property
-    def sums(self) -> int:
-        """How many are measured."""
+    def rows(self) -> int:
+        """The number of sums that are measured."""
         return sum(prod(self.plan.measured_shape(family)) for family in self.plan.shares)
 
     @property
@@ -196,9 +208,72 @@ class SumNoise(LatticeNoise):
             start += prod(shape)
         return measured
 
+    def drawn(self, level: Level) -> str:
+        """The distribution that is drawn at a level, in words."""
+        return "geometric noise on each sum that is measured"
+
+    @property
+    def theorem(self) -> str:
+        """The theorem about what is measured."""
+        return self.plan.measurement.theorem(self.unit, self.plan.shares)
+
+    def bars(self, columns: Sequence[str]) -> dict[str, str]:
+        """None in a table: each query group has a margin of its own."""
+        return {}
+
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
-        return promise(level, self.unit, "the released columns", "released cell")
+        """The promise at a level, in plain words, and what it takes for granted."""
+        labels = "It takes for granted that the lists of values of the domain depend on no individual."
+        return f"{promise(level, self.unit, 'the released sums', 'cell')} {_assumed(self.plan)}{labels}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SumsAtLevel(AnyNoiseAtLevel):
+    """The sums of a plan at one level."""
+
+    noise: SumNoise
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as JSON values, for a statement: of each query group its share, noise, margin and weight."""
+        plan, laws = self.noise.plan, noise_laws(self.noise.plan, self.level)
+        weights = precision_weights({family: law.ratio for family, law in laws.items()})
+        families = [
+            {
+                "family": plan.domain.family_name(family),
+                "sums": prod(plan.measured_shape(family)),
+                **({"of": kind} if (kind := plan.measurement.kind(family)) else {}),
+                "share": str(plan.shares[family]),
+                "per_sum": level_facts(law.level),
+                "law": type(law).__name__,
+                "sensitivity": law.sensitivity,
+                "margin": self.unit.margin(law.margin(self.confidence)),
+                "weight": weights[family],
+            }
+            for family, law in laws.items()
+        ]
+        about = {"charged": self.unit.charged_facts, "families": families, "confidence": float(self.confidence)}
+        return AnyNoiseAtLevel.facts(self) | about
+
+
+def _assumed(plan: Plan) -> str:
+    """The assumptions beside the unit: that nothing is negative, and which cells change together."""
+    amount = plan.unit.amount
+    lowers = "" if amount is None or amount.clipped is None else f"Sums and means are of {amount.clipped}. "
+    lowers += "It takes for granted that no individual lowers the number of any cell. " * plan.unit.nonnegative
+    if plan.unit.exactly:
+        lowers += (
+            "It takes for granted that every individual changes exactly so many cells by all of that, and that nobody "
+            "is left out: the total is public. "
+        )
+    if plan.together is None:
+        return lowers
+    whole = WholeRows.of(plan.domain, plan.together)
+    rows, count = plan.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
+    which = f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows"
+    return lowers + (
+        f"It takes for granted that these are {which}, a row having a cell for {whole.words} of "
+        f"{plan.together!r}, and that no other cell changes. "
+    )
 
 
 def check_level_names(domain: Domain, unit: Unit) -> None:

@@ -18,6 +18,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact, read_confidence
+from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.joint_cells import RotatedPair
@@ -27,6 +28,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import sample
 from utmost.core.sampling.integers import Integers, add
 from utmost.core.sampling.joint_draws import sample_joint_cells
+from utmost.core.sampling.one_draws import sample_one_draw
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.promises.noise_at_level import cell_noise_at
@@ -38,6 +40,7 @@ from utmost.publish.workloads.measuring.cells_together import (
     CellsTogether,
     TogetherKind,
     presence,
+    two_sided,
     ways_together,
 )
 from utmost.publish.workloads.planning.signed_search import LARGEST_GROUP
@@ -119,8 +122,11 @@ class NoiseTogetherAtLevel(Display):
             grouped([cells[name] for name in self.columns], self.way.groups), self.way.laws, strict=True
         ):
             rows = len(group[0])
-            if isinstance(law, BallMixture):
-                noise = sample_joint_cells(law, rows, randomness=randomness)
+            if isinstance(law, BallMixture | CellsDraw):
+                if isinstance(law, CellsDraw):
+                    noise = sample_one_draw(law, rows, randomness=randomness)
+                else:
+                    noise = sample_joint_cells(law, rows, randomness=randomness)
                 noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
             elif isinstance(law, DiscreteStaircase):
                 noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
@@ -154,7 +160,7 @@ class NoiseTogetherAtLevel(Display):
     def drawn(self) -> str:
         """The distribution of the noise, in plain words."""
         law = self.way.laws[0]
-        if self.way.kind == "joint" or self.way.kind in NORMS:
+        if isinstance(law, BallMixture | CellsDraw):
             return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
         if self.way.kind == "independent":
             return f"noise of its own for each cell: {law!r}"
@@ -199,7 +205,7 @@ class NoiseTogetherAtLevel(Display):
         if self.way.kind == "signed":
             groups, shares = [list(group) for group in self._groups], [str(share) for share in self.way.shares]
             return {"groups": groups, "shares": shares, "signed_sums": rows_facts(self.way)}
-        return {"step": self.law.step} if self.way.kind in NORMS else {}
+        return {"step": self.law.step} if isinstance(self.law, NormStaircase | CellsDraw) else {}
 
     @property
     def _groups(self) -> list[tuple[str, ...]]:
@@ -253,7 +259,8 @@ def noise_together_at(
         epsilon: Privacy level of the whole release.
         unit: Unit of privacy; its cells must be as many as the columns. With ``Unit(1, 3, nonnegative=True)`` an
             individual lowers no cell, and there is less noise for three columns and more.
-        noise: "joint", "staircase", "range", "rotated", "signed" or "independent"; the one of least cost if left out.
+        noise: "joint", "staircase", "range", "two-sided", "rotated", "signed" or "independent"; the one of least cost
+            if left out.
         relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
@@ -273,9 +280,9 @@ def noise_together_at(
         if kind == "signed":
             remedy = "Pass unit=ut.Unit(s, k, nonnegative=True) for k > 2 columns, if no individual lowers a cell."
             raise OutOfRange("signed sums need three cells, of which none is lowered", came=noise, remedy=remedy)
-        if kind in NORMS and not relaxable:
+        if (kind in NORMS or kind == "two-sided") and not relaxable:
             remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
-            required = "the range needs cells of which none is lowered, and a staircase a sensitivity above 1"
+            required = "such noise needs cells of which none is lowered, or a sensitivity above 1"
             raise OutOfRange(required, came=noise, remedy=remedy)
         raise OutOfRange("noise that is relaxable is signed, rotated or independent", came=noise)
     ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
@@ -336,10 +343,14 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable("such noise needs individuals who lower no cell", came="no such promise", where="nonnegative")
-    if kind in NORMS:
+    if kind in NORMS or kind == "two-sided":
         if type(facts["step"]) is not int:
             raise BadTable("a step must be a whole number", came="another", where="step")
-        law = NormStaircase(spent, unit.cells, unit.sensitivity, NORMS[kind], facts["step"])
+        law: NormStaircase | CellsDraw
+        if kind == "two-sided":
+            law = two_sided(level, unit, facts["step"])
+        else:
+            law = NormStaircase(spent, unit.cells, unit.sensitivity, NORMS[kind], facts["step"])
         return CellsTogether(kind, (unit.cells,), (law,), (Fraction(1),))
     rows = list(facts["signed_sums"])
     sizes, shares = tuple(map(len, facts["groups"])), tuple(exact(share, "share") for share in facts["shares"])

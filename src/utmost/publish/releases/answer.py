@@ -6,8 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-import numpy as np
-
 from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
@@ -15,7 +13,7 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_at_level import NoiseAtLevel
+from utmost.publish.promises.noise_at_level import NoiseAtLevel, bar_column
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import cells_digest
@@ -108,7 +106,7 @@ class Answer(Display, Generic[Table]):
 
         noise = SumNoise(instance(sums, NoisySums, "sums").plan)
         promise, at_level = Promise(noise=noise, part=sums.part), noise.at(sums.level, sums.confidence)
-        return Answer(sums, promise, at_level, noise.sums, sums.ledger_facts, None)
+        return Answer(sums, promise, at_level, noise.rows, sums.ledger_facts, None)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -202,14 +200,14 @@ class Answer(Display, Generic[Table]):
             from utmost.tables.engines.engines import with_constants
 
             there = published_names(table)
-            changed = with_constants(table, {name: margin for name, margin in bars.items() if name in there})
+            changed = with_constants(table, {name: noise.margin for name in bars if name in there})
             return replace(self, noise=noise, table=cast("Table", changed))
         if self.is_drawn_later:
             required = "the margins of a table that is drawn while it is written have one confidence"
             raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
         adapter = adapter_of(table)
         rows = len(adapter.column(table, self.columns[0]))
-        margins = {name: np.full(rows, bars[name]) for name in adapter.names(table) if name in bars}
+        margins = {name: bar_column(bars[name], rows) for name in adapter.names(table) if name in bars}
         table = adapter.with_columns(table, margins, {})
         return replace(self, noise=noise, table=table, _digest=None)  # the file has other margins
 
@@ -228,11 +226,7 @@ class Answer(Display, Generic[Table]):
         """The statement with a digest of the table as it is published; a plan's sums have their own."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
-        noise, known = self.noise, self.ledger_facts
-        if known is not None:
-            return Statement(self.promise, noise.level, noise.confidence, self.rows, digest, known).facts()
-        promise = self.promise.as_drawn(noise)
-        return Statement(promise, noise.level, noise.confidence, self.rows, digest, None).facts_by(noise)
+        return Statement(self.promise, self.noise, self.rows, digest, self.ledger_facts).facts()
 
     def save(
         self,

@@ -21,8 +21,10 @@ from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
+from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
+from utmost.publish.releases.estimates import Estimate
 from utmost.tables.axes.domain import Where
 from utmost.tables.cells.columns import integer_column, real_column
 from utmost.tables.files import files
@@ -51,54 +53,23 @@ class SumOfCells:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AnswerCells:
-    """The cells of an answer as numbers, each with noise of its own, and the labels of their rows as text.
+class LabelledCells:
+    """The cells of an answer as numbers, and the labels of their rows as text.
 
     Attributes:
         answer: The answer, of a table at hand.
-        noise: Its noise.
         cells: Numbers of each released column.
         labels: Every public column, as text.
     """
 
     answer: Answer[Any]
-    noise: CellNoiseAtLevel
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
-
-    @classmethod
-    def of(cls, answer: Answer[Any]) -> "AnswerCells":
-        """The cells of an answer.
-
-        Raises:
-            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one,
-                and for a table that is drawn while it is written.
-        """
-        noise, columns = answer.noise, answer.columns
-        if not isinstance(noise, CellNoiseAtLevel):
-            remedy = "Its cells stand in answer.table, with margins where it has any."
-            came = answer.promise.noise.kind
-            raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
-        if answer.is_drawn_later:
-            came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
-            raise Unsupported("a release is read where its values are at hand", came=came, remedy=remedy)
-        return cls(answer, noise, _numbers(answer.table, columns, noise), _texts(answer.table, columns))
-
-    @property
-    def bars(self) -> CellBars:
-        """Margins of what is computed of the cells."""
-        return CellBars(self.noise)
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return len(next(iter(self.cells.values())))
-
-    def at(self, level: Level) -> CellNoiseAtLevel:
-        """The same release as it would be at another level."""
-        noise = self.answer.promise.noise.at(level, self.noise.confidence)
-        assert isinstance(noise, CellNoiseAtLevel), "the noise of cells is planned cell by cell"
-        return noise
 
     def column(self, name: str | None) -> str:
         """A released column; the only one where none is named.
@@ -165,6 +136,48 @@ class AnswerCells:
 
     def _rows(self, rows: Rows) -> frozenset[int]:
         return rows if isinstance(rows, frozenset) else self.rows_where(rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerCells(LabelledCells):
+    """The same of an answer whose cells each have noise of their own.
+
+    Attributes:
+        noise: Its noise.
+    """
+
+    noise: CellNoiseAtLevel
+
+    @classmethod
+    def of(cls, answer: Answer[Any]) -> "AnswerCells":
+        """The cells of an answer.
+
+        Raises:
+            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one,
+                and for a table that is drawn while it is written.
+        """
+        noise, columns = answer.noise, answer.columns
+        if not isinstance(noise, CellNoiseAtLevel):
+            remedy = "Its cells stand in answer.table, with margins where it has any."
+            came = answer.promise.noise.kind
+            raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
+        if answer.is_drawn_later:
+            came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
+            raise Unsupported("a release is read where its values are at hand", came=came, remedy=remedy)
+        is_whole = noise.grid is None and noise.unit.step.denominator == 1
+        numbers = cell_numbers(answer.table, columns, is_whole=is_whole)
+        return cls(answer, numbers, _texts(answer.table, columns), noise)
+
+    @property
+    def bars(self) -> CellBars:
+        """Margins of what is computed of the cells."""
+        return CellBars(self.noise)
+
+    def at(self, level: Level) -> CellNoiseAtLevel:
+        """The same release as it would be at another level."""
+        noise = self.answer.promise.noise.at(level, self.noise.confidence)
+        assert isinstance(noise, CellNoiseAtLevel), "the noise of cells is planned cell by cell"
+        return noise
 
     def total(
         self,
@@ -250,11 +263,28 @@ class AnswerCells:
         return adapter.with_columns(self.answer.table, laid, after)
 
 
-def _numbers(table: object, released: Sequence[str], noise: CellNoiseAtLevel) -> dict[str, list[Fraction]]:
+def one_draw_total(
+    answer: Answer[Any], noise: OneDrawAtLevel, where: Where | None, column: str | None, sure: Fraction
+) -> Estimate:
+    """A sum of cells that have the noise of one draw, with its margin.
+
+    Raises:
+        OutOfRange: for a selection that the answer does not have.
+    """
+    numbers = cell_numbers(answer.table, answer.columns, is_whole=noise.unit.step.denominator == 1)
+    cells = LabelledCells(answer, numbers, _texts(answer.table, answer.columns))
+    chosen, rows = cells.column(column), cells.rows_where(where)
+    value = sum((cells.cells[chosen][row] for row in rows), Fraction(0))
+    taken = [Fraction(int(name == chosen and row in rows)) for name in cells.cells for row in range(cells.rows)]
+    shown = int(value) if value.denominator == 1 else float(value)
+    return Estimate(shown, noise.sum_margin(taken, sure), noise.sum_variance(taken), sure, value)
+
+
+def cell_numbers(table: object, released: Sequence[str], *, is_whole: bool) -> dict[str, list[Fraction]]:
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
-    read = integer_column if noise.grid is None and noise.unit.step.denominator == 1 else real_column
+    read = integer_column if is_whole else real_column
     columns = {name: read(adapter.column(table, name), name, place).tolist() for name in released}
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 

@@ -73,7 +73,7 @@ class CheckedSums:
 
     def released(self, randomness: Randomness) -> Answer[NoisySums]:
         """The answer: the noisy sums."""
-        return Answer(self.draw(randomness), self.promise, self.at_level, self.noise.sums, None, None)
+        return Answer(self.draw(randomness), self.promise, self.at_level, self.noise.rows, None, None)
 
 
 def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[CountedTable, Promise]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import nan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -16,8 +16,8 @@ from utmost.core.exact.display import Display
 from utmost.core.noise.combination import Combination
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, FORMAT
-from utmost.publish.promises.workload_statements import Noised, sums_digest, workload_statement
+from utmost.publish.promises.codec import table_statement
+from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.releases.given_facts import Given, read_given, read_table
 from utmost.publish.workloads.bounds.clean_certificate import (
     CleanCertificate,
@@ -36,6 +36,9 @@ from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
+
+if TYPE_CHECKING:  # which asks for clean tables itself
+    from utmost.publish.releases.noisy_sums import NoisySums
 
 _CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
 
@@ -115,19 +118,20 @@ class CleanTable(Display):
 
     def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
         """The statement beside one family's table: the words, the figures, and which noisy sums it is made of."""
+        return table_statement(CLEAN_KIND, self.fields(family), digest)
+
+    def fields(self, family: str | Sequence[str] | Family) -> dict[str, Any]:
+        """The fields of the statement beside one family's table."""
         facts = self.facts()
         stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
         assert self.certificate is not None, "a table that is saved has its proof"
         return {
-            "kind": CLEAN_KIND,
-            "format": FORMAT,
             **({} if self.given is None else {"guarantee": self.guarantee, "given": self.given.facts()}),
             **({} if self.held is None else {"held": list(self.domain.level_names(self.held))}),
             "family": self.domain.family_name(self.domain.family(family)),
-            "of": {"measured": self.sums},
+            "of": {"sums": self.sums},
             **{name: facts[name] for name in (*stated, "residual", "facts_moved")},
             "certificate": self.certificate.facts(self.domain),
-            **({} if digest is None else {"table": dict(digest)}),
         }
 
     def save(
@@ -232,7 +236,7 @@ class CleanProblem:
         bounds: Facts and held sums, which must hold.
     """
 
-    release: Noised
+    release: "NoisySums"
     reconstruction: SumSquares
     measured: Measured
     cell_noise: Combination
@@ -244,7 +248,7 @@ class CleanProblem:
     @classmethod
     def of(
         cls,
-        release: Noised,
+        release: "NoisySums",
         reconstruction: LeastSquares,
         cell_noise: Combination,
         kind: str,
@@ -302,7 +306,7 @@ class CleanProblem:
         (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step
         promised = None
         if self.facts is not None:
-            promised = _guarantee_given(self.facts, workload_statement(self.release)["guarantee"])
+            promised = _guarantee_given(self.facts, self.release.stated.guarantee)
         return CleanTable(
             self.reconstruction.domain,
             frozen(narrowed(certificate.cells)),
@@ -315,7 +319,7 @@ class CleanProblem:
             cell_move=float(proof.cell_move * wide),
             zero_bias=bias * float(wide),
             zero_bias_is_exact=exactly,
-            sums=sums_digest(self.release),
+            sums=self.release.digest,
             amount=amount,
             given=self.facts,
             guarantee=promised,

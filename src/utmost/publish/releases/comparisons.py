@@ -18,10 +18,10 @@ from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.errors import OutOfRange
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
+from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_cells import AnswerCells
+from utmost.publish.releases.answer_cells import AnswerCells, one_draw_total
 from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.tables.axes.domain import Where
@@ -132,7 +132,10 @@ def total(
     Raises:
         OutOfRange, NotDetermined: as `change`.
     """
-    return _Sum.of(answer, where, column).answer(_confidence(confidence, answer))
+    sure, noise = _confidence(confidence, answer), answer.noise
+    if isinstance(noise, OneDrawAtLevel):
+        return one_draw_total(answer, noise, where, column, sure)
+    return _Sum.of(answer, where, column).answer(sure)
 
 
 def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
@@ -170,7 +173,7 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
 def _digest(answer: Answer[Any]) -> str:
     """Digest of the values, for an answer that nothing remembers."""
     sums = answer.table
-    return sums_digest(sums) if isinstance(sums, NoisySums) else cells_digest(sums)["sha256"]
+    return sums.digest if isinstance(sums, NoisySums) else cells_digest(sums)["sha256"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,14 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.core.exact.written_levels import level_facts
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.statement_kinds import DETAILED_KIND, FORMAT
+from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
+from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
@@ -50,7 +51,6 @@ from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.axes.listed_keys import BETWEEN
 from utmost.tables.files.saving import Publication, saved
 from utmost.tables.frames.adapters import Column, LabelledTable
-from utmost.version import __version__
 
 _FEW = 5
 
@@ -329,32 +329,80 @@ class DetailedSums(Display):
     @property
     def statement(self) -> dict[str, Any]:
         """The public statement: the promise of both stages, the rule, and the statement of each."""
-        unit = self.first.unit
+        fine = None if self.fine is None else self.fine.statement
+        return {**self.facts(), "first": self.first.statement, "fine": fine}
+
+    def facts(self) -> dict[str, Any]:
+        """The whole as JSON values: the statement, and the noisy sums of both."""
+        return DETAILED_FORM.statement(self, None)
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "DetailedSums":
+        """The release in a document that `facts` wrote, once everything was worked out again and found equal.
+
+        Both stages follow from themselves, the rows are those that the rule chooses of the first noisy sums, the unit
+        is what is left of the first one's, and the levels add up to the one that is stated.
+
+        Raises:
+            BadTable: naming the first field that does not follow from the others.
+        """
+        return DETAILED_FORM.checked(facts)
+
+    def _fields(self) -> dict[str, Any]:
         assumed = (
             f"Which breakdown of {self.rule.group!r} is published was chosen by released sums, which is accounted for. "
             "It takes for granted that the lists of values of the domain depend on no individual."
         )
         return {
-            "kind": DETAILED_KIND,
-            "format": FORMAT,
-            "utmost": __version__,
-            "guarantee": f"{promise(self.level, unit, 'both releases', 'cell')} {assumed}",
+            "guarantee": f"{promise(self.level, self.first.unit, 'both releases', 'cell')} {assumed}",
             **level_facts(self.level),
             "rule": self.rule.facts(),
             "share": str(self.share),
-            "first": self.first.statement,
-            "fine": None if self.fine is None else self.fine.statement,
+            "first": self.first.facts(),
+            "fine": None if self.fine is None else self.fine.facts(),
         }
 
-    def facts(self) -> dict[str, Any]:
-        """The whole as JSON values: the statement, and the noisy sums of both."""
-        whole = {"first": self.first.facts(), "fine": None if self.fine is None else self.fine.facts()}
-        return {**self.statement, **whole}
+    @classmethod
+    def _of_fields(cls, document: Mapping[str, Any]) -> "DetailedSums":
+        first = NoisySums.of_facts(stated_field(document, "first", dict))
+        fine = None if document.get("fine") is None else NoisySums.of_facts(stated_field(document, "fine", dict))
+        facts = stated_field(document, "rule", dict)
+        rule = DetailRule(stated_field(facts, "group", str), stated_field(facts, "details", dict))
+        release = cls(rule, first, fine, level_from_facts(document), exact(stated_field(document, "share", str)))
+        release._check_stages()
+        return release
+
+    def _check_stages(self) -> None:
+        """Check that the second stage is the one that the rule makes of the first."""
+        rule, first, fine = self.rule, self.first, self.fine
+        chosen, domain = rule.chosen(first), first.domain
+        if not 0 < self.share < 1 or first.level != self.level.scaled(self.share):
+            raise does_not_follow("share")
+        if first.plan.shares != {domain.family(rule.group): 1}:
+            raise does_not_follow("first")
+        if (fine is None) != (not chosen):
+            raise does_not_follow("fine")
+        if fine is None:
+            return
+        same = fine.domain.same_as(rule.domain_of(domain, chosen)) and fine.unit == detailed_unit(first.unit)
+        plain = fine.plan.shares == {fine.domain.finest: 1} and fine.part == first.part
+        if not (same and plain and fine.level == self.level.scaled(1 - self.share)):
+            raise does_not_follow("fine")
 
     def save(self, path: Path | str, *, sign: Path | str | None = None, overwrite: bool = False) -> dict[str, Any]:
         """Write the whole as one .json file; see `saved`."""
         publication = Publication(self.first.measured, lambda _: self.facts(), self.facts)
         return saved(publication, path, sign=sign, overwrite=overwrite)
+
+
+DETAILED_FORM = StatementForm(DETAILED_KIND, "a release in two stages", DetailedSums._fields, DetailedSums._of_fields)
+"""Releases in two stages: both stages, the rule, the level and the share of the first decide every field."""
+
+
+def whole_release(document: Mapping[str, Any]) -> NoisySums | DetailedSums:
+    """The release that one document is, by a plan or in two stages, checked."""
+    is_staged = isinstance(document, Mapping) and document.get("kind") == DETAILED_KIND
+    return DetailedSums.of_facts(document) if is_staged else NoisySums.of_facts(document)
 
 
 def release_detailed(

@@ -84,8 +84,8 @@ class Saving:
         return "release" if stem in ("", "-") else stem
 
 
-Said = Callable[[Digest | None], dict[str, Any]]
-"""From the digest of a table to what is said publicly of it."""
+Said = Callable[[Digest | None, LedgerFacts], dict[str, Any]]
+"""From the digest of a table, and the other answers of its release, to its statement."""
 
 
 class AnsweredLevels(Display, ProcessMemory):
@@ -157,8 +157,8 @@ class AnsweredLevels(Display, ProcessMemory):
 
     def _written(self, how: Saving, table: dict[str, Column], said: Said) -> dict[str, Any]:
         """Write an answer, and with it what all answers cost together."""
-        answered = LedgerFacts(how.title, 1, self.levels, self.spent).facts()
-        publication = Publication(table, lambda digest: said(digest) | answered)
+        answered = LedgerFacts(how.title, 1, self.levels, self.spent)
+        publication = Publication(table, lambda digest: said(digest, answered))
         return saved(publication, how.path, format=how.format, sign=how.sign, overwrite=how.overwrite)
 
 

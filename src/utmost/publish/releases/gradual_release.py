@@ -162,8 +162,9 @@ class GradualRelease(AnsweredLevels):
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
         laid = LaidOut.of(self.at(how.level), how.public)
         promise = Promise(list(laid.released), public=list(laid.public), noise=noise)
-        table = laid.with_margins(dict.fromkeys(laid.released, noise.margin(how.level, how.confidence)))
-        return table, lambda digest: Statement(promise, how.level, how.confidence, laid.rows, digest, None).facts()
+        at_level = noise.at(how.level, how.confidence)
+        table = laid.with_margins(dict.fromkeys(laid.released, at_level.margin))
+        return table, lambda digest, answered: Statement(promise, at_level, laid.rows, digest, answered).facts()
 
     def _shapes(self) -> Any:
         """Zeros of the shapes of the values."""

@@ -19,7 +19,8 @@ from utmost.core.noise.combination import Combination
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.statement_kinds import FORMAT, MEASURES_KIND
+from utmost.publish.promises.codec import StatementForm, stated_field
+from utmost.publish.promises.statement_kinds import MEASURES_KIND
 from utmost.publish.promises.table_statements import assumed_line, promise_text
 from utmost.publish.releases.estimates import estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -33,7 +34,6 @@ from utmost.publish.workloads.planning.shared_level import SharedLevel
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.files.table_formats import as_columns
-from utmost.version import __version__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,20 +96,24 @@ class MeasuresTable:
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
+        return MEASURES_FORM.statement(self, digest)
+
+    def _fields(self) -> dict[str, Any]:
         first, share = self._first, str(Fraction(1, len(self.releases)))
         each = "; ".join(f"{name}: {assumed_line(one.unit, 'cell')}" for name, one in self.releases.items())
         promised = promise_text(self.level, first.unit.neighbours, "the table", f"what follows. {each}")
         assumed = "It takes for granted that the lists of values of the domain depend on no individual."
         return {
-            "kind": MEASURES_KIND,
-            "format": FORMAT,
-            "utmost": __version__,
             "guarantee": f"{promised} {assumed}",
             **level_facts(self.level),
             "shares": dict.fromkeys(self.releases, share),
-            "table": None if digest is None else dict(digest),
             "releases": {name: release.facts() for name, release in self.releases.items()},
         }
+
+    @classmethod
+    def _of_fields(cls, document: Mapping[str, Any]) -> "MeasuresTable":
+        releases = stated_field(document, "releases", dict)
+        return cls({str(name): NoisySums.of_facts(facts) for name, facts in releases.items()})
 
     def save(
         self,
@@ -163,6 +167,12 @@ class MeasuresTable:
         assert noise is not None, "a domain has a cell"
         shown = [estimate_of(value, noise, self._first.confidence) for value in values]
         return {"count": [one.value for one in shown], "count_margin": [one.margin for one in shown]}
+
+
+MEASURES_FORM = StatementForm(
+    MEASURES_KIND, "a statement of a table of measures", MeasuresTable._fields, MeasuresTable._of_fields
+)
+"""Statements of tables of several amounts: the release of each decides every field."""
 
 
 @progress_bar("Noising sums")

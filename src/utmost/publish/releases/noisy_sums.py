@@ -1,10 +1,9 @@
 """Releasing a workload: the sums over a plan's families noised once, and every other sum made of them."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from math import ceil, floor, log10
 from os import fsdecode
 from pathlib import Path
@@ -24,15 +23,13 @@ from utmost.core.noise.combination import Combination
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
-from utmost.publish.promises.codec import differing
+from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.statement import Statement
+from utmost.publish.promises.statement_kinds import SUMS_TABLE_KIND, is_of_sums
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.promises.workload_statements import (
-    workload_facts,
-    workload_parts,
-    workload_statement,
-    workload_table_statement,
-)
+from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate, Printing, estimate_of
 from utmost.publish.releases.family_tables import (
@@ -45,6 +42,7 @@ from utmost.publish.releases.family_tables import (
 from utmost.publish.releases.given_facts import Given
 from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
 from utmost.publish.releases.spread import deviation_bar, variance_bar
+from utmost.publish.releases.sums_document import read_sums, sums_digest, sums_facts
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
@@ -58,13 +56,18 @@ from utmost.publish.workloads.reconstruction.least_squares import precision_weig
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
-from utmost.tables.files.saving import Publication, saved
+from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import adapter_of, labelled
 
 _ALL_BUT_EXCLUDED = Fraction(1, 10**6)
 """With this chance at most noise alone puts any of the public facts so far from what was released."""
+
+_BESIDE = ("measure", "sums")
+"""The fields of a document of sums that no other statement has."""
+
+_MOST_SUMS = 1 << 26
 
 Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
@@ -160,13 +163,25 @@ class NoisySums(Display):
         return self.plan.measurement.reconstruction(self.weights)
 
     @property
+    def digest(self) -> str:
+        """The SHA-256 of the domain and the noisy sums, see `sums_digest`."""
+        return sums_digest(self.plan, self.measured)
+
+    @property
+    def stated(self) -> Statement:
+        """The statement as a record: promise, level, confidence, the digest of the sums, and what a ledger adds."""
+        noise = SumNoise(self.plan)
+        at_level, promise = noise.at(self.level, self.confidence), Promise(noise=noise, part=self.part)
+        return Statement(promise, at_level, noise.rows, {"of": "sums", "sha256": self.digest}, self.ledger_facts)
+
+    @property
     def statement(self) -> dict[str, Any]:
-        """The public statement: the promise, the domain, the families and their noise, see `workload_statement`."""
-        return workload_statement(self)
+        """The public statement: the promise, the level, the noise of each query group, and the digest of the sums."""
+        return self.stated.facts() | ({} if self.measure is None else {"measure": self.measure})
 
     def facts(self) -> dict[str, Any]:
         """The whole release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
-        return workload_facts(self)
+        return {**self.statement, "sums": sums_facts(self.plan, self.measured)}
 
     def save(
         self,
@@ -204,20 +219,19 @@ class NoisySums(Display):
         else:
             finest = self.domain.finest if self._amounts is None else self._amounts.seen(self.domain.finest)
             chosen = self.domain.level_names(finest) if family is None else family
-            said = partial(workload_table_statement, self, chosen, with_means=averaged)
-            publication = Publication(self.with_means(chosen) if averaged else self[chosen], said)
+            publication = SumsTable(self, chosen, averaged).publication
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "NoisySums":
         """The sums in a document that `facts` wrote, once all that follows was computed again and found equal.
 
-        Level, unit, part and domain are taken as they are, and the sums; distributions, margins and shares follow, the
-        weights of least squares from the noise. The sums themselves are held by the digest and, where it is signed, by
-        the signature.
+        Promise, level and sums are taken as they are; distributions, margins and the weights of least squares follow.
+        The sums themselves are held by the digest and, where it is signed, by the signature.
 
         Raises:
             BadTable: naming the first field that does not follow from the others.
+            Unsupported: for a format that is not known. WrongKind: for what is no mapping.
 
         >>> import json
         >>> import numpy as np
@@ -230,19 +244,71 @@ class NoisySums(Display):
         Traceback (most recent call last):
         utmost.errors.BadTable: guarantee: ...
         """
-        parts = workload_parts(facts)
-        try:
-            release = cls(**{name: part for name, part in parts.items() if name != "weights"})
-        except (UtmostError, ValueError) as error:
-            raise BadTable("the document's parts must make a workload release", came=str(error)) from None
-        expected = json.loads(json.dumps(workload_facts(release))) | {"utmost": facts.get("utmost")}
-        for name in differing(facts, expected):
-            remedy = "Ask the curator for the release as it was published."
-            required = "what a release says must follow from its level, unit, domain and sums"
-            raise BadTable(required, came="something else", where=name, remedy=remedy)
-        if not isinstance(facts.get("utmost"), str):
-            raise BadTable("a release must hold the version that made it", came=type(facts.get("utmost")).__name__)
+        statement, plan = cls._stated(facts)
+        release = cls._of_statement(statement, plan, read_sums(plan, facts), facts)
+        if release.stated != statement:
+            raise does_not_follow("sums" if release.stated.digest != statement.digest else "promise")
         return release
+
+    @classmethod
+    def of_document(cls, facts: Mapping[str, Any]) -> "NoisySums":
+        """The sums in a document, or where cells are withheld the release without them."""
+        return cls.of_facts(facts) if "sums" in facts else cls.without_sums(facts)
+
+    @classmethod
+    def without_sums(cls, facts: Mapping[str, Any]) -> "NoisySums":
+        """The release of which a statement without digest and sums tells, with 0 for each sum.
+
+        Its labels, distributions, margins and sentences are those of the release; its estimates are nobody's.
+
+        Raises:
+            BadTable, WrongKind: as `of_facts`. Unsupported: for more sums than a file would hold.
+        """
+        statement, plan = cls._stated(facts)
+        if plan.measured > _MOST_SUMS:
+            raise Unsupported(f"a statement may be of {_MOST_SUMS} sums", came="more", where="promise")
+        zeros = {family: np.zeros(plan.measured_shape(family), np.int64) for family in plan.shares}
+        release = cls._of_statement(statement, plan, zeros, facts)
+        if statement.digest is not None or replace(release.stated, digest=None) != statement:
+            raise does_not_follow("promise" if statement.digest is None else "table")
+        return release
+
+    @classmethod
+    def _stated(cls, facts: Mapping[str, Any]) -> tuple[Statement, Plan]:
+        """The statement of a document, checked, and its plan."""
+        whole = mapping(facts, "facts")
+        if not is_of_sums(whole):
+            came, remedy = repr(whole.get("kind"))[:60], "Give what a release by a plan was saved as: one .json file."
+            raise BadTable("the document must be the statement of a release by a plan", came=came, remedy=remedy)
+        statement = Statement.of_facts({name: fact for name, fact in whole.items() if name not in _BESIDE})
+        assert isinstance(statement.promise.noise, SumNoise), "no other noise is of this kind"
+        return statement, statement.promise.noise.plan
+
+    @classmethod
+    def _of_statement(
+        cls,
+        statement: Statement,
+        plan: Plan,
+        measured: Mapping[Family, NDArray[Any]],
+        facts: Mapping[str, Any],
+    ) -> "NoisySums":
+        """The sums with all that a checked statement says of them."""
+        noise = statement.noise
+        measure = stated_field(facts, "measure", str) if "measure" in facts else None
+        if measure == "":
+            raise does_not_follow("measure")
+        try:
+            return cls(
+                plan,
+                noise.level,
+                noise.confidence,
+                measured,
+                part=statement.promise.part,
+                ledger_facts=statement.ledger,
+                measure=measure,
+            )
+        except UtmostError as error:
+            raise BadTable("the document's parts must make a release by a plan", came=str(error)) from None
 
     def __getitem__(self, family: Families) -> LabelledTable:
         """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
@@ -852,3 +918,69 @@ def _shown_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None
     rounded = round(Fraction(bar.estimate) / unit), floor(Fraction(bar.lower) / unit), ceil(Fraction(bar.upper) / unit)
     mean, lower, upper = (float(steps * unit) for steps in rounded)
     return mean, lower, upper
+
+
+@dataclass(frozen=True, slots=True)
+class SumsTable:
+    """One table that is made of the sums of a plan, as it is published: its statement holds the whole release.
+
+    Attributes:
+        release: Sums of the plan.
+        family: Marginal, as the release takes it.
+        means: Whether the table has the means of amounts beside their sums and counts.
+    """
+
+    release: NoisySums
+    family: Families
+    means: bool
+
+    @property
+    def table(self) -> LabelledTable:
+        """Labels, estimates and margins."""
+        return self.release.with_means(self.family) if self.means else self.release[self.family]
+
+    @property
+    def publication(self) -> Publication:
+        """The table and its statement, as they are published."""
+        return Publication(self.table, self.statement)
+
+    def statement(self, digest: Digest | None) -> dict[str, Any]:
+        """The statement beside the table."""
+        return SUMS_TABLE_FORM.statement(self, digest)
+
+    def _fields(self) -> dict[str, Any]:
+        names: Any = self.family
+        if isinstance(names, tuple) and names and all(isinstance(level, int) for level in names):
+            names = self.release.domain.level_names(names)
+        listed = names if isinstance(names, str) else [one if isinstance(one, str) else list(one) for one in names]
+        release = self.release.facts()
+        return {
+            "guarantee": release["guarantee"],
+            "family": listed,
+            **({"means": True} if self.means else {}),
+            "release": release,
+        }
+
+    @classmethod
+    def _of_fields(cls, document: Mapping[str, Any]) -> "SumsTable":
+        release, means = NoisySums.of_facts(stated_field(document, "release", dict)), "means" in document
+        if means and not release.unit.is_shared:
+            required = "means stand beside sums and counts that were noised together"
+            raise BadTable(required, came="others", where="means")
+        family = document["family"]
+        if isinstance(family, list):
+            family = [tuple(name) if isinstance(name, list) else name for name in family]
+        try:
+            _, narrow = narrowed(release.domain, family)
+            if (amounts := release.plan.amount_pair) is not None:
+                amounts.check_narrow(narrow)
+        except (UtmostError, TypeError) as error:
+            required = "a table of sums must name its family"
+            raise BadTable(required, came=type(error).__name__, where="family") from None
+        return cls(release, family, means)
+
+
+SUMS_TABLE_FORM = StatementForm(
+    SUMS_TABLE_KIND, "a statement of a table of sums", SumsTable._fields, SumsTable._of_fields
+)
+"""Statements beside one table of a release by a plan: the release and the name of the marginal decide every field."""

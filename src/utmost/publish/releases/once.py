@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
@@ -13,7 +12,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
 from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, warn_of_rows
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, bar_column, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
@@ -36,9 +35,7 @@ class Checked(Protocol):
 
 def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dict[str, Any]:
     """The statement of an answer that is not drawn yet."""
-    return Statement(promise.as_drawn(at_level), at_level.level, at_level.confidence, rows, None, None).facts_by(
-        at_level
-    )
+    return Statement(promise, at_level, rows, None, None).facts()
 
 
 def checked_table(table: object, promise: Promise, at: Level, confidence: Number = "0.95") -> Checked:
@@ -67,7 +64,8 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
         from utmost.publish.releases.engine_release import CheckedFrame
 
         return CheckedFrame.of(rows, promise, at_level)
-    return CheckedTable.of(rows, promise, at_level, counted_labels(table))
+    labels = promise.public if noise.labels_rows else counted_labels(table)
+    return CheckedTable.of(rows, promise, at_level, labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +127,7 @@ class CheckedTable:
     def _with_bars(self, noised: Mapping[str, Column]) -> Any:
         """The table with noised columns, and their margins behind them."""
         bars = self.at_level.bars(tuple(self.cells))
-        margins: dict[str, NDArray[Any]] = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
+        margins: dict[str, NDArray[Any]] = {name: bar_column(margin, self.rows) for name, (_, margin) in bars.items()}
         after = {name: owner for name, (owner, _) in bars.items()}
         bare = self.adapter.without(self.table, self.dropped)
         return self.adapter.with_columns(bare, {**noised, **margins}, after)

@@ -167,7 +167,8 @@ class PlanarRelease(AnsweredLevels):
         beside = [name for name in table if name not in (*names, margin_name(names))]
         noise = PointNoise(self._per, grid=self._declared, dimensions=self.dimensions)
         promise, rows = Promise(names, public=beside, noise=noise), self._flat.size // self.dimensions
-        return table, lambda digest: Statement(promise, how.level, how.confidence, rows, digest, None).facts()
+        at_level = noise.at(how.level, how.confidence)
+        return table, lambda digest, answered: Statement(promise, at_level, rows, digest, answered).facts()
 
     def _as_table(
         self, law: PlanarLaw, columns: Sequence[str] | None, how: Saving

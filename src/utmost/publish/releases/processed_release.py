@@ -1,22 +1,24 @@
 """A gradual release behind a reading: a query before the noise, and any function of each answer after it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.exact.written_levels import level_facts
+from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness
-from utmost.publish.promises.statement_kinds import FORMAT, PROCESSED_KIND
+from utmost.publish.promises.codec import StatementForm, does_not_follow, names_of, stated_rows
+from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.statement_kinds import PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise, taken_for_granted
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
 from utmost.tables.files.saving import Digest
 from utmost.tables.frames.adapters import Column
-from utmost.version import __version__
 
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
 
@@ -139,41 +141,63 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
     def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
         unit, _ = self._raw._promised()
         laid = LaidOut.of(self.at(how.level), how.public)
-        about = how.level, unit, list(laid.released), list(laid.public), laid.rows
-        return laid.with_margins({}), lambda digest: processed_statement(*about, digest)
+        parts = list(laid.released), list(laid.public), laid.rows
+
+        def statement(digest: Digest | None, answered: LedgerFacts) -> dict[str, Any]:
+            return READING_FORM.statement(StatedReading(how.level, unit, parts, answered), digest)
+
+        return laid.with_margins({}), statement
 
     def __repr__(self) -> str:
         return f"ProcessedRelease(spent={self.spent})"
 
 
-def processed_statement(
-    at: Level, unit: Unit, released: Sequence[str], public: Sequence[str], rows: int, digest: Digest | None
-) -> dict[str, Any]:
-    """The public statement of a reading: the promise that it inherits, and that nothing is known of its error.
+@dataclass(frozen=True, slots=True)
+class StatedReading:
+    """The subject of the statement of a reading: the promise that it inherits; nothing is known of its error.
 
-    Args:
-        at: the level of the reading.
+    Attributes:
+        level: Level of the reading.
         unit: Unit of privacy, before the noise.
-        released: the columns of the reading.
-        public: the columns published without noise.
-        rows: how many rows there are.
-        digest: Digest of the table.
+        parts: Columns of the reading, columns published without noise, and the number of rows.
+        ledger: Name of the release, and its other levels.
     """
-    promised = promise(at, unit, "what was read of the noisy values", "value before the noise")
-    return {
-        "kind": PROCESSED_KIND,
-        "format": FORMAT,
-        "utmost": __version__,
-        "guarantee": f"{promised} {taken_for_granted(public, 'declared')}",
-        **level_facts(at),
-        "neighbours": unit.neighbours,
-        "sensitivity": str(unit.sensitivity),
-        "cells": unit.cells,
-        "charged": unit.charged,
-        "error_bars": NO_BARS,
-        "released": list(released),
-        "public": list(public),
-        "rows": rows,
-        "rows_from": "declared",
-        "table": None if digest is None else dict(digest),
-    }
+
+    level: Level
+    unit: Unit
+    parts: tuple[Sequence[str], Sequence[str], int]
+    ledger: LedgerFacts
+
+    def _fields(self) -> dict[str, Any]:
+        unit, (released, public, rows) = self.unit, self.parts
+        promised = promise(self.level, unit, "what was read of the noisy values", "value before the noise")
+        return {
+            "guarantee": f"{promised} {taken_for_granted(public, 'declared')}",
+            **level_facts(self.level),
+            "neighbours": unit.neighbours,
+            "sensitivity": str(unit.sensitivity),
+            "cells": unit.cells,
+            "charged": unit.charged,
+            "error_bars": NO_BARS,
+            "released": list(released),
+            "public": list(public),
+            "rows": rows,
+            "rows_from": "declared",
+            **self.ledger.facts(),
+        }
+
+    @classmethod
+    def _of_fields(cls, document: Mapping[str, Any]) -> "StatedReading":
+        level = level_from_facts(document)
+        unit = Unit(document["sensitivity"], document["cells"], document["neighbours"])
+        parts = names_of(document, "released"), names_of(document, "public"), stated_rows(document)
+        ledger = LedgerFacts.of_statement(document, level)
+        if not parts[0] or ledger is None:
+            raise does_not_follow("name" if parts[0] else "released")
+        return cls(level, unit, parts, ledger)
+
+
+READING_FORM = StatementForm(
+    PROCESSED_KIND, "a statement of a reading", StatedReading._fields, StatedReading._of_fields
+)
+"""Statements of readings: level, unit, columns and the other levels decide every field."""

@@ -21,8 +21,9 @@ from utmost.core.exact.numbers import exact
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.publish.promises.codec import table_statement
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
-from utmost.publish.promises.statement_kinds import FORMAT, WITHHELD_KIND
+from utmost.publish.promises.statement_kinds import WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
 from utmost.publish.releases.withholding import (
@@ -39,7 +40,6 @@ from utmost.tables.files.saving import Digest, SavedTable
 from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import Column, LabelledTable
 from utmost.tables.frames.any_table import adapter_of, is_engine_table
-from utmost.version import __version__
 
 Table = TypeVar("Table")
 
@@ -80,11 +80,12 @@ class WithheldTable(SavedTable, Generic[Table]):
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
         """The statement: the promise of the release, the rule and what it does, in words and as facts."""
+        return table_statement(WITHHELD_KIND, self.facts(), digest)
+
+    def facts(self) -> dict[str, Any]:
+        """The fields of the statement."""
         of_plan = {} if self.family is None else {"family": self.family, "families": list(self.families)}
         return {
-            "kind": WITHHELD_KIND,
-            "format": FORMAT,
-            "utmost": __version__,
             "guarantee": self.release["guarantee"],
             "words": self.words,
             "rule": self.rule.facts(),
@@ -94,13 +95,12 @@ class WithheldTable(SavedTable, Generic[Table]):
             "shown": self.shown,
             "bias": [dict(fact) for fact in self.bias],
             "release": dict(self.release),
-            "table": None if digest is None else dict(digest),
         }
 
 
 def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
     """A statement of a release without the digests by which a withheld cell could be found out by trying."""
-    return {name: None if name in ("table", "measured") else fact for name, fact in statement.items() if name != "sums"}
+    return {name: None if name == "table" else fact for name, fact in statement.items() if name != "sums"}
 
 
 def table_bias(rule: WithholdingRule, noise: CellNoiseAtLevel) -> list[dict[str, Any]]:

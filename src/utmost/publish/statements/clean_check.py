@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.errors import BadTable, Infeasible, NotANumber, NotDetermined, OutOfRange, Unsupported, WrongKind
-from utmost.publish.promises.codec import check_header, differing
-from utmost.publish.promises.statement import digest_of, does_not_follow, stated_field, unlike
+from utmost.errors import BadTable, Unsupported
+from utmost.publish.promises.codec import StatementForm, stated_field
+from utmost.publish.promises.statement import unlike
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.publish.promises.workload_statements import sums_digest
 from utmost.publish.releases.clean_release import CleanTable
-from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.detailed_release import DetailedSums, whole_release
 from utmost.publish.releases.noisy_sums import Families, NoisySums
-from utmost.publish.statements.detailed_check import check_whole
 from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
+from utmost.tables.axes.domain import Family
 from utmost.tables.files import files
 from utmost.tables.frames.any_table import adapter_of
 
@@ -38,30 +37,38 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
 
     Cost: some passes over the cells in Python's integers, and no solver: a second for 10^5 cells.
     """
-    check_header(statement, CLEAN_KIND, "a statement of a clean table")
-    whole = check_whole(release)
-    made_of = whole.together if isinstance(whole, DetailedSums) else whole
-    if stated_field(statement, "of", dict) != {"measured": sums_digest(made_of)}:
-        raise BadTable("a clean table must be made of the release's sums", came="other sums", where="of")
-    name = stated_field(statement, "family", str)
-    listed = stated_field(statement, "given", list) if "given" in statement else None
-    held = stated_field(statement, "held", list) if "held" in statement else None
-    if "certificate" not in statement:
-        remedy = "Make the clean table again from its release: clean, or utmost clean."
-        raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
-    try:
-        family = made_of.domain.family(read_family(made_of.domain, name))
-        facts = None if listed is None else PublicFacts.of_facts(made_of.domain, listed, made_of.unit.amount)
-        problem = whole.clean_problem(facts, held)
-        certificate = CleanCertificate.of_facts(made_of.domain, stated_field(statement, "certificate", dict))
-        clean = problem.certified(certificate)
-    except (Infeasible, NotANumber, NotDetermined, OutOfRange, Unsupported, WrongKind) as error:
-        required = "table, public facts and held sums must be such as the release has"
-        raise BadTable(required, came=str(error)[:200]) from error
-    for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
-        raise does_not_follow(name)
+    whole = whole_release(release)
+    clean, family = _clean_form(whole).checked(statement)
     _check_cells(table, beside_estimates(whole, clean, family))
     return clean
+
+
+def _clean_form(whole: NoisySums | DetailedSums) -> StatementForm[tuple[CleanTable, Family]]:
+    """Statements of clean tables of a release: marginal, public facts, held sums and certificate decide every field."""
+    made_of = whole.together if isinstance(whole, DetailedSums) else whole
+    domain = made_of.domain
+
+    def proved(statement: Mapping[str, Any]) -> tuple[CleanTable, Family]:
+        if stated_field(statement, "of", dict) != {"sums": made_of.digest}:
+            raise BadTable("a clean table must be made of the release's sums", came="other sums", where="of")
+        if "certificate" not in statement:
+            remedy = "Make the clean table again from its release: clean, or utmost clean."
+            raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
+        listed = stated_field(statement, "given", list) if "given" in statement else None
+        held = stated_field(statement, "held", list) if "held" in statement else None
+        facts = None if listed is None else PublicFacts.of_facts(domain, listed, made_of.unit.amount)
+        certificate = CleanCertificate.of_facts(domain, stated_field(statement, "certificate", dict))
+        family = domain.family(read_family(domain, stated_field(statement, "family", str)))
+        try:
+            return whole.clean_problem(facts, held).certified(certificate), family
+        except Unsupported as error:
+            required = "public facts and held sums must be such as the release can have"
+            raise BadTable(required, came=str(error)[:200]) from None
+
+    def fields(clean: tuple[CleanTable, Family]) -> dict[str, Any]:
+        return clean[0].fields(clean[1])
+
+    return StatementForm(CLEAN_KIND, "a statement of a clean table", fields, proved, _ROUNDED)
 
 
 def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from utmost.core.exact.written_levels import level_name
+from utmost.core.noise.one_draw import NOT_BETTER_KNOWN
+from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.point_noise import PointNoiseAtLevel
@@ -16,10 +18,12 @@ from utmost.publish.statements.table_words import (
     CONFIDENCES,
     NEGATIVE,
     NO_CHANGE,
+    ONE_TOTAL,
     ROW_BUDGET,
     NoiseWords,
     alike,
     bars,
+    changes,
     listed,
     released_rows,
     table_domain,
@@ -31,6 +35,8 @@ def words_of_noise(statement: Statement) -> NoiseWords:
     at_level = statement.noise
     if isinstance(at_level, NoiseTogetherAtLevel):
         return _of_columns_together(statement, at_level)
+    if isinstance(at_level, OneDrawAtLevel):
+        return _of_one_draw(statement, at_level)
     if isinstance(at_level, PointNoiseAtLevel):
         return _of_points(statement, at_level)
     return _of_any_noise(statement)
@@ -69,6 +75,33 @@ def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -
         composition=ROW_BUDGET,
         on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
         domain=table_domain(statement, "integers"),
+    )
+
+
+def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
+    columns, unit = statement.promise.columns, at_level.unit
+    cell = "group of each table" if at_level.rows else "released cell"
+    stated = StatedNoise(
+        ", ".join(columns),
+        listed("column", columns) + ", all cells together",
+        at_level.drawn,
+        f"{level_name(at_level.level)} for all released cells together",
+        bars(at_level.confidence, lambda sure: at_level.with_confidence(sure).margin),
+        "± {} around each released cell" + ", and less in smaller tables" * bool(at_level.rows),
+    )
+    return NoiseWords(
+        line=promise_line(at_level.level, unit.neighbours),
+        per=None,
+        released=released_rows(columns, statement.rows),
+        unit=f"one individual, who {changes(unit, cell)}",
+        neighbours=alike(unit, cell),
+        noises=(stated,),
+        why=NOT_BETTER_KNOWN,
+        before=NO_CHANGE,
+        after=ONE_TOTAL if at_level.rows else NEGATIVE,
+        composition="all released cells share the whole privacy budget, in one draw.",
+        on_trust=ON_TRUST,
+        domain=table_domain(statement, statement.promise.noise.subject),
     )
 
 
@@ -115,7 +148,7 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
     noise, level = statement.promise.noise, statement.level
     assert isinstance(noise, Noise), "noise for one level has a plan of its own"
     named_bars = {
-        sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.confidence})
+        sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.noise.confidence})
     }
     noises = tuple(
         StatedNoise(
@@ -125,7 +158,7 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
             level_name(level),
             tuple((sure, named[place][1]) for sure, named in named_bars.items()),
         )
-        for place, (name, _) in enumerate(named_bars[statement.confidence])
+        for place, (name, _) in enumerate(named_bars[statement.noise.confidence])
     )
     columns, line = statement.promise.columns, promise_line(level, noise.unit.neighbours)
     named = f" ({statement.rows} named)" if statement.rows else ""

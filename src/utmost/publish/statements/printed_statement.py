@@ -105,7 +105,7 @@ def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
 
 def _footer(stated: Facts, is_signed: bool) -> str:
     said = stated.statement
-    digest = said.get("table") or said.get("measured") or {}
+    digest = said.get("table") or {}
     of = {"file": "the released file", "cells": "the released cells"}.get(digest.get("of", ""), "the noisy sums")
     lines = [
         f"Made from a statement by utmost {said['utmost']}, whose figures were computed again before this page was."

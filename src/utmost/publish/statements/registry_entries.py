@@ -129,7 +129,7 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
         "basic": _basic(about),
         "dp_variant": {
             "variant_name": stated.variant,
-            "data_domain": _domain(stated),
+            "data_domain": stated.domain,
             "unprotected_quantities": f"{sentence_of(stated.unprotected)} Published without noise: {stated.public}.",
         },
         "privacy_loss": _loss(stated),
@@ -166,26 +166,6 @@ def _basic(about: Deployment) -> dict[str, Any]:
         "publication_date": about.published or _NO_DATE,
         **({} if about.sector is None else {"data_product_sector": about.sector}),
     }
-
-
-def _domain(stated: Facts) -> str:
-    said = stated.statement.get("first", stated.statement)  # of two stages, what was counted
-    if stated.domain:
-        return stated.domain
-    amount = said.get("amount")
-    cells = said.get("domain_cells")
-    if cells is not None:
-        counts = "Counts" if amount is None else f"Sums of {amount['name']}"
-        if amount is not None and "distinct" in amount:
-            counts = f"Numbers of distinct values ({amount['name']})"
-        return f"{counts} over a declared domain of {cells} cells: {', '.join(said['domain'])}."
-    # A law on the integers may draw the steps of a grid, whose numbers are reals.
-    domain = said.get("domain", "integers") if stated.statement.get("grid") is None else "reals"
-    numbers = {"integers": "integers", "reals": "real numbers"}.get(domain, "numbers")
-    if amount is not None and amount["step"] != "1":
-        numbers = f"multiples of {amount['step']}"
-    kind = "points" if stated.per is not None else numbers
-    return f"Tables of {said['rows']} rows whose released columns ({', '.join(said['released'])}) hold {kind}."
 
 
 def _loss(stated: Facts) -> dict[str, Any]:

@@ -5,33 +5,19 @@ keys are named is a choice, an answer is one of a list, and a reading is whateve
 """
 
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import natural
-from utmost.core.exact.written_levels import factor_text, level_from_facts, level_name, level_words
-from utmost.core.privacy.unit import Unit
+from utmost.core.exact.written_levels import factor_text, level_name, level_words
 from utmost.errors import BadTable
 from utmost.publish.promises import codec
-from utmost.publish.promises.key_distribution import naming_law, read_delta
-from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.partition_selection import key_columns, keys_held, keys_statement, shares_of_one
+from utmost.publish.promises.partition_selection import KEYS_FORM, SelectedKeys, key_columns, keys_held, stated_keys
 from utmost.publish.promises.statement import (
     ON_TRUST_OF_DRAWS,
-    check_follows,
     check_table,
-    digest_of,
-    does_not_follow,
-    names_of,
-    promise_that_holds,
-    stated_field,
-    stated_rows,
 )
-from utmost.publish.promises.statement_kinds import KEYS_KIND, PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.releases.processed_release import NO_BARS, processed_statement
+from utmost.publish.releases.processed_release import NO_BARS, READING_FORM
 from utmost.publish.releases.release_facts import Facts
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
@@ -45,13 +31,13 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
     Raises:
         BadTable: naming the first field that does not follow from the others.
     """
-    at, delta, each = check_keys(statement)
-    shares = statement.get("shares_of_one_individual")
-    keys, column, threshold = statement["keys"], statement["column"], statement.get("threshold")
+    named, column = KEYS_FORM.checked(statement)
+    at, delta, each = named.level, named.delta, named.per_individual
+    keys, shares = named.keys, named.shares if isinstance(named, SelectedKeys) else None
     counted = (
         "; with each of them a noisy count, which is above the threshold of "
-        f"{threshold}, so that rare keys look more frequent than they are"
-        if "noisy" in statement
+        f"{named.threshold}, so that rare keys look more frequent than they are"
+        if isinstance(named, SelectedKeys)
         else ""
     )
     part = each if shares is None else shares
@@ -60,7 +46,7 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         f"a chance of {delta} ({level_name(at)}, delta = {delta})."
     )
     return Facts(
-        statement=dict(statement) | {"guarantee": statement["statement"]},
+        statement=statement,
         level=at,
         own_level=at,
         line=line,
@@ -90,46 +76,6 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
     )
 
 
-def check_keys(statement: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
-    """Check that a statement of named keys follows from itself: epsilon, delta, and how many keys one individual holds.
-
-    Raises:
-        BadTable: naming the first field that does not follow from the others.
-    """
-    codec.check_header(statement, KEYS_KIND, "a statement of keys")
-    at, column = level_from_facts(statement), stated_field(statement, "column", str)
-    keys = _stated_keys(statement)
-    with promise_that_holds():
-        delta = read_delta(stated_field(statement, "delta", str))
-        each = natural(stated_field(statement, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
-        shares = None
-        if "shares_of_one_individual" in statement:
-            shares = shares_of_one(stated_field(statement, "shares_of_one_individual", int), each)
-        law, counted = naming_law(at, delta, each, shares), dict[str, Any]()
-        if "noisy" in statement or "threshold" in statement:
-            counted = {"threshold": law.threshold, "noisy": _stated_counts(statement, len(keys), law.threshold)}
-        expected = keys_statement(at, delta, each, keys, column, digest_of(statement), shares, **counted)
-    check_follows(statement, expected)
-    return at, delta, each
-
-
-def _stated_keys(statement: Mapping[str, Any]) -> list[Any]:
-    """The keys of a statement, those of several parts as tuples."""
-    keys = [tuple(key) if isinstance(key, list) else key for key in stated_field(statement, "keys", list)]
-    parts = [part for key in keys for part in (key if isinstance(key, tuple) else (key,))]
-    if not all(type(part) in (str, int) for part in parts) or () in keys or len(set(keys)) != len(keys):
-        raise does_not_follow("keys")
-    return keys
-
-
-def _stated_counts(statement: Mapping[str, Any], keys: int, threshold: int) -> list[int]:
-    """The noisy counts of a statement: one for each key, above the threshold."""
-    noisy: list[int] = stated_field(statement, "noisy", list)
-    if len(noisy) != keys or not all(type(count) is int and count > threshold for count in noisy):
-        raise does_not_follow("noisy")
-    return noisy
-
-
 def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> None:
     """Check that a file holds the keys of a checked statement: a table of them, or a domain in JSON.
 
@@ -138,7 +84,8 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
         file: File as it was written.
         spelled: the file with the way in which its text is to be read.
     """
-    keys, column = _stated_keys(statement), statement["column"]
+    named, column = stated_keys(statement)
+    keys = named.keys
     if file.suffix == ".json":
         document = read_json(file, "a domain must")
         with codec.fields("a domain", str(file)):
@@ -174,18 +121,9 @@ def check_reading(statement: Mapping[str, Any], table: Any) -> None:
 
 def reading_in_words(statement: Mapping[str, Any]) -> Facts:
     """The result of a function of noisy values."""
-    codec.check_header(statement, PROCESSED_KIND, "a statement of a reading")
-    at = level_from_facts(statement)
-    with promise_that_holds():
-        unit = Unit(statement["sensitivity"], statement["cells"], statement["neighbours"])
-        if not statement.get("released"):
-            raise does_not_follow("released")
-        parts = names_of(statement, "released"), names_of(statement, "public"), stated_rows(statement)
-        expected = processed_statement(at, unit, *parts, digest_of(statement))
-    remembered = LedgerFacts.of_statement(statement, at)
-    if remembered is None or remembered.together is None:
-        raise does_not_follow("name")
-    check_follows(statement, expected | remembered.facts())
+    reading = READING_FORM.checked(statement)
+    at, unit, parts, remembered = reading.level, reading.unit, reading.parts, reading.ledger
+    assert remembered.together is not None, "which is read from every such statement"
     total, answered = remembered.together, ", ".join(map(level_words, remembered.levels))
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
     public = ", ".join(parts[1])

@@ -17,6 +17,7 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
+from utmost.publish.promises.statement_kinds import is_of_sums
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import MOST_BARS, Facts, StatedNoise
 from utmost.publish.statements.table_words import (
@@ -53,7 +54,11 @@ NAMED_ROWS = "nothing: which rows there are is what is released"
 
 
 def table_in_words(document: Mapping[str, Any]) -> Facts:
-    """A table, whatever its noise: the promise, the noise with its error bars, and what was done to the numbers."""
+    """An answer, whatever its noise: the promise, the noise with its error bars, and what was done to the numbers."""
+    if is_of_sums(document):
+        from utmost.publish.releases.noisy_sums import NoisySums
+
+        return sums_in_words(document, NoisySums.of_document(document))
     statement = Statement.of_facts(document)
     promise, level = statement.promise, statement.level
     noise, ledger = promise.noise, statement.ledger
@@ -90,17 +95,11 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
     )
 
 
-def workload_in_words(said: Mapping[str, Any]) -> Facts:
-    """A whole release by a plan."""
-    from utmost.publish.releases.noisy_sums import NoisySums
-
-    return sums_in_words(said, NoisySums.of_facts(said))
-
-
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     """The statement of a release by a plan in words, once it is known to be its own."""
     from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS
 
+    families = statement["noise"]["families"]
     plain = release.plan.measurement.adds_to_one(release.plan.shares)
     whole = "the whole" if plain else "the level that a cell alone would have"
     amounts = release.plan.amount_pair
@@ -112,14 +111,14 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
             f"{level_name(law.level)}, {one['share']} of {whole}",
             bars(release.confidence, margin),
         )
-        for (family, law), one in zip(_laws(release), statement["families"], strict=True)
+        for (family, law), one in zip(_laws(release), families, strict=True)
         for name, sums, margin in _noised(release, family, law, one)
     )
     part = ""
     if release.part is not None:
         axis, label = release.part
         part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
-    measured_families = zip(_laws(release), statement["families"], strict=True)
+    measured_families = zip(_laws(release), families, strict=True)
     words = release.plan.family_words if amounts is None else amounts.name
     shares = [f"{words(family) or 'total'} {one['share']}" for (family, _), one in measured_families]
     summed = release.unit.amount
@@ -130,7 +129,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     named = "" if release.measure is None else f"{release.measure}: "
     clipped = "" if summed is None or summed.clipped is None else f" ({summed.clipped})"
     measured = f"{named}{count} {sums}{of}{clipped}: {few(shares, MOST_BARS)} of {whole}"
-    total, (adds, _) = level_in_ledger(LedgerFacts.of_statement(statement, release.level), release.level)
+    total, (adds, _) = level_in_ledger(release.ledger_facts, release.level)
     return Facts(
         statement=statement,
         level=total,
@@ -139,15 +138,16 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         released=measured,
         unit=f"one individual, who {changes(release.unit, 'cell')}",
         neighbours=alike(release.unit, "cell"),
-        public=f"the declared domain ({', '.join(statement['domain'])}), which depends on no individual",
+        public=f"the declared domain ({', '.join(release.domain.columns)}), which depends on no individual",
         unprotected="none: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
-        why=str(statement["theorem"]),
+        why=str(statement["noise"]["theorem"]),
         before=f"{rounded(release.unit, 'cell')}{_bounded(release.unit)}; {_outside(release)}",
         after="nothing: each cell is shown as it was noised"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
         composition=(SPLIT_BUDGET if plain else SHARED_BUDGET) + (f" {adds}" if adds else "") + part,
+        domain=_domain_words(release),
         on_trust=ON_TRUST_OF_SUMS,
     )
 
@@ -188,6 +188,15 @@ def _noised(
         )
         for column in amounts.columns
     ]
+
+
+def _domain_words(release: "NoisySums") -> str:
+    """The data sets of which the statement speaks."""
+    amount, domain = release.unit.amount, release.domain
+    counts = "Counts" if amount is None else f"Sums of {amount.name}"
+    if amount is not None and amount.distinct is not None:
+        counts = f"Numbers of distinct values ({amount.name})"
+    return f"{counts} over a declared domain of {domain.size} cells: {', '.join(domain.columns)}."
 
 
 def _sums_of_cells(unit: Unit) -> str:
@@ -254,23 +263,24 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
     return ledger.together, (adds, FEWER_LEVELS)
 
 
-def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
+def sums_table_in_words(said: Mapping[str, Any]) -> Facts:
     """A table of a release by a plan, with that release."""
-    from utmost.publish.statements.workload_files import stated_workload_table
+    from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
 
-    release = stated_workload_table(said)
+    release = SUMS_TABLE_FORM.checked(said).release
     return sums_in_words(said["release"], release)
 
 
 def measures_in_words(said: Mapping[str, Any]) -> Facts:
     """A table of several amounts: the facts of each release, and how they share the level."""
-    from utmost.publish.statements.workload_files import stated_measures
+    from utmost.publish.releases.measures_table import MEASURES_FORM
 
-    measures = stated_measures(said)
+    measures = MEASURES_FORM.checked(said)
+    first = next(iter(measures.releases.values()))
     each = [sums_in_words(said["releases"][name], release) for name, release in measures.releases.items()]
-    share = said["shares"][next(iter(measures.releases))]
+    share = said["shares"][first.measure]
     noises = [replace(noise, level=f"{noise.level}, {share} of the whole") for facts in each for noise in facts.noises]
-    axes = [axis for axis in said["releases"][next(iter(measures.releases))]["domain"] if axis not in measures.releases]
+    axes = [axis for axis in first.domain.columns if axis not in measures.releases]
     return replace(
         each[0],
         statement=said,
@@ -278,7 +288,7 @@ def measures_in_words(said: Mapping[str, Any]) -> Facts:
         public=f"the declared domain ({', '.join(axes)}), which depends on no individual",
         level=measures.level,
         own_level=measures.level,
-        line=promise_line(measures.level, measures.releases[next(iter(measures.releases))].unit.neighbours),
+        line=promise_line(measures.level, first.unit.neighbours),
         released="; ".join(facts.released for facts in each),
         unit="; ".join(dict.fromkeys(facts.unit for facts in each)),
         neighbours="; ".join(dict.fromkeys(facts.neighbours for facts in each)),
@@ -290,9 +300,9 @@ def measures_in_words(said: Mapping[str, Any]) -> Facts:
 
 def detailed_in_words(document: Mapping[str, Any]) -> Facts:
     """A release in two stages: the facts of the first, the noise of both, and how the one chose the other."""
-    from utmost.publish.statements.detailed_check import check_detailed
+    from utmost.publish.releases.detailed_release import DetailedSums
 
-    release = check_detailed(document)
+    release = DetailedSums.of_facts(document)
     group, share = release.rule.group, release.share
     first = sums_in_words(document["first"], release.first)
     bounds = ", ".join(f"{detail} from {bound}" for detail, bound in release.rule.details.items())
@@ -318,11 +328,9 @@ def detailed_in_words(document: Mapping[str, Any]) -> Facts:
 
 def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
     """The words of the release, and after the noise the rule, as facts, too."""
-    from utmost.publish.statements.withheld_check import stated_withheld, unsummed_release
+    from utmost.publish.statements.withheld_check import WITHHELD_FORM
 
-    described, release = stated_withheld(statement), statement["release"]
-    is_plan = described.family is not None
-    whole = sums_in_words(release, unsummed_release(release)) if is_plan else table_in_words(release)
+    described, whole = WITHHELD_FORM.checked(statement), table_in_words(statement["release"])
     facts = ", ".join(f"{name} {'none' if fact is None else fact}" for name, fact in statement["rule"].items())
     rule = f"{described.words} As facts: {facts}; {described.shown} of {described.cells} cells are shown."
     return replace(

@@ -24,6 +24,8 @@ NO_CHANGE = "none: noise was added to each true value as it was"
 
 NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
 
+ONE_TOTAL = "none: noisy values are published as they are, so counts may be negative; every table adds up to the total"
+
 WHOLE_BUDGET = (
     "each cell gets the whole privacy budget, since one individual changes only one cell (parallel composition)."
 )

@@ -12,21 +12,17 @@ from typing import Any
 
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
-from utmost.publish.promises.codec import check_header, differing
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
-from utmost.publish.promises.statement import (
-    Statement,
-    check_follows,
-    digest_of,
+from utmost.publish.promises.codec import (
+    StatementForm,
+    differing,
     does_not_follow,
-    is_blank,
     names_of,
-    promise_that_holds,
     stated_field,
-    unlike,
+    written_by,
 )
-from utmost.publish.promises.statement_kinds import STATEMENT_KIND, WITHHELD_KIND, WORKLOAD_KIND
-from utmost.publish.promises.workload_statements import unsummed_parts, workload_statement
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
+from utmost.publish.promises.statement import Statement, is_blank, unlike
+from utmost.publish.promises.statement_kinds import WITHHELD_KIND, is_of_sums
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
@@ -38,59 +34,33 @@ from utmost.tables.files import files
 Columns = Mapping[str, list[Any]]
 
 
-def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable[Any]:
-    """The subject of a withheld table's statement, once all in it that can be computed was found equal.
-
-    Returns:
-        The table as the statement describes it: labels and error bars of a release by a plan, no table of any other.
-
-    Raises:
-        BadTable: naming the first field that does not follow from the others.
-        Unsupported: for a format that is not known.
-    """
-    check_header(statement, WITHHELD_KIND, "a statement of a withheld table")
+def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
+    """The table as its statement describes it: labels and margins of a release by a plan, no table of any other."""
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
-    with promise_that_holds():
-        described = (
-            _of_plan(statement, release, rule) if release.get("kind") == WORKLOAD_KIND else _of_table(release, rule)
-        )
+    described = _of_plan(statement, release, rule) if is_of_sums(release) else _of_table(release, rule)
     shown = stated_field(statement, "shown", int)
     if not 0 <= shown <= described.cells:
         raise does_not_follow("shown")
-    described = replace(described, rule=rule, shown=shown)
-    check_follows(statement, described.said(digest_of(statement)))
-    return described
+    return replace(described, rule=rule, shown=shown)
+
+
+WITHHELD_FORM = StatementForm(WITHHELD_KIND, "a statement of a withheld table", WithheldTable.facts, _described)
+"""Statements of withheld tables: the release's statement, the rule and how many cells are shown decide every field."""
 
 
 def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
     """The subject of a released table's statement."""
-    if release.get("kind") != STATEMENT_KIND or release.get("table", "") is not None:
-        raise does_not_follow("release")
     checked = Statement.of_facts(release)
     released, noise = checked.promise.columns, checked.noise
-    if not isinstance(noise, CellNoiseAtLevel):
+    if checked.digest is not None or not isinstance(noise, CellNoiseAtLevel):
         raise does_not_follow("release")
     return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, noise), release)
 
 
-def unsummed_release(release: Mapping[str, Any]) -> NoisySums:
-    """The release by a plan that a statement without digests is about, with 0 for each sum.
-
-    Raises:
-        BadTable: where the statement does not follow from itself.
-    """
-    parts = unsummed_parts(release)
-    computed = NoisySums(**{name: part for name, part in parts.items() if name != "weights"})
-    expected = json.loads(json.dumps(without_digests(workload_statement(computed))))
-    for _ in differing(release, expected | {"utmost": stated_field(release, "utmost", str)}):
-        raise does_not_follow("release")
-    return computed
-
-
 def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
     """The subject of the statement of one table of a release by a plan."""
-    whole = unsummed_release(release)
+    whole = NoisySums.without_sums(release)
     family, families = stated_field(statement, "family", str), names_of(statement, "families")
     words = _families(whole, families)
     if [narrowed_name(whole.domain, *narrowed(whole.domain, word)) for word in words] != families:
@@ -117,7 +87,7 @@ def check_withheld(statement: Mapping[str, Any], table: Any, release: Answer[Any
         BadTable: for a shown cell that breaks the rule, a blank without its mark, a label or an error bar that is not
             the release's; and with the release for any cell that is not as the rule makes it.
     """
-    described = stated_withheld(statement)
+    described = WITHHELD_FORM.checked(statement)
     columns = files.columns(table)
     _check_columns(statement, described, columns)
     marks = [mark for name in described.released for mark in columns[f"{name}_mark"]]
@@ -126,7 +96,7 @@ def check_withheld(statement: Mapping[str, Any], table: Any, release: Answer[Any
     for name in described.released:
         _check_rule(name, columns, described.rule)
     if release is not None:
-        _check_made_of(statement, described, columns, release)
+        _check_made_of(described, columns, release)
     return replace(described, table=table)
 
 
@@ -174,24 +144,18 @@ def _passes(cell: Any, margin: Any, rule: WithholdingRule, where: str) -> bool:
     return rule.passes(int(value) if value.denominator == 1 else float(value), bar)
 
 
-def _check_made_of(
-    statement: Mapping[str, Any],
-    described: WithheldTable[Any],
-    columns: Columns,
-    answer: Answer[Any],
-) -> None:
+def _check_made_of(described: WithheldTable[Any], columns: Columns, answer: Answer[Any]) -> None:
     """Check that the rule makes just this table of the release."""
     again: WithheldTable[Any] | None = None
     if isinstance(release := answer.table, NoisySums) and described.family is not None:
         again = release.withheld(described.rule, _families(release, described.families))[described.family]
-        again = replace(again, release=without_digests(workload_statement(release)))
+        again = replace(again, release=without_digests(release.statement))
     elif not answer.is_by_plan and described.family is None:
         again = answer.withheld(described.rule)
     if again is None:
         raise BadTable("a withheld table must be made of the release", came="one of another kind", where="release")
-    expected = json.loads(json.dumps(again.said(digest_of(statement))))
-    expected["utmost"], expected["release"]["utmost"] = statement["utmost"], statement["release"]["utmost"]
-    for name in differing(statement, expected):
+    stated = described.facts()
+    for name in differing(stated, written_by(json.loads(json.dumps(again.facts())), stated)):
         raise BadTable("a withheld table must be made of the release", came="another", where=name)
     for name, cells in files.columns(again.table).items():
         if any(map(unlike, columns[name], cells)):

@@ -24,7 +24,20 @@ from utmost.tables.files.atomic import check_absent
 _RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
 _BUDGET = ("dataset", "limit", "spent", "remaining")
 _MECHANISM = ("name", "version", "dataset", "persons", "level")
-_TOLD = ("name", "version", "level", "how", "dataset", "columns", "rows", "persons", "limit", "reason", "missing")
+_TOLD = (
+    "name",
+    "version",
+    "level",
+    "how",
+    "dataset",
+    "columns",
+    "rows",
+    "persons",
+    "limit",
+    "what",
+    "reason",
+    "missing",
+)
 
 
 def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
@@ -134,6 +147,23 @@ def budget(
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
 
 
+def charge(
+    *,
+    place: Place,
+    dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
+    level: options.AskedLevel,
+    what: Annotated[str, option("TEXT", "What it was spent on, in words that no other charge has.")],
+    answer: options.Output,
+) -> None:
+    """Charge a dataset with what another tool has spent: one budget for all. Made again, it is charged once.
+
+    utmost ledger charge --ledger releases.db --dataset students --epsilon 1/2 --what "OpenDP, mean age, 2025"
+    """
+    with place.opened() as opened:
+        report = ledger_answers.budget_report(opened.charge(dataset, epsilon=level.read(), what=what))
+    answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
+
+
 def backup(
     *,
     place: Place,
@@ -206,7 +236,7 @@ def receipt(
 ELSEWHERE = {"list": "status", "show": "status", "log": "history", "spent": "budget", "limit": "budget"}
 """The parts that people look for under another word."""
 
-PARTS = (status, verify, history, budget, backup, restore, resume, receipt)
+PARTS = (status, verify, history, budget, charge, backup, restore, resume, receipt)
 """The parts of `utmost ledger`, in the order in which people meet them."""
 
 

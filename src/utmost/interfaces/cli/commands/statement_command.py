@@ -1,5 +1,6 @@
 """`utmost statement`: the entry of a release in the deployments registry, and a page to print."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,15 +13,14 @@ from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
+from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import DETAILED_KIND, WORKLOAD_KIND
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
-from utmost.publish.statements.workload_files import kind_of_document
+from utmost.publish.statements.workload_files import whole_document
 from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
-from utmost.tables.files.json_files import read_json
 
 Stated = Annotated[
     file_options.File,
@@ -38,6 +38,11 @@ Sector = Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")]
 Product = Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")]
 Author = Annotated[list[str] | None, option("NAME", "Author of the entry; repeat for several.")]
 Source = Annotated[str, option("TEXT", "Links to the product and to texts about it.")]
+License = Annotated[str, option("NAME", "Licence of the table, by its SPDX name: CC-BY-4.0.")]
+Package = Annotated[
+    Path | None,
+    option("FILE", "File that describes the released .csv to other tools: datapackage.json; and its CSVW metadata."),
+]
 
 
 def statement(
@@ -53,13 +58,15 @@ def statement(
     product: Product = "Summary statistics",
     author: Author = None,
     source: Source = "",
+    license: License = "",
     html: Page = None,
+    package: Package = None,
     out: EntryOut = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a page to print, and an entry for the OpenDP deployments registry, about a release.
+    """Write a page to print, a data package, or an entry for the OpenDP deployments registry, about a release.
 
-    utmost statement released.csv --html page.html --out entry.yaml
+    utmost statement released.csv --html page.html --out entry.yaml --package datapackage.json
 
     Facts that only you know come from options; others are marked "To be filled in".
 
@@ -72,6 +79,8 @@ def statement(
     if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
         raise OutOfRange("one of the two goes to standard output", came="both", where="--html")
     _check_names(entry_file, page_file)
+    if package is not None:
+        _check_beside(package, release)
     said, path = _said(release)
     stated = stated_release(said)
     is_signed = signatures.signature_path(path).is_file()
@@ -82,6 +91,12 @@ def statement(
         writers[entry_file] = lambda file: _put(file, text)
     if page_file is not None:
         writers[page_file] = lambda file: _put(file, statement_page(stated, deployment, is_signed=is_signed))
+    if package is not None:
+        described = data_package(release, deployment, license=license)
+        writers[package] = lambda file: _put(file, _json(described))
+        beside = release.with_name(f"{release.name}-metadata.json")
+        check_absent(beside)
+        writers[beside] = lambda file: _put(file, _json(csv_metadata(described)))
     if writers:
         write_together(writers)
     if html is not None and page_file is None:
@@ -89,18 +104,26 @@ def statement(
         sys.stdout.flush()
     elif as_json:
         print_json(entry)
-    elif entry_file is None and (html is None or out is not None):
+    elif entry_file is None and ((html is None and package is None) or out is not None):
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.flush()
     written = " and ".join(map(str, writers))
     if written:
         screen(stderr=True).print(Text(f"Written: {written}"))
-    if deployment.missing and (html is None or out is not None):
+    if deployment.missing and ((html is None and package is None) or out is not None):
         missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in deployment.missing)
         screen(stderr=True).print(Text(f"To be filled in before it is sent to the registry: {missing}", style="bold"))
 
 
 _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
+
+
+def _check_beside(package: Path, table: Path) -> None:
+    """Check that a data package stands beside its table, which it names by its file name alone."""
+    if package.suffix.lower() != ".json" or package.absolute().parent != table.absolute().parent:
+        remedy = f"Write --package {table.with_name('datapackage.json')}."
+        raise OutOfRange("the package must be a .json file beside the table", came=str(package), remedy=remedy)
+    check_absent(package)
 
 
 def _check_names(entry: Path | None, page: Path | None) -> None:
@@ -119,10 +142,12 @@ def _said(path: Path) -> tuple[dict[str, Any], Path]:
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
         beside = sidecars.statement_beside(path)
         return read_statement(beside), beside
-    if kind_of_document(path) in (WORKLOAD_KIND, DETAILED_KIND):
-        document: dict[str, Any] = read_json(path, "a release must")
-        return document, path
-    return read_statement(path), path
+    document = whole_document(path)
+    return (read_statement(path) if document is None else dict(document)), path
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _put(file: Any, text: str) -> None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -33,10 +32,9 @@ from utmost.interfaces.cli.screens.screen import (
 from utmost.interfaces.cli.screens.terminal import Group, Table, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.workload_statements import workload_table_statement
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.measures_table import MeasuresTable
-from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
@@ -45,7 +43,6 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
-from utmost.tables.files.saving import Digest
 from utmost.tables.files.sidecars import check_repeated, check_repeated_document, publish, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
@@ -251,8 +248,7 @@ def give_cells(
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
     table = _with_means(release, family)
 
-    def said(digest: Digest | None) -> dict[str, Any]:
-        return workload_table_statement(release, family, digest, with_means=amounts is not None)
+    said = SumsTable(release, family, amounts is not None).statement
 
     out = answer.file
     if out is None:
@@ -421,7 +417,7 @@ def _table_writers(release: NoisySums, words: tuple[Any, ...], path: Path, signe
     """The writers of one table and, beside it, of the release by which every sum of it is answered."""
     table = files.columns(_with_means(release, words))
     columns = {name: np.array(column, dtype=object) for name, column in table.items()}
-    statement = partial(workload_table_statement, release, words, with_means=release.unit.is_shared)
+    statement = SumsTable(release, words, release.unit.is_shared).statement
     return table_writers(columns, statement, path, signer=signer)[0]
 
 

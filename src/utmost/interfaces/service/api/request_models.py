@@ -362,6 +362,13 @@ class NewLimit(RequestModel):
     epsilon: Exact
 
 
+class NewCharge(RequestModel):
+    """The level that another tool spent, and what it was spent on."""
+
+    epsilon: Exact
+    what: Annotated[str, Field(max_length=200, examples=["OpenDP, mean age, 2025"])]
+
+
 class Receipt(RequestModel):
     """A line of text about a ledger."""
 

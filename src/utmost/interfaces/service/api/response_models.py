@@ -9,7 +9,6 @@ from pydantic import Field, WithJsonSchema
 
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import read_confidence
 from utmost.errors import UnknownRecord
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.record_forms import (
@@ -345,5 +344,5 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=512)
 def _promised(promise: Promise, level: Level, rows: int) -> dict[str, Any]:
     """The parts that are the same for all who view it, so that they are worked out once."""
-    statement = Statement(promise, level, read_confidence(_SURE), rows, None, None).facts()
+    statement = Statement(promise, promise.at(level, confidence=_SURE), rows, None, None).facts()
     return {str(name): plain(fact) for name, fact in statement.items()}

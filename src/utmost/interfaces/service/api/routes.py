@@ -19,6 +19,7 @@ from utmost.interfaces.service.api.request_models import (
     DataVersion,
     Decided,
     NamedRelaxation,
+    NewCharge,
     NewLimit,
     NewToken,
     Problem,
@@ -74,6 +75,7 @@ _SENT = {
     "decide": "decide proposals",
     "make_token": "tokens",
     "limit": "budgets",
+    "charge": "budgets",
     "check_receipt": "verify",
 }
 LATE = frozenset({"view"})
@@ -366,6 +368,12 @@ def limit(service: Served, who: Who, dataset: Part, body: NewLimit) -> answers.L
     """Setting the same limit again changes nothing."""
     limited = service.audit.limit(who, dataset, read_level(body.epsilon))
     return answers.LimitSet.of(limited, service.audit.is_unused(who, dataset))
+
+
+@router.put("/datasets/{dataset}/charges", summary="Charge what another tool spent")
+def charge(service: Served, who: Who, dataset: Part, body: NewCharge) -> answers.BudgetResponse:
+    """The same charge made again changes nothing."""
+    return answers.BudgetResponse.of(service.audit.charge(who, dataset, read_level(body.epsilon), body.what))
 
 
 @router.get("/history", summary="The events of the ledger")

@@ -30,8 +30,7 @@ from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.token_releases import View
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.workload_statements import workload_table_statement
-from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
 from utmost.tables.files import table_formats
 
 downloads = APIRouter(include_in_schema=False)
@@ -159,7 +158,7 @@ class Seen:
     def statement(self, family: str, digest: Mapping[str, str]) -> dict[str, Any]:
         """The statement of the values in a file."""
         if self.is_sums:
-            return workload_table_statement(self.view.table, _family(self.view.table, family), dict(digest))
+            return SumsTable(self.view.table, _family(self.view.table, family), False).statement(dict(digest))
         return statement_of(self.view, digest)
 
     def _made(self, ending: str, family: str) -> bytes:

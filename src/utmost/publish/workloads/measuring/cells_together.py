@@ -8,6 +8,7 @@ from typing import Literal
 from utmost.core.exact.arguments import instance, one_of, text, truth
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
+from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.costs import absolute, squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
@@ -20,12 +21,13 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.publish.workloads.planning.signed_search import grouped_rows
 
-TogetherKind = Literal["independent", "rotated", "joint", "signed", "staircase", "range"]
+TogetherKind = Literal["independent", "rotated", "joint", "signed", "staircase", "range", "two-sided"]
 """Noise of each cell by itself; of the sum and difference of each pair; of all cells in one draw, by their largest; of
-signed sums; and of all cells in one draw, by a staircase of the largest, or of the range where none is lowered.
+signed sums; and of all cells in one draw, by a staircase of the largest, or where none is lowered of the range, or of
+the largest raised part and the largest lowered part, each by itself.
 """
 
-RAISED: tuple[TogetherKind, ...] = ("signed", "range")
+RAISED: tuple[TogetherKind, ...] = ("signed", "range", "two-sided")
 """The noise that protects an individual who lowers no cell, and nobody else."""
 
 NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
@@ -34,7 +36,8 @@ NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
 # Of the level, a pair gets 7 parts where a single cell gets 4: sqrt(3) to 1 is the least in the mean, and 7/4 is near.
 _PAIR, _SINGLE = 7, 4
 _LEAST = 1e-47  # sums of noises of stricter levels have no error bars
-CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase
+_MOST_TWO_SIDED = 50  # cells, beyond which closed forms of n^2 groups take their time
+CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase | CellsDraw
 """The law of the noise of one group of cells."""
 
 
@@ -107,7 +110,7 @@ def ways_together(
 
     Returns:
         The one of least cost first. All but "independent" need k >= 2; those of one draw, "joint", "staircase" and
-        "range", cannot be relaxed.
+        "range" and "two-sided", cannot be relaxed.
 
     Raises:
         OutOfRange: for a sensitivity that is no integer, and another cost.
@@ -135,12 +138,21 @@ def ways_together(
             ways.append(_signed(spent, unit, square=relaxable))
         if not relaxable:
             ways += _in_one_draw(spent, unit, cost)
+            # Of a sensitivity of 1 it is the range where nobody is replaced.
+            if unit.nonnegative and unit.cells <= _MOST_TWO_SIDED and (unit.sensitivity > 1 or unit.leaves_totals):
+                law = two_sided(level, unit).with_best_step(cost)
+                ways.append(CellsTogether("two-sided", (unit.cells,), (law,), (Fraction(1),)))
     return tuple(sorted(ways, key=lambda way: way.mean_size if cost == "absolute" else way.variance))
 
 
 def presence(level: Level, unit: Unit) -> Level:
     """The level that one individual's presence may spend: a half where a record is replaced."""
     return level.scaled(Fraction(unit.cells, unit.charged))
+
+
+def two_sided(level: Level, unit: Unit, step: int = 1) -> CellsDraw:
+    """One draw for all cells, which nobody lowers: a replaced record moves up and down by one step at most."""
+    return CellsDraw(level, unit.cells, unit.cells, unit.sensitivity, neighbours=unit.neighbours, step=step)
 
 
 def pair_noise(level: Level, unit: Unit) -> dict[str, float]:

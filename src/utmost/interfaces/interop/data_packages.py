@@ -1,0 +1,197 @@
+"""A released table that describes itself: a Frictionless data package, and metadata of CSV on the web.
+
+Formats: Data Package 2.0 (https://datapackage.org), and the W3C's Metadata Vocabulary for Tabular Data.
+"""
+
+import re
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from utmost.core.exact import arguments
+from utmost.errors import Unsupported
+from utmost.interfaces.documents.published_files import read_release
+from utmost.interfaces.documents.statement_readers import stated_release
+from utmost.publish.promises.statement import read_statement
+from utmost.publish.releases.release_facts import Facts, short_bar
+from utmost.publish.statements.registry_entries import Deployment
+from utmost.tables.files import files, sidecars
+from utmost.tables.files.csv_table import delimiter_of
+
+_PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+_CONTEXT = "http://www.w3.org/ns/csvw"
+_FORMATS = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
+_WHOLE, _DECIMAL = re.compile(r"[+-]?(0|[1-9]\d*)"), re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+
+
+def data_package(path: Path | str, deployment: Deployment | None = None, *, license: str = "") -> dict[str, Any]:
+    """A released table as a data package: fields, margins, privacy, licence and sources, valid by Data Package 2.0.
+
+    A field that holds margins names the field that they are of as ``uncertaintyOf``, with the ``confidence``; the
+    package's ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise.
+
+    Args:
+        path: Released .csv or .tsv with its statement beside it; both are checked.
+        deployment: Title, description, publishers, date and sources.
+        license: SPDX name of the licence, such as "CC-BY-4.0".
+
+    Returns:
+        The descriptor, as plain data: what is written as ``datapackage.json`` beside the table.
+
+    Raises:
+        Unsupported: for a table in another format.
+        BadTable: for a statement that does not follow from itself, or is about another table.
+
+    Cost: the table is read twice.
+
+    >>> import tempfile, utmost as ut
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     promise = ut.Promise("n", public="town", unit=ut.Unit(1, 1))
+    ...     _ = ut.release({"town": ["Bonn"], "n": [7]}, promise, epsilon=1).save(f"{folder}/r.csv")
+    ...     package = data_package(f"{folder}/r.csv", license="CC-BY-4.0")
+    >>> [field["name"] for field in package["resources"][0]["schema"]["fields"]], package["privacy"]["epsilon"]
+    (['town', 'n', 'n_margin'], '1')
+    """
+    file = Path(arguments.path(path, "path"))
+    ending = file.suffix.lower()
+    if ending not in _FORMATS:
+        remedy = "Save the table as .csv: answer.save, or --out FILE.csv."
+        raise Unsupported("a described table must be .csv or .tsv", came=ending or "no ending", remedy=remedy)
+    read_release(file)
+    stated, about = stated_release(read_statement(sidecars.statement_beside(file))), deployment or Deployment()
+    content = file.read_bytes()
+    resource = {
+        "name": _slug(file.stem),
+        "type": "table",
+        "path": file.name,
+        "scheme": "file",
+        "format": ending[1:],
+        "mediatype": _FORMATS[ending],
+        "encoding": "utf-8",
+        "bytes": len(content),
+        "hash": f"sha256:{sha256(content).hexdigest()}",
+        "dialect": {"delimiter": delimiter_of(file)},
+        "schema": {"fields": _fields(file, stated), "missingValues": [""]},
+    }
+    package: dict[str, Any] = {"$schema": _PROFILE, "name": _slug(file.stem)}
+    found = {
+        "title": about.title,
+        "description": " ".join(filter(None, (about.description, stated.line))),
+        "created": f"{about.published}T00:00:00Z" if about.published else "",
+        "contributors": [{"title": name, "roles": ["publisher"]} for name in about.curators],
+        "sources": [{"title": about.sources, **_path(about.sources)}] if about.sources else [],
+        "licenses": [{"name": license}] if license else [],
+    }
+    package |= {name: value for name, value in found.items() if value}
+    return package | {"privacy": _privacy(stated), "resources": [resource]}
+
+
+def csv_metadata(package: dict[str, Any]) -> dict[str, Any]:
+    """The metadata of CSV on the web of a packaged table: what is written as ``NAME.csv-metadata.json`` beside it.
+
+    Args:
+        package: Result of `data_package`.
+
+    >>> fields = [{"name": "n", "type": "integer", "description": "people"}]
+    >>> resource = {"path": "r.csv", "dialect": {"delimiter": ","}, "schema": {"fields": fields}}
+    >>> csv_metadata({"resources": [resource], "description": "..."})["tableSchema"]["columns"][0]["datatype"]
+    'integer'
+    """
+    resource = package["resources"][0]
+    found = {
+        "dc:title": package.get("title"),
+        "dc:description": package.get("description"),
+        "dc:license": next((one["name"] for one in package.get("licenses", [])), None),
+        "dc:publisher": [one["title"] for one in package.get("contributors", [])],
+        "dc:source": [one["title"] for one in package.get("sources", [])],
+    }
+    return {
+        "@context": _CONTEXT,
+        "url": quote(resource["path"]),
+        **{name: value for name, value in found.items() if value},
+        "dialect": {"delimiter": resource["dialect"]["delimiter"], "header": True, "encoding": "utf-8"},
+        "tableSchema": {"columns": [_column(field) for field in resource["schema"]["fields"]]},
+    }
+
+
+def _fields(file: Path, stated: Facts) -> list[dict[str, Any]]:
+    columns = files.columns(files.read(file))
+    confidence = stated.statement.get("confidence_exactly") or stated.statement["release"]["confidence_exactly"]
+    fields = []
+    for name, cells in columns.items():
+        field: dict[str, Any] = {"name": name, "type": _type(list(map(str, cells)))}
+        of, bound = _measured(name, columns)
+        if of is not None:
+            field |= {"description": f"{bound} of {of}", "uncertaintyOf": of, "confidence": confidence}
+        elif any(_measured(other, columns)[0] == name for other in columns):
+            field["description"] = "published with noise"
+        else:
+            field |= {"description": "published as it is", "type": _label_type(list(map(str, cells)))}
+        fields.append(field)
+    return fields
+
+
+def _measured(name: str, columns: dict[str, list[Any]]) -> tuple[str | None, str]:
+    """The column whose margin or bound a column holds, and which; None for a column of its own."""
+    if name == "margin" and "estimate" in columns:
+        return "estimate", "margin of error"
+    for ending, words in (("_margin", "margin of error"), ("_lower", "lower bound"), ("_upper", "upper bound")):
+        if name.endswith(ending) and name.removesuffix(ending) in columns:
+            return name.removesuffix(ending), words
+    return None, ""
+
+
+def _type(cells: list[str]) -> str:
+    numbers = [cell for cell in cells if cell]
+    if all(map(_WHOLE.fullmatch, numbers)):
+        return "integer"
+    return "number" if all(map(_DECIMAL.fullmatch, numbers)) else "string"
+
+
+def _label_type(cells: list[str]) -> str:
+    """Labels are text: codes such as 01 are no numbers; only dates are told apart."""
+    return "date" if cells and all(map(_is_date, cells)) else "string"
+
+
+def _is_date(cell: str) -> bool:
+    try:
+        return date.fromisoformat(cell).isoformat() == cell
+    except ValueError:
+        return False
+
+
+def _privacy(stated: Facts) -> dict[str, Any]:
+    own = stated.own_level
+    return {
+        "definition": "pure differential privacy" if stated.delta is None else "approximate differential privacy",
+        "epsilon": str(own.epsilon),
+        **({} if stated.delta is None else {"delta": str(stated.delta)}),
+        "guarantee": stated.line,
+        "protects": stated.unit,
+        "noise": [
+            {"of": noise.of, "distribution": noise.law, "margins": {str(at): short_bar(bar) for at, bar in noise.bars}}
+            for noise in stated.noises
+        ],
+    }
+
+
+def _column(field: dict[str, Any]) -> dict[str, Any]:
+    # A name of CSV on the web is part of an address.
+    name = quote(field["name"], safe="").replace(".", "%2E").replace("-", "%2D")
+    kind = {"number": "double"}.get(field["type"], field["type"])
+    return {
+        "name": name.lstrip("_") or "column",
+        "titles": field["name"],
+        "datatype": kind,
+        "dc:description": field["description"],
+    }
+
+
+def _path(text: str) -> dict[str, str]:
+    return {"path": text} if text.startswith(("http://", "https://")) else {}
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-") or "table"

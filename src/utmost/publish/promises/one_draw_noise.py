@@ -1,0 +1,434 @@
+"""Noise of all released cells in one draw, for a release made once: of cells, and of all one-way tables of a domain.
+
+Both are noise for one level, which no memory keeps. The distributions are `CellsDraw` and `TablesDraw`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arguments import instance
+from utmost.core.exact.display import Display
+from utmost.core.exact.field_forms import form
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, natural, read_confidence
+from utmost.core.noise.cells_draw import CellsDraw
+from utmost.core.noise.one_draw import NOT_BETTER_KNOWN, DrawLaw
+from utmost.core.noise.tables_draw import TablesDraw
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.integers import add, narrowed
+from utmost.core.sampling.one_draws import answer_margin, sample_one_draw
+from utmost.core.sampling.random_bits import Randomness
+from utmost.errors import OutOfRange, Unsupported, WrongKind
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.cell_noise import ColumnNoise
+from utmost.publish.promises.declared_columns import check_size
+from utmost.publish.promises.noise_at_level import Bar, NoiseAtLevel, warn_of_level
+from utmost.publish.promises.table_statements import promise_text
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.cells.columns import RowName, integer_column
+from utmost.tables.frames.any_table import labelled
+
+TABLE, GROUP, COUNT = "table", "group", "count"
+"""Columns of a release of all one-way tables: the name of the table, the group in it, and how many it has."""
+
+TOTAL = "total"
+"""The table of the total, and its group."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OneDrawAtLevel(Display):
+    """The promise of a release in one draw, and its noise.
+
+    Attributes:
+        level: Level of the whole release.
+        unit: Unit of privacy.
+        law: Distribution of all cells together.
+        confidence: Probability with which a released cell lies within its margin of the true one.
+        rows: For each row of the table the cell of the distribution; None for the total of tables. Empty where all
+            cells have one distribution.
+    """
+
+    level: Level
+    unit: Unit
+    law: DrawLaw
+    confidence: Fraction
+    rows: tuple[int | None, ...] = ()
+
+    @property
+    def margin(self) -> int | float:
+        """The largest of the margins."""
+        bar = self.bar
+        return max(bar) if isinstance(bar, tuple) else bar
+
+    @property
+    def bar(self) -> Bar:
+        """The margin of every cell, or one for each row."""
+        return _bar(self)
+
+    def with_confidence(self, confidence: Fraction) -> "OneDrawAtLevel":
+        """The same with margins of another confidence."""
+        return replace(self, confidence=confidence)
+
+    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Bar]]:
+        """A margin behind each column, or one for each row."""
+        return {f"{name}_margin": (name, self.bar) for name in columns}
+
+    def sum_margin(self, coefficients: Sequence[Fraction], confidence: Fraction) -> int | float:
+        """The margin of a sum of coefficients times released cells, in the order of rows and columns."""
+        margin = answer_margin(self.law, self._on_cells(coefficients), confidence)
+        return self.unit.margin(int(margin) if margin.denominator == 1 else float(margin))
+
+    def sum_variance(self, coefficients: Sequence[Fraction]) -> float:
+        """The variance of such a sum."""
+        return float(self.law.variance_of(self._on_cells(coefficients))) * float(self.unit.step**2)
+
+    def _on_cells(self, coefficients: Sequence[Fraction]) -> list[Fraction]:
+        """Coefficients of released cells as those of the cells of the distribution; the total is the first table's."""
+        if not self.rows:
+            return list(coefficients)
+        cells = [Fraction(0)] * self.law.size
+        assert isinstance(self.law, TablesDraw), "rows are those of tables"
+        for place, coefficient in zip(self.rows, coefficients, strict=True):
+            for cell in range(self.law.sizes[0]) if place is None else (place,):
+                cells[cell] += coefficient
+        return cells
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected."""
+        warn_of_level(self.level, self.law)
+
+    def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
+        """The values of a column of integers."""
+        return integer_column(column, name, place)
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as JSON values, for a statement."""
+        return {
+            "drawn": self.drawn,
+            "theorem": NOT_BETTER_KNOWN,
+            "law": repr(self.law),
+            "relaxable": False,
+        }
+
+    @property
+    def drawn(self) -> str:
+        """The distribution of the noise, in plain words."""
+        return f"one draw for all released cells together: {self.law!r}; it cannot be relaxed later"
+
+    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
+        """The columns with their noise."""
+        noise = sample_one_draw(self.law, 1, randomness=randomness)[0]
+        if self.rows:
+            assert isinstance(self.law, TablesDraw), "rows are those of tables"
+            total = sum(noise[: self.law.sizes[0]].tolist())
+            listed = [total if place is None else int(noise[place]) for place in self.rows]
+            noise = narrowed(np.array(listed, object))
+        noised, start = dict[str, Any](), 0
+        for name, column in cells.items():
+            noised[name] = self.unit.numbers(add(column, noise[start : start + column.size]))
+            start += column.size
+        return noised
+
+
+@lru_cache(maxsize=64)
+def _bar(noise: OneDrawAtLevel) -> Bar:
+    law, sure, unit = noise.law, noise.confidence, noise.unit
+    of_kinds = {place: unit.margin(law.margin(sure, place)) for place in law.kinds}
+    if not isinstance(law, TablesDraw) or not noise.rows:
+        return max(of_kinds.values())
+    of_sizes = dict(zip(sorted(set(law.sizes)), (of_kinds[place] for place in _by_size(law)), strict=True))
+    cells = [of_sizes[size] for size in law.sizes for _ in range(size)]
+    total = unit.margin(law.total_margin(sure))
+    return tuple(total if place is None else cells[place] for place in noise.rows)
+
+
+def _by_size(law: TablesDraw) -> list[int]:
+    """A cell of each size of table, by size."""
+    ends = list(accumulate(law.sizes))
+    starts = {size: end - size for size, end in reversed(list(zip(law.sizes, ends, strict=True)))}
+    return [starts[size] for size in sorted(starts)]
+
+
+def _read_natural(fact: Any, name: str) -> int:
+    return natural(fact, name, least=1)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class OneDraw(ColumnNoise):
+    """Noise of all released cells in one draw, for a release made once: far less where one individual changes many.
+
+    The probability falls with the number of individuals who could have made the difference. It is made for one level:
+    no memory keeps it. `CellNoise` can be relaxed.
+
+    Args:
+        unit: Unit of privacy; its promises count: ``nonnegative``, ``in_all``, ``exactly``.
+        released_cells: Number of cells that are released, over all columns.
+        step: First step, as of `CellsDraw`; the one of least variance at the level of the release if left out.
+
+    Raises:
+        OutOfRange: for a sensitivity that is no integer, and numbers outside their ranges.
+        Unsupported: for sums and counts that are noised together, and distinct counts.
+
+    Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
+
+    >>> from utmost.exact import level
+    >>> noise = OneDraw(Unit(1, 5, nonnegative=True), released_cells=10)
+    >>> noise.at(level(1)).law, noise.margin(level(1), "0.95")
+    (CellsDraw(epsilon=1, sensitivity=1, cells=10, changed=5), 9)
+    """
+
+    kind: ClassVar[str] = "cells in one draw"
+    json_kind: ClassVar[str] = "one draw"
+    is_in_steps: ClassVar[bool] = True
+
+    released_cells: int = field(metadata=form("released cells", read=_read_natural))
+    step: int | None = field(metadata=form("first step of the noise", read=_read_natural))
+
+    def __init__(self, unit: Unit, released_cells: Number, step: Number | None = None) -> None:
+        whom = instance(unit, Unit, "unit")
+        cells = natural(released_cells, "released_cells", least=1)
+        first = None if step is None else natural(step, "step", least=1)
+        if whom.sensitivity.denominator != 1:
+            required, came = "the sensitivity of cells noised together must be an integer", str(whom.sensitivity)
+            raise OutOfRange(required, came=came, where="sensitivity", remedy=f"Pass {-(-whom.sensitivity // 1)}.")
+        if whom.is_shared or whom.is_distinct:
+            what = "sums and counts that are noised together" if whom.is_shared else "distinct counts"
+            remedy = "Release them by a plan, without once=True."
+            raise Unsupported("one draw is of counts, or of sums", came=what, remedy=remedy)
+        if first is not None and first > whom.sensitivity:
+            raise OutOfRange("the first step may be as wide as the sensitivity", came=first, where="step")
+        object.__setattr__(self, "unit", whom)
+        object.__setattr__(self, "released_cells", cells)
+        object.__setattr__(self, "step", first)
+
+    @classmethod
+    def of_counted(cls, table: CountedTable) -> "OneDraw":
+        """The noise of all cells of a counted table, for the unit that counting proved."""
+        counted = instance(table, CountedTable, "table")
+        return cls(counted.unit, counted.domain.size)
+
+    @property
+    def subject(self) -> str:
+        """ "integers"."""
+        return "integers"
+
+    @property
+    def needs_search(self) -> bool:
+        """Whether its first step is still to be chosen."""
+        return self.step is None and self._has_steps
+
+    @property
+    def _has_steps(self) -> bool:
+        return self.unit.sensitivity > 1
+
+    def at(self, level: Level, confidence: Number = "0.95") -> OneDrawAtLevel:
+        """The noise at a level."""
+        return OneDrawAtLevel(level, self.unit, _cells_law(self, level), read_confidence(confidence))
+
+    def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
+        """The same noise, with the first step that was chosen."""
+        law = noise.law
+        return replace(self, step=law.step) if isinstance(law, CellsDraw) and self._has_steps else self
+
+    def check_unit(self, counted: Any) -> None:
+        """Check that counting proved what the noise needs, or that amounts come in steps of 1."""
+        if counted is None:
+            if self.unit.step != 1:
+                self.unit.check_plain()
+            return
+        _check_signs(self.unit, counted)
+
+    def check_size(self, rows: int, columns: int) -> None:
+        """Check that there are as many released cells as the noise is for."""
+        check_size(self.unit, rows, columns)
+        if rows * columns != self.released_cells:
+            raise OutOfRange(
+                f"the noise is of {self.released_cells} released cells in one draw",
+                came=rows * columns,
+                where="released_cells",
+                remedy=f"Pass released_cells={rows * columns}.",
+            )
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return _guarantee(level, self.unit)
+
+
+def _check_signs(unit: Unit, counted: Any) -> None:
+    """Check that counting proved that nobody lowers a cell, where the noise needs it."""
+    if unit.nonnegative and not counted.unit.nonnegative:
+        remedy = "Count what is not negative, or leave nonnegative= out."
+        raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
+
+
+def _guarantee(level: Level, unit: Unit) -> str:
+    many = f"{unit.many('released cell')}, and that" if unit.cells == 1 else f"{unit.many('released cell')}, each"
+    signs = ", and lowers none" * unit.nonnegative
+    whole = ", and that every individual is counted so" * unit.exactly
+    changes = f"at most {many} by at most {unit.most}{signs}{whole}"
+    return promise_text(level, unit.neighbours, "the released columns", changes)
+
+
+def _cells_law(noise: OneDraw, level: Level) -> DrawLaw:
+    return least_draw(level, noise.unit, noise.released_cells, noise.step)
+
+
+@lru_cache(maxsize=256)
+def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) -> DrawLaw:
+    """The distribution of one draw for cells of which one individual changes as many as a unit says.
+
+    Args:
+        level: Level of all cells together.
+        unit: Unit of privacy; a sensitivity that is an integer.
+        cells: Number of cells.
+        step: First step; the one of least variance among those compared if left out.
+
+    >>> from utmost.exact import level
+    >>> least_draw(level(1), Unit(1, 1, "change-one", nonnegative=True), 5)
+    TablesDraw(epsilon=1, sizes=(5,), neighbours='change-one')
+    >>> least_draw(level(1), Unit(5, 2, nonnegative=True), 2)
+    CellsDraw(epsilon=1, sensitivity=5, cells=2, changed=2, step=4)
+    """
+    if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
+        return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
+    changed, wide = min(unit.cells, cells), unit.sensitivity.numerator
+    in_all = None if unit.in_all is None or unit.in_all >= changed * wide else int(unit.in_all)
+
+    signs, relation, first = unit.nonnegative, unit.neighbours, 1 if step is None else step
+    law = CellsDraw(level, cells, changed, wide, in_all=in_all, neighbours=relation, nonnegative=signs, step=first)
+    return law if step is not None else law.with_best_step()
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class OneWayDraw(ColumnNoise):
+    """Noise of all one-way tables of a domain and of their total, in one draw, for a release made once.
+
+    A counted table is released as one table of three columns: the name of each one-way table, its groups, and their
+    counts, first the total. One individual is in one group of each. The noise is made for one level, so that no memory
+    keeps it; a plan (`choose_plan`) can be relaxed.
+
+    Args:
+        domain: Domain of the counted table; of each axis the finest level is released.
+        unit: Unit of privacy: one cell, by 1. Where a record is replaced, with ``nonnegative``.
+
+    Raises:
+        OutOfRange: for another unit, and an axis named "total".
+
+    Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
+
+    >>> from utmost.exact import level
+    >>> domain = Domain(sex=["men", "women"], smoker=["yes", "no"], age=["young", "old"])
+    >>> OneWayDraw(domain, Unit(1, 1)).at(level(1)).bars(["count"])
+    {'count_margin': ('count', (6, 5, 5, 5, 5, 5, 5))}
+    """
+
+    kind: ClassVar[str] = "all one-way tables in one draw"
+    json_kind: ClassVar[str] = "one-way tables in one draw"
+    is_in_steps: ClassVar[bool] = True
+    labels_rows: ClassVar[bool] = True
+
+    domain: Domain = field(metadata=form("columns that are counted", write=Domain.facts))
+
+    def __init__(self, domain: Domain, unit: Unit) -> None:
+        declared, whom = instance(domain, Domain, "domain"), instance(unit, Unit, "unit")
+        if not whom.sensitivity == whom.cells == 1 or whom.amount is not None:
+            required = "all one-way tables in one draw are of people who are counted once"
+            remedy = "Count with at_most=1; or plan the tables: ut.choose_plan."
+            raise OutOfRange(required, came=repr(whom), where="unit", remedy=remedy)
+        if whom.neighbours == "change-one" and not whom.nonnegative:
+            required = "where a record is replaced it must be promised that nobody lowers a cell"
+            raise OutOfRange(required, came="no such promise", where="unit", remedy="Pass nonnegative=True.")
+        if TOTAL in declared.columns:
+            raise OutOfRange("no axis may have the name of the total", came=repr(TOTAL), remedy="Rename it.")
+        object.__setattr__(self, "unit", whom)
+        object.__setattr__(self, "domain", declared)
+
+    @classmethod
+    def of_counted(cls, table: CountedTable) -> "OneWayDraw":
+        """The noise of a counted table, for the unit that counting proved."""
+        counted = instance(table, CountedTable, "table")
+        return cls(counted.domain, counted.unit)
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "OneWayDraw":
+        """The noise that `facts` wrote."""
+        about = cls.arguments(facts)
+        return cls(Domain.of_facts(about["domain"]), about["unit"])
+
+    @property
+    def subject(self) -> str:
+        """One-way tables."""
+        return "all one-way tables and their total"
+
+    @property
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """The groups of each one-way table, as text, by its name."""
+        found = {}
+        for name, family in _families(self.domain).items():
+            labels = self.domain.group_labels(family)
+            found[name] = tuple(" ".join(map(str, group)) for group in zip(*labels.values(), strict=True))
+        return found
+
+    def at(self, level: Level, confidence: Number = "0.95") -> OneDrawAtLevel:
+        """The noise at a level."""
+        sizes = [len(groups) for groups in self.tables.values()]
+        law = TablesDraw(level, sizes, self.unit.neighbours, self.unit.exactly)
+        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), (None, *range(law.size)))
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The column of counts, which the noise names."""
+        if columns not in ((), (COUNT,)):
+            raise OutOfRange(f"the released column is {COUNT!r}", came=", ".join(columns), remedy="Leave columns= out.")
+        return (COUNT,)
+
+    def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns of names and groups."""
+        if public not in ((), (TABLE, GROUP)):
+            raise OutOfRange("the noise says which columns are public", came="others", remedy="Leave public= out.")
+        return TABLE, GROUP
+
+    def check_unit(self, counted: Any) -> None:
+        """Check that a counted table proves the unit."""
+        if counted is not None:
+            counted.check_covered(self.unit)
+
+    def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
+        """The counted table."""
+        if not isinstance(table, CountedTable):
+            remedy = "Count the people with ut.count_table over the domain of the noise."
+            required, came = "all one-way tables are released of a counted table", type(table).__name__
+            raise WrongKind(required, came=came, where="table", remedy=remedy)
+        return table
+
+    def measured(self, rows: Any) -> tuple[Any, str | None]:
+        """The total and all one-way tables, one under the other."""
+        counted = instance(rows, CountedTable, "table")
+        if not counted.domain.same_as(self.domain):
+            remedy = "Pass OneWayDraw.of_counted(table)."
+            raise OutOfRange("the table must have the noise's domain", came="another", where="domain", remedy=remedy)
+        sums = [self.domain.sums(counted.summable, family).ravel() for family in _families(self.domain).values()]
+        total = sum(int(count) for count in sums[0])
+        labels = {
+            TABLE: [TOTAL, *(name for name, groups in self.tables.items() for _ in groups)],
+            GROUP: [TOTAL, *(group for groups in self.tables.values() for group in groups)],
+        }
+        counts = narrowed(np.concatenate([np.array([total], object), *(part.astype(object) for part in sums)]))
+        return labelled(counted.kind, labels, {COUNT: counts}), None
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        changes = "at most 1 group of each table, by at most 1"
+        whole = ", and that every individual is counted" * self.unit.exactly
+        return promise_text(level, self.unit.neighbours, "the released tables", f"{changes}{whole}")
+
+
+def _families(domain: Domain) -> dict[str, Family]:
+    """The finest family of each axis alone, by its name."""
+    return {name: domain.family([name]) for name in domain.columns}

@@ -1,0 +1,75 @@
+"""The noisy sums of a plan as JSON, their digest, and the statement beside a table that is made of them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.sampling.integers import narrowed
+from utmost.errors import BadTable
+from utmost.publish.promises.codec import does_not_follow, stated_field
+from utmost.publish.workloads.planning.plan import Plan
+from utmost.tables.axes.domain import Family
+
+_AT_ONCE = 1 << 16
+
+
+def sums_facts(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> dict[str, list[int]]:
+    """The noisy sums of each measured family, in one row each, by the family's name."""
+    return {plan.domain.family_name(family): sums.ravel().tolist() for family, sums in measured.items()}
+
+
+def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Family, NDArray[Any]]:
+    """The noisy sums that `sums_facts` wrote, in the field ``sums`` of a document.
+
+    Raises:
+        BadTable: for others than integers, and more or fewer than are measured.
+    """
+    facts = stated_field(document, "sums", dict)
+    names = {plan.domain.family_name(family): family for family in plan.shares}
+    if set(facts) != set(names):
+        raise does_not_follow("sums")
+    measured = {}
+    for name, family in names.items():
+        row, shape = facts[name], plan.measured_shape(family)
+        if not isinstance(row, list) or not all(type(number) is int for number in row):
+            raise BadTable("the noisy sums must be integers", came="others", where=repr(name))
+        if len(row) != prod(shape):
+            raise does_not_follow(f"sums.{name}")
+        measured[family] = narrowed(np.array(row, dtype=object)).reshape(shape)
+    return measured
+
+
+def sums_digest(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> str:
+    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the domain, and a pair for each measured family.
+
+    Where sums and differences of an axis of two values were measured, its name follows the domain; where rows are
+    listed along the axes, these do.
+    A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
+    come in the order of the statement.
+    """
+    digest = hashlib.sha256()
+    together = [] if plan.together is None else [plan.together]
+    rows = [] if plan.rows is None else [plan.rows.facts()]
+    digest.update(
+        f"[{','.join(_digested(part) for part in (plan.domain.facts(), *together, *rows))}".encode(
+            "utf-8", "surrogatepass"
+        )
+    )
+    for family, sums in measured.items():
+        digest.update(f",[{_digested(plan.domain.family_name(family))},[".encode("utf-8", "surrogatepass"))
+        flat = sums.ravel()
+        for start in range(0, len(flat), _AT_ONCE):
+            texts = ",".join(f'"{noisy}"' for noisy in flat[start : start + _AT_ONCE].tolist())
+            digest.update(("," * bool(start) + texts).encode())
+        digest.update(b"]]")
+    digest.update(b"]")
+    return digest.hexdigest()
+
+
+def _digested(facts: Any) -> str:
+    return json.dumps(facts, separators=(",", ":"), ensure_ascii=False)

@@ -1,0 +1,89 @@
+"""What other tools have spent is charged to a dataset: once, within its limit, and not lost by a rollback."""
+
+import json
+import shutil
+
+import pytest
+
+import utmost as ut
+from running import called
+from utmost.errors import AlreadyPublished, BudgetExceeded, NotALevel, OutOfRange, Quarantined, SeparateDatasets
+from utmost.ledger import Ledger
+
+KEY = bytes(range(32))
+PROMISE = ut.Promise("n", unit=ut.Unit(1, 1))
+WHAT = "OpenDP, mean age, 2025"
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as opened:
+        yield opened
+
+
+def test_one_budget_holds_for_all_tools(ledger):
+    ledger.budget("d", limit=2)
+    ledger.publish("r", {"n": [1]}, PROMISE, epsilon=1, dataset="d")
+    assert ledger.charge("d", epsilon="1/2", what=WHAT).remaining == ut.level("1/2").epsilon
+    with pytest.raises(BudgetExceeded):
+        ledger.relax("r", {"n": [1]}, epsilon=2)
+    with pytest.raises(BudgetExceeded):
+        ledger.charge("d", epsilon="3/4", what="another")
+    assert ledger.spent(dataset="d") == ut.level("3/2")
+    ledger.relax("r", {"n": [1]}, epsilon="3/2")
+    assert ledger.budget("d").remaining == 0
+    assert ledger.verify().spent["d"].level == ut.level(2)
+    assert ledger.history(dataset="d")[-2].facts == {"dataset": "d", "level": "1/2", "what": WHAT}
+
+
+def test_a_charge_counts_once(ledger):
+    first = ledger.charge("d", epsilon=1, what=WHAT)
+    assert ledger.charge("d", epsilon=1, what=WHAT) == first
+    assert len(ledger.history(dataset="d")) == 1
+    with pytest.raises(AlreadyPublished, match="what="):
+        ledger.charge("d", epsilon=2, what=WHAT)
+    with pytest.warns(SeparateDatasets):
+        ledger.charge("e", epsilon=2, what=WHAT)
+    assert (ledger.spent(dataset="d"), ledger.spent(dataset="e")) == (ut.level(1), ut.level(2))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "epsilon", "what", "error"),
+    [("d", 1, "", OutOfRange), ("d", 1, "a\nb", OutOfRange), ("d", 1, 7, OutOfRange), ("", 1, WHAT, OutOfRange)],
+)
+def test_wrong_charges_write_nothing(ledger, dataset, epsilon, what, error):
+    with pytest.raises(error):
+        ledger.charge(dataset, epsilon=epsilon, what=what)
+    with pytest.raises(NotALevel):
+        ledger.charge("d", epsilon="one", what=WHAT)
+    ledger.charge("d", epsilon=1, what=WHAT)
+    with pytest.raises(OutOfRange, match="must not read as"):
+        ledger.charge("D", epsilon=1, what=WHAT)
+    assert [event.kind for event in ledger.history()] == ["opened", "charged"]
+
+
+def test_a_rollback_loses_no_charge(tmp_path):
+    place = tmp_path / "l.db"
+    with Ledger.open(place, create=True, key=KEY) as ledger:
+        ledger.charge("d", epsilon=1, what="kept")
+    shutil.copy(place, tmp_path / "old.db")
+    with Ledger.open(place, key=KEY) as ledger:
+        ledger.charge("d", epsilon="1/2", what="lost")
+    shutil.copy(tmp_path / "old.db", place)
+    with Ledger.open(place, key=KEY) as ledger:
+        with pytest.raises(Quarantined):
+            ledger.charge("d", epsilon=1, what="new")
+        ledger.resume("the disk broke")
+        assert ledger.spent(dataset="d") == ut.level("3/2")
+        ledger.verify()
+
+
+def test_the_command_charges_and_the_history_shows_it(tmp_path):
+    place = tmp_path / "l.db"
+    with Ledger.open(place, create=True) as ledger:
+        ledger.budget("d", limit=1)
+    charge = "ledger", "charge", "--ledger", place, "--dataset", "d", "--epsilon", "1/4", "--what", WHAT
+    assert json.loads(called(*charge, "--json").stdout)["remaining"] == "3/4"
+    assert json.loads(called(*charge, "--json").stdout)["remaining"] == "3/4"
+    assert WHAT.split(",", maxsplit=1)[0] in called("ledger", "history", "--ledger", place).stdout
+    assert "--epsilon" in called(*charge[:6], *charge[8:]).stderr

@@ -1,0 +1,217 @@
+"""Releases in one draw: what is drawn, promised and stated; counted tables; what is refused."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from goodness import LEVEL, as_often, no_more_often
+from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported, WrongKind
+from utmost.exact import level
+from utmost.interfaces.documents.statement_readers import stated_release
+from utmost.noise import CellsDraw, TablesDraw
+from utmost.privacy import Amount
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.one_draw_noise import least_draw
+
+TABLE = {"ward": list("abcde"), "n": [10, 20, 30, 40, 50], "m": [1, 0, 2, 0, 3]}
+REPLACED = ut.Unit(1, 1, "change-one", nonnegative=True)
+DOMAIN = ut.Domain(sex=["men", "women"], smoker=["yes", "no"], age=["young", "middle", "old"])
+
+
+def counted(unit=None, kind="columns:"):
+    return CountedTable(DOMAIN, np.arange(12).reshape(2, 2, 3) * 5, ut.Unit(1, 1) if unit is None else unit, kind)
+
+
+def once(table, promise, epsilon=1):
+    return ut.release(table, promise, epsilon=epsilon, once=True)
+
+
+@pytest.mark.parametrize(
+    ("unit", "law"),
+    [
+        (REPLACED, TablesDraw(1, [5], "change-one")),
+        (ut.Unit(1, 1, "change-one", nonnegative=True, exactly=True), TablesDraw(1, [5], "change-one", exactly=True)),
+        (ut.Unit(1, 3, nonnegative=True), CellsDraw(1, 5, 3)),
+        (ut.Unit(1, 3), CellsDraw(1, 5, 3, nonnegative=False)),
+        (ut.Unit(1, 3, "change-one"), CellsDraw(1, 5, 3, nonnegative=False, neighbours="change-one")),
+        (ut.Unit(3, 2, nonnegative=True, in_all=4), CellsDraw(1, 5, 2, 3, in_all=4)),
+        (ut.Unit(4, 2, nonnegative=True), CellsDraw(1, 5, 2, 4, step=3)),
+    ],
+    ids=repr,
+)
+def test_a_column_is_released_in_one_draw(unit, law):
+    """The law of its unit; one margin that covers; a statement that can be checked, and no relaxing."""
+    promise = ut.Promise("n", public="ward", drop="m", noise=ut.OneDraw(unit, released_cells=5))
+    answer = once(TABLE, promise)
+    assert answer.law == law
+    if isinstance(law, CellsDraw):
+        assert law.variance == min(law.with_step(r).variance for r in range(1, law.sensitivity + 1))
+    assert answer.table["n_margin"] == [law.margin("0.95")] * 5
+    assert all(type(cell) is int for cell in answer.table["n"])
+    said = json.loads(json.dumps(answer.statement))
+    assert ut.check_statement(said, answer.table).law == law
+    assert "nothing" not in said["guarantee"]
+    assert "cannot be relaxed" in said["noise"]["drawn"]
+    with pytest.raises(Unsupported, match="once=True"):
+        _ = answer.release
+    with pytest.raises(Unsupported, match="whose noise can be relaxed"):
+        ut.release(TABLE, promise, epsilon=1)
+    assert ut.Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
+    assert repr(law) in stated_release(said).noises[0].law
+
+
+def test_draws_of_a_release_have_the_law():
+    """Zero noise as often as the law says; errors of columns are the cells of one draw."""
+    unit = ut.Unit(1, 4, nonnegative=True)
+    promise = ut.Promise(["n", "m"], drop="ward", noise=ut.OneDraw(unit, 10))
+    law, none, beyond, runs = CellsDraw(1, 10, 4), 0, 0, 400
+    margin = law.margin("0.9")
+    for _ in range(runs):
+        table = once(TABLE, promise).table
+        errors = [table[name][row] - TABLE[name][row] for name in ("n", "m") for row in range(5)]
+        none += errors[3] == 0
+        beyond += abs(errors[7]) > margin
+    assert as_often(none, runs, float(1 - law.tail(0))) > LEVEL
+    assert no_more_often(beyond, runs, 0.1) > LEVEL
+
+
+def test_forged_statements_of_one_draw_are_refused():
+    """A first step, margin, unit or cell count that is another; a cell that is no integer."""
+    unit = ut.Unit(4, 2, nonnegative=True)
+    answer = once({"n": [1, 2, 3]}, ut.Promise("n", noise=ut.OneDraw(unit, 3)))
+    said = json.loads(json.dumps(answer.statement))
+    noise = said["promise"]["noise"]
+    assert noise["step"] == answer.law.step
+    for change in (
+        {"step": 1},
+        {"step": 5},
+        {"step": None},
+        {"released_cells": 4},
+        {"cells": 1},
+        {"nonnegative": False},
+    ):
+        forged = {**said, "promise": {**said["promise"], "noise": {**noise, **change}}}
+        with pytest.raises(BadTable):
+            ut.check_statement(forged, answer.table)
+    with pytest.raises(BadTable):
+        ut.check_statement({**said, "margins": {"n_margin": 1}}, answer.table)
+    with pytest.raises(BadTable):
+        ut.check_statement(said, {**answer.table, "n": [1, 2, 2.5]})
+
+
+@pytest.mark.parametrize("unit", [ut.Unit(1, 1), REPLACED, ut.Unit(1, 1, "change-one", nonnegative=True, exactly=True)])
+def test_all_one_way_tables_are_released_in_one_draw(unit, tmp_path):
+    """Each adds up to the noisy total; margins by table; a file that can be verified and read again."""
+    table = counted(unit)
+    answer = once(table, ut.Promise(noise=ut.OneWayDraw.of_counted(table)))
+    names, counts = answer.table["table"].tolist(), answer.table["count"].tolist()
+    for name in ("sex", "smoker", "age"):
+        assert sum(n for table, n in zip(names, counts, strict=True) if table == name) == counts[0]
+    law = answer.law
+    assert law == TablesDraw(1, [2, 2, 3], unit.neighbours, unit.exactly)
+    margins = dict(zip(names, answer.table["count_margin"], strict=True))
+    assert margins == {
+        "total": law.total_margin(), "sex": law.margin(), "smoker": law.margin(), "age": law.margin(cell=4)
+    }  # fmt: skip
+    assert (counts[0] == 330) >= unit.exactly
+    said = json.loads(json.dumps(answer.statement))
+    assert ut.check_statement(said, answer.table).law == law
+    assert said["margins"]["count_margin"] == list(answer.table["count_margin"])
+    answer.save(tmp_path / "tables.csv")
+    again = ut.read_release(tmp_path / "tables.csv")
+    assert again.total({"table": "sex", "group": "men"}).exact == counts[1]
+    forged = [*said["margins"]["count_margin"][1:], 1]
+    with pytest.raises(BadTable):
+        ut.check_statement({**said, "margins": {"count_margin": forged}}, answer.table)
+    with pytest.raises(BadTable):
+        ut.check_statement(said, {**answer.table, "count_margin": [1] * 8})
+    assert "group of each table" in stated_release(said).unit
+
+
+def test_one_way_tables_as_dataframes_and_with_other_margins():
+    """Of the kind that the table came from; another confidence changes every margin."""
+    polars = pytest.importorskip("polars")
+    table = counted(kind="dataframe:polars")
+    answer = once(table, ut.Promise(noise=ut.OneWayDraw.of_counted(table)))
+    assert isinstance(answer.table, polars.DataFrame)
+    sharper = answer.with_confidence("0.5")
+    assert sharper.table["count_margin"].to_list()[0] == answer.law.total_margin("0.5")
+    assert ut.check_statement(sharper.statement, sharper.table).confidence == Fraction(1, 2)
+
+
+def test_sums_of_cells_have_margins():
+    """Single cells and totals exactly; other sums by draws of the law, which is public."""
+    table = counted()
+    answer = once(table, ut.Promise(noise=ut.OneWayDraw.of_counted(table)))
+    law = answer.law
+    assert answer.total({"table": "age", "group": "old"}).margin == law.margin(cell=6)
+    assert answer.total({"table": "age"}).margin == answer.total({"table": "total"}).margin == law.total_margin()
+    two = answer.total({"table": "age", "group": ["young", "old"]})
+    assert law.margin(cell=4) <= two.margin <= 2 * law.margin(cell=4)
+    assert two.variance == pytest.approx(float(law.variance_of([0, 0, 0, 0, 1, 0, 1])))
+    both = once(TABLE, ut.Promise(["n", "m"], public="ward", noise=ut.OneDraw(ut.Unit(1, 2, nonnegative=True), 10)))
+    assert both.total({"ward": "a"}, column="m").margin == both.law.margin()
+    assert both.total(column="n").exact == sum(both.table["n"])
+
+
+def test_counted_tables_and_amounts():
+    """The unit that counting proved; amounts in their own steps; promises that counting did not prove."""
+    table = counted(ut.Unit(1, 2, nonnegative=True))
+    noise = ut.OneDraw.of_counted(table)
+    assert (noise.released_cells, noise.unit) == (12, table.unit)
+    answer = once(table, ut.Promise.of_counted(table, noise=noise))
+    assert answer.law == CellsDraw(1, 12, 2)
+    unit = ut.Unit(100, 2, amount=Amount("paid", "0.05"), nonnegative=True)
+    paid = once(counted(unit), ut.Promise.of_counted(counted(unit), noise=ut.OneDraw(unit, 12)))
+    steps = [Fraction(cell).limit_denominator(100) * 20 for cell in paid.table["paid"]]
+    assert all(step.denominator == 1 for step in steps)
+    assert paid.margin() == pytest.approx(0.05 * paid.law.margin())
+    with pytest.raises(OutOfRange, match="proved"):
+        once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise))
+
+
+def test_what_is_refused():
+    """Another number of cells, fractions, people counted twice, other domains, columns that nobody declared."""
+    unit = ut.Unit(1, 2)
+    with pytest.raises(OutOfRange, match="released_cells=5"):
+        once({"n": [1] * 5}, ut.Promise("n", noise=ut.OneDraw(unit, 4)))
+    with pytest.raises(OutOfRange, match="integer"):
+        ut.OneDraw(ut.Unit("1/2", 1), 4)
+    with pytest.raises(OutOfRange, match="first step"):
+        ut.OneDraw(unit, 4, step=2)
+    with pytest.raises(OutOfRange):
+        ut.OneDraw(unit, 0)
+    with pytest.raises(NotDeclared):
+        once(TABLE, ut.Promise("n", noise=ut.OneDraw(unit, 5)))
+    with pytest.raises(BadTable):
+        once({"n": [1, 0.5]}, ut.Promise("n", noise=ut.OneDraw(unit, 2)))
+    with pytest.raises(OutOfRange, match="at_most=1"):
+        ut.OneWayDraw(DOMAIN, ut.Unit(1, 2))
+    with pytest.raises(OutOfRange, match="nonnegative=True"):
+        ut.OneWayDraw(DOMAIN, ut.Unit(1, 1, "change-one"))
+    with pytest.raises(OutOfRange, match="total"):
+        ut.OneWayDraw(ut.Domain(total=["a", "b"]), ut.Unit(1, 1))
+    noise = ut.OneWayDraw(ut.Domain(sex=["men", "women"]), ut.Unit(1, 1))
+    with pytest.raises(OutOfRange, match="of_counted"):
+        once(counted(), ut.Promise(noise=noise))
+    with pytest.raises(WrongKind, match="count_table"):
+        once(TABLE, ut.Promise(noise=noise))
+    for beside in ({"columns": "n"}, {"public": "ward"}):
+        with pytest.raises(OutOfRange):
+            ut.Promise(noise=noise, **beside)
+    with pytest.raises(Unsupported):
+        ut.Promise("n", noise=ut.OneDraw(unit, 4)).once("squared")
+
+
+def test_the_least_step_is_searched_for():
+    """All of few steps; of many a grid that gets finer; whom it protects decides the distribution."""
+    for s in (3, 40, 1000):
+        found = least_draw(level(1), ut.Unit(s, 2, nonnegative=True), 3)
+        near = [float(found.with_step(r).variance) for r in {max(1, found.step - 1), min(s, found.step + 1)}]
+        assert float(found.variance) <= min(near) * (1 + 1e-9)
+    assert least_draw(level(1), ut.Unit(1, 9, nonnegative=True), 4) == CellsDraw(1, 4, 4)
+    with pytest.warns(ut.errors.LittleProtection):
+        once({"n": [1, 2]}, ut.Promise("n", noise=ut.OneDraw(ut.Unit(1, 2), 2)), epsilon=20)
