@@ -7,7 +7,7 @@ from utmost import Unit, release
 from utmost.counting import CountedTable
 from utmost.errors import UtmostError
 from utmost.exact import level
-from utmost.noise import CellsDraw, DiscreteStaircase, TablesDraw
+from utmost.noise import CellsDraw, DiscreteStaircase, TablesDraw, costs
 from utmost.workloads import Domain, Workload, choose_plan
 
 JOINED = Unit(1, 1, "change-one", nonnegative=True)
@@ -39,7 +39,7 @@ def test_the_figures_of_noise_made_once(name):
 def test_the_closed_forms_are_the_laws_own_variances():
     domain, counts = domain_of((4,)), Unit(3, 2, nonnegative=True)
     errors = choose_plan(Workload(domain, {"x0": 2, "": 1}), counts, epsilon=1).once_errors
-    stairs = float(DiscreteStaircase("1/2", 3, "squared").variance())
+    stairs = float(DiscreteStaircase("1/2", 3, costs.squared).variance())
     assert errors["a staircase for each cell"] == pytest.approx((2 + 4) * stairs)
     laws = [CellsDraw(1, cells=4, changed=2, sensitivity=3, step=step) for step in (1, 2, 3)]
     drawn = min(2 * float(law.variance) + float(law.variance_of([1] * 4)) for law in laws)

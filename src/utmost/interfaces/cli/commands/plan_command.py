@@ -144,7 +144,8 @@ def plan(
 def _by_itself(chosen: Plan, sure: Fraction) -> dict[str, dict[str, int | float]]:
     """The margin of each wanted table with noise on it alone: with the whole level, and with its budget share."""
     margins: dict[str, dict[str, int | float]] = {}
-    if chosen.workload is None or chosen.level is None or chosen.together is not None:
+    # One table has the whole level for itself.
+    if chosen.workload is None or chosen.level is None or chosen.together is not None or len(chosen.workload.parts) < 2:
         return margins
     amounts, budget = chosen.amount_pair, budget_shares(chosen.workload)
     for name, words in islice(wanted_tables(chosen).items(), _MOST_PARTS):

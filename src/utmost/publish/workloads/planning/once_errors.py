@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
 
 from utmost.core.exact.levels import Level
-from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.costs import squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.noise.one_draw import DrawLaw
 from utmost.core.noise.tables_draw import TablesDraw
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.axis_sums import Groups
+from utmost.publish.workloads.measuring.least_draw import least_draw
 from utmost.publish.workloads.workload import Workload
 
 STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of all cells", "one draw of one-way tables"
 _MOST_CELLS, _MOST_GROUPS = 50, 60
-_MOST_STEPS = 12
 
 
 def once_errors(workload: Workload, unit: Unit, level: Level) -> dict[str, float]:
@@ -42,7 +39,8 @@ def once_errors(workload: Workload, unit: Unit, level: Level) -> dict[str, float
         if unit.sensitivity > 1 and not unit.needs_sizes:
             stairs = DiscreteStaircase(unit.per_cell(level), unit.sensitivity.numerator, squared)
             errors[STAIRCASE] = float(stairs.variance()) * float(of_cells + of_total * domain.size)
-        if domain.size <= _MOST_CELLS and (law := cells_law(domain.size, unit, level)) is not None:
+        if domain.size <= _MOST_CELLS and _has_draw(unit):
+            law = least_draw(level, unit, domain.size)
             total = float(law.variance_of([1] * domain.size)) if of_total else 0.0
             errors[ONE_DRAW] = float(of_cells) * float(law.variance) + float(of_total) * total
     elif (sizes := _one_way_sizes(workload, unit)) is not None:
@@ -54,21 +52,6 @@ def once_errors(workload: Workload, unit: Unit, level: Level) -> dict[str, float
                 coefficients = [int(place == starts[part.name]) for place in range(tables.size)]
                 errors[ONE_WAY_DRAW] += float(part.weight) * float(tables.variance_of(coefficients))
     return errors
-
-
-@lru_cache(maxsize=64)
-def cells_law(cells: int, unit: Unit, level: Level) -> DrawLaw | None:
-    """The distribution of one draw for all cells of a table; None where none is known."""
-    if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
-        return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
-    if unit.exactly:
-        return None
-    wide, changed = unit.sensitivity.numerator, min(unit.cells, cells)
-    steps = range(1, wide + 1) if wide <= _MOST_STEPS else {1, *(wide * part // _MOST_STEPS for part in range(1, 13))}
-    in_all = None if unit.in_all is None or unit.in_all >= wide * changed else int(unit.in_all)
-    about = {"in_all": in_all, "neighbours": unit.neighbours, "nonnegative": unit.nonnegative}
-    laws = (CellsDraw(level, cells, changed, wide, step=step, **about) for step in steps if step)
-    return min(laws, key=lambda law: float(law.variance))
 
 
 def _wants_cells(workload: Workload) -> bool:
@@ -88,6 +71,11 @@ def _one_way_sizes(workload: Workload, unit: Unit) -> dict[str, int] | None:
     names = {part.name for part in workload.parts if all(map(_is_whole, part.sums))}
     is_small = sum(sizes.values()) - len(sizes) <= _MOST_GROUPS
     return sizes if is_small and len(names) == len(workload.parts) and names <= {*sizes, ""} else None
+
+
+def _has_draw(unit: Unit) -> bool:
+    """Whether there is one draw for this unit; where everybody is counted, of one cell each."""
+    return not unit.exactly or (unit.sensitivity == unit.cells == 1)
 
 
 def _is_known(unit: Unit) -> bool:

@@ -382,7 +382,10 @@ class Plan(Display):
         >>> choose_plan(Workload(domain, {"a": 1, "b": 1}), Unit(1, 1), epsilon=1).one_way_times
         1.65...
         """
-        bound = one_way_bound(_wanted(self), self.unit) if self.together is None else None
+        tables = [part for part in _wanted(self).parts if part.name]
+        # Of one table the bounds at every level are better.
+        is_of_tables = self.together is None and len(tables) > 1
+        bound = one_way_bound(_wanted(self), self.unit) if is_of_tables else None
         if bound is None:
             return None
         small = level_of(_SMALL)
