@@ -22,7 +22,7 @@ from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.withheld import WithheldTable, WithheldTables
 from utmost.releases import Answer, Estimate
 
-TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
+TABLE: dict[str, list[str] | list[int]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
 
 
@@ -30,15 +30,15 @@ def a_release() -> None:
     """One table, once and at several levels."""
     unit = ut.Unit(1, cells=1)
     once = ut.release(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2", once=True)
-    assert_type(once, Answer[dict[str, list[Any]]])
-    assert_type(once.table, dict[str, list[Any]])
+    assert_type(once, Answer[ut.Table])
+    assert_type(once.table, ut.Table)
     assert_type(once.total(), Estimate)
     assert_type(once.clean(), CleanTable)
-    assert_type(once.withhold(below=90), WithheldTable[dict[str, list[Any]]] | WithheldTables)
+    assert_type(once.withhold(below=90), WithheldTable[ut.Table] | WithheldTables)
     promise = ut.Promise("admitted", public="department", unit=unit)
     assert_type(promise, Promise)
     answer = ut.release(TABLE, promise, epsilon=Fraction(1, 2))
-    assert_type(answer, Answer[dict[str, list[Any]]])
+    assert_type(answer, Answer[ut.Table])
     assert_type(answer.level, Level)
     assert_type(answer.release, Release)
     assert_type(answer.release.spent, Level)
@@ -49,7 +49,7 @@ def a_release() -> None:
     by_words = ut.release(
         TABLE, ut.Promise(columns="admitted", public="department", unit=ut.Unit(1, 1)), epsilon=ut.level(alpha="1/2")
     )
-    assert_type(by_words, Answer[dict[str, list[Any]]])
+    assert_type(by_words, Answer[ut.Table])
     answer.save(Path("admissions.csv"), overwrite=True)
 
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.workload import Workload as Workload
     from utmost.tables.axes.domain import Domain as Domain
     from utmost.tables.cells.spelling import Spelling as Spelling
+    from utmost.tables.frames.table import Table as Table
 
 _HOMES = {
     "Consumer": "utmost.design.spaces.consumer:Consumer",
@@ -70,6 +71,7 @@ _HOMES = {
     "Promise": "utmost.publish.promises.promise:Promise",
     "SumNoise": "utmost.publish.promises.sum_noise:SumNoise",
     "Spelling": "utmost.tables.cells.spelling:Spelling",
+    "Table": "utmost.tables.frames.table:Table",
     "Unit": "utmost.core.privacy.unit:Unit",
     "Workload": "utmost.publish.workloads.workload:Workload",
     "capacity": "utmost.design.capacities.capacity_of:capacity",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import Floats
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
@@ -34,7 +35,7 @@ _ALIKE = 2.0**44
 
 
 @dataclass(frozen=True, slots=True)
-class RatioBar:
+class RatioBar(Display):
     """An interval that contains the ratio of two sums with the chance ``confidence`` or more, if it is determined.
 
     Attributes:

@@ -30,6 +30,7 @@ from utmost.tables.files import files, sidecars
 from utmost.tables.files.csv_table import CsvTable
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.text_files import TextFile
+from utmost.tables.frames.table import Table
 
 MOST_BYTES = 1 << 30
 """So much is fetched from an address at most."""
@@ -101,7 +102,7 @@ def read_release(
                 isinstance(published, Answer) and published.is_by_plan
             ):
                 return published
-            return replace(published, table=files.columns(published.table))  # the file goes when this ends
+            return replace(published, table=Table(files.columns(published.table)))  # the file goes when this ends
     file = _path(path, "path")
     beside = sidecars.sidecar_path(file) if statement is None else _path(statement, "statement")
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
@@ -132,11 +133,10 @@ def read_release(
 
 
 def _with_numbers(answer: Answer[Any]) -> Answer[Any]:
-    """The answer with its values and margins as numbers, where its file has all cells as text."""
-    if not isinstance(answer.table, CsvTable):
-        return answer
-    columns: dict[str, list[Any]] = files.columns(answer.table)
-    for name in (*answer.columns, *answer.noise.bars(answer.columns)):
+    """The answer with a `Table` of plain values, whatever the file; a text file has its numbers as text."""
+    columns = Table(files.columns(answer.table))
+    is_text = isinstance(answer.table, CsvTable)
+    for name in (*answer.columns, *answer.noise.bars(answer.columns)) if is_text else ():
         columns[name] = [_number(cell) for cell in columns[name]]
     return replace(answer, table=columns)
 

@@ -16,6 +16,7 @@ from utmost.errors import UtmostError
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures import markup
+from utmost.publish.promises.statement_kinds import is_of_sums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.stated_words import sums_in_words
 
@@ -92,7 +93,60 @@ def table_part(table: Any) -> list[str]:
     names, rows, length = columns_of(table)
     header, joined = with_bars(names, rows)
     more = [markup.sentence(f"{length} rows, of which {len(rows)} are shown")] if length > len(rows) else []
-    return [markup.rows_table(header, joined), *more]
+    return [markup.rows_table(header, joined), *_whiskers(names, rows), *more]
+
+
+def _whiskers(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """A picture of the first released column with its margins, where they are the same in every row."""
+    named = [(name, f"{name}_margin") for name in names if f"{name}_margin" in names]
+    value, margin = named[0] if named else ("estimate", "margin")
+    if len(rows) < 2 or value not in names or margin not in names:
+        return []
+    at, beside = names.index(value), names.index(margin)
+    gaps = {row[beside] for row in rows}
+    numbers = [row[at] for row in rows]
+    if len(gaps) > 1 or not all(isinstance(number, int | float | np.number) for number in (*numbers, *gaps)):
+        return []
+    shown = [place for place, name in enumerate(names) if name not in {value, margin} and not _is_bar(name, names)]
+    labels = [" ".join(str(row[place]) for place in shown[:3]) or str(number) for number, row in enumerate(rows, 1)]
+    drawn = charts.error_bars(f"{value}, each with its margin", list(zip(labels, numbers, strict=True)), gaps.pop())
+    return [charts.self_coloured(drawn)]
+
+
+def _is_bar(name: str, names: Sequence[str]) -> bool:
+    """Whether a column is a released value or a margin, and no label."""
+    return name.endswith("_margin") or f"{name}_margin" in names
+
+
+def _statement(statement: Any) -> tuple[str, list[str]]:
+    if not is_of_sums(statement):
+        return "", _said(stated_release(statement), [])
+    # The sums of a plan have their statement among them: it is shown by itself, without its sums.
+    shown = [(name, fact) for name, fact in statement.items() if isinstance(fact, str | int | float) and name != "kind"]
+    return "", [markup.facts_table((name.replace("_", " "), fact) for name, fact in shown)]
+
+
+def _ratio(bar: Any) -> tuple[str, list[str]]:
+    ends = f"{charts.short(bar.lower)} to {charts.short(bar.upper)}" if bar.determined else "not determined"
+    facts = [("estimate", bar.estimate), (f"at {charts.short(100 * bar.confidence)} % confidence", ends)]
+    return str(bar), [markup.facts_table(facts)]
+
+
+def _quantile(bar: Any) -> tuple[str, list[str]]:
+    listed = ", ".join(map(str, bar.labels[:_MOST_ROWS])) + (", ..." if len(bar.labels) > _MOST_ROWS else "")
+    facts = [("estimate", bar.estimate), (f"at {charts.short(100 * bar.confidence)} % confidence in", listed)]
+    return f"{bar.level}, quantile {bar.q}", [markup.facts_table(facts)]
+
+
+def _estimate(estimate: Any) -> tuple[str, list[str]]:
+    low, high = estimate.interval
+    ends = f"{charts.short(low)} to {charts.short(high)}"
+    facts = [(f"at {charts.short(100 * estimate.confidence)} % confidence", ends)]
+    return str(estimate), [markup.facts_table(facts)]
+
+
+def _table(table: Any) -> tuple[str, list[str]]:
+    return f"{table.rows} rows", table_part(table)
 
 
 def _said(facts: Facts, table: list[str]) -> list[str]:
@@ -421,5 +475,10 @@ CARDS: dict[str, Card] = {
     "Domain": _domain,
     "CountedTable": _counted,
     "AnsweredTable": _released,
+    "TableVerbs": _table,
+    "StatementFacts": _statement,
+    "RatioBar": _ratio,
+    "QuantileBar": _quantile,
+    "Estimate": _estimate,
 }
 """For each type, the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""

@@ -1,5 +1,6 @@
 """Releasing a table as it is promised: remembered by this process, in a ledger that lasts as long as it; or once."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -30,8 +31,9 @@ from utmost.publish.releases.planned_tables import least_once, plan_for
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.engines.engines import is_engine_frame
+from utmost.tables.frames.table import Table
 
-Table = TypeVar("Table")
+Frame = TypeVar("Frame")
 
 
 @overload
@@ -72,7 +74,7 @@ def release(
 
 @overload
 def release(
-    table: Table,
+    table: Mapping[str, Any],
     promise: Promise,
     *,
     epsilon: Number | Level,
@@ -80,6 +82,18 @@ def release(
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
 ) -> Answer[Table]: ...
+
+
+@overload
+def release(
+    table: Frame,
+    promise: Promise,
+    *,
+    epsilon: Number | Level,
+    once: bool = False,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> Answer[Frame]: ...
 
 
 @progress_bar("Noising")

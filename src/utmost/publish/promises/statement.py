@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_facts, level_from_facts
@@ -52,6 +53,13 @@ PLACES_ON_TRUST = (
     ON_TRUST_OF_DRAWS,
 )
 """The same of points."""
+
+
+class StatementFacts(Display, dict[str, Any]):
+    """A statement as JSON values; a notebook shows it in words."""
+
+    __slots__ = ()
+    __repr__ = dict.__repr__
 
 
 @dataclass(frozen=True, slots=True)

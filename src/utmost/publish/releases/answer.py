@@ -15,7 +15,7 @@ from utmost.errors import Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import NoiseAtLevel, bar_column
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement import Statement
+from utmost.publish.promises.statement import Statement, StatementFacts
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.files import files
 from utmost.tables.files.saving import Digest, Publication, saved
@@ -48,9 +48,9 @@ class Answer(Display, Generic[Table]):
     marginal: ``answer["sex age"]``. Further answers to the same promise are asked of ``answer.release``.
 
     Attributes:
-        table: The table of the kind that came in, with the released and the public columns alone; released values stand
-            under their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point.
-            For a plan the `NoisySums`; for keys a table of those that were named.
+        table: The released and the public columns alone: a `Table`, or a dataframe of the kind that came in; released
+            values stand under their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates
+            of a point. For a plan the `NoisySums`; for keys a table of those that were named.
         promise: The promise, with columns and public columns as the table has them.
         noise: Level, unit, law and margin of the noise: a `NoiseAtLevel`.
         rows: Number of rows.
@@ -213,14 +213,14 @@ class Answer(Display, Generic[Table]):
 
     @property
     def statement(self) -> dict[str, Any]:
-        """The statement to publish beside the table; its digest is that of the table's cells.
+        """The statement to publish beside the table, a dict; its digest is that of the table's cells.
 
         A frame that an engine evaluates has no digest yet: `save` writes it to a file, and the statement beside it.
         """
         if self._digest is not None:
-            return self.statement_with(self._digest)
+            return StatementFacts(self.statement_with(self._digest))
         later = self.is_by_plan or self.is_drawn_later
-        return self.statement_with(None if later else cells_digest(self.table))
+        return StatementFacts(self.statement_with(None if later else cells_digest(self.table)))
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
         """The statement with a digest of the table as it is published; a plan's sums have their own."""

@@ -19,6 +19,7 @@ from utmost.tables.files.formulas import without_formulas
 from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames import adapters
 from utmost.tables.frames.adapters import Column, distinct_names
+from utmost.tables.frames.table import TableVerbs
 from utmost.tables.optional_imports import extra
 
 _LARGEST = np.iinfo(np.int64).max
@@ -26,7 +27,7 @@ _LONGEST_CELL = 1 << 24  # characters: a country's outline has some millions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CsvTable:
+class CsvTable(TableVerbs):
     """A CSV file, and the released columns that replace or extend its own.
 
     Attributes:
@@ -51,6 +52,22 @@ class CsvTable:
     def names(self) -> list[str]:
         """All columns, in the order of the written file."""
         return [name for name in adapters.column_order(self.header, self.after) if name not in self.dropped]
+
+    def keys(self) -> list[str]:
+        """The names of the columns."""
+        return self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, name: str, /) -> Column:
+        """A released column as it is, or one of the file as text.
+
+        Raises:
+            BadTable: for a column that the table does not have.
+        """
+        adapters.check_columns_exist([name], self.names)
+        return _CsvAdapter().label(self, name)
 
 
 def read(path: Path | str) -> CsvTable:

@@ -15,6 +15,7 @@ from utmost.tables.files.csv_table import CsvPieces, CsvTable, Piece
 from utmost.tables.files.file_pieces import FilePieces, WrittenByPieces
 from utmost.tables.files.formulas import check_not_computed
 from utmost.tables.files.text_files import GZ, ZIP, TextFile
+from utmost.tables.frames.table import Table
 from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ def read(path: Path, *, as_events: bool = False) -> Any:
     if ending in FEATHER:
         return table_formats.read_feather(path)
     if ending in JSON_LINES:
-        return table_formats.read_json_lines(TextFile.of(path), has_nested=as_events)
+        return Table(table_formats.read_json_lines(TextFile.of(path), has_nested=as_events))
     if ending == ".json":
-        return table_formats.read_json_records(TextFile.of(path), has_nested=as_events)
+        return Table(table_formats.read_json_records(TextFile.of(path), has_nested=as_events))
     if ending in EXCEL:
         from utmost.tables.files import spreadsheets
 
-        return spreadsheets.read(path, has_dates=as_events)
+        return Table(spreadsheets.read(path, has_dates=as_events))
     if ending not in TEXT:
         wanted = ", ".join(FORMATS.values())
         remedy = "Convert it to CSV or Parquet."

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
+from utmost.tables.frames.table import Table
 
 Column = Sequence[Any] | NDArray[Any]
 """The cells of one column, in the order of the rows."""
@@ -87,10 +88,10 @@ class _Columns(TableAdapter):
         for name in column_order(list(own), after):
             known = own.get(name, name)
             columns_as_known[known] = _like(columns[name], table.get(known)) if name in columns else table[known]
-        return columns_as_known
+        return Table(columns_as_known)
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        return {name: column for name, column in table.items() if named(name) not in names}
+        return Table({name: column for name, column in table.items() if named(name) not in names})
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         marks = "".join("a" if isinstance(table[_own_name(table, name)], np.ndarray) else "l" for name in names)
@@ -101,7 +102,8 @@ class _Columns(TableAdapter):
         if adapter != "columns" or len(marks) != len(columns):
             return None
         arrays = {name: np.asarray(column) for name, column in columns.items()}
-        return {name: a if mark == "a" else a.tolist() for mark, (name, a) in zip(marks, arrays.items(), strict=True)}
+        marked = zip(marks, arrays.items(), strict=True)
+        return Table({name: array if mark == "a" else array.tolist() for mark, (name, array) in marked})
 
 
 def named(name: Any) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.tables.frames.adapters import Column, LabelledTable, TableAdapter, known_adapters
+from utmost.tables.frames.table import Table
 
 
 def _in_turn() -> Iterator[TableAdapter]:
@@ -75,7 +76,7 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
         table = adapter.made(kind, columns)
         if table is not None:
             return table
-    return {name: np.asarray(column) for name, column in columns.items()}
+    return Table({name: np.asarray(column) for name, column in columns.items()})
 
 
 def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> LabelledTable:

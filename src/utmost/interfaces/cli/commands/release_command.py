@@ -4,7 +4,6 @@ import click
 
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.recipe_options import check_said_once
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = (
@@ -66,6 +65,9 @@ def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
     """
     from utmost.interfaces.cli.release_ways import publish_table
 
-    check_said_once(click.get_current_context())
+    if told.recipe is not None:
+        from utmost.interfaces.cli.options.recipe_options import check_said_once
+
+        check_said_once(click.get_current_context())
     with options.protected(told.yes):
         publish_table(table, told)

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import click
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.interfaces.cli.options.file_options import File, file_option
 
 OF_A_RUN = {"recipe", "out", "request", "dry-run", "json", "yes", "help"}
 """Options that only the command line has."""
@@ -125,9 +124,3 @@ def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] |
     if domain is not None:
         lines += ["\n[domain]\n", *(f"{toml_key(axis)} = {toml_value(facts)}\n" for axis, facts in domain.items())]
     return _HEAD.format(name=name) + "".join(lines)
-
-
-RecipeFile = Annotated[
-    File | None,
-    file_option("FILE", "Recipe of `utmost init`, in place of these options.", first=take_recipe),
-]

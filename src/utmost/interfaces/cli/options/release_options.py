@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from utmost.interfaces.cli.ledger_place import Memory
+from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import Persons
@@ -21,7 +22,6 @@ from utmost.interfaces.cli.options.promise_options import (
     ReleasedColumns,
     ReleasedNoise,
 )
-from utmost.interfaces.cli.options.recipe_options import RecipeFile
 from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
 
 
@@ -72,6 +72,18 @@ class ReleaseMemory(Memory):
         str | None,
         option("ID", "Name of this run; a re-run writes the same."),
     ] = None
+
+
+def _take_recipe(context: Any, path: Path) -> None:
+    from utmost.interfaces.cli.options.recipe_options import take_recipe
+
+    take_recipe(context, path)
+
+
+RecipeFile = Annotated[
+    file_options.File | None,
+    file_options.file_option("FILE", "Recipe of `utmost init`, in place of these options.", first=_take_recipe),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

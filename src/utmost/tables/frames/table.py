@@ -1,0 +1,98 @@
+"""The table that a release gives: columns by name, in other packages' frames, in a file, as a card in a notebook."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from utmost.core.exact.display import Display
+from utmost.tables.optional_imports import extra
+
+
+class TableVerbs(Display):
+    """What every table does, whether its columns are in memory or in a file.
+
+    A column is read by its name, ``table["count"]``; ``list(table)`` are the names, ``dict(table)`` all columns.
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, name: Any, /) -> Any:
+        """A column: a list or an array."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the columns."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The table as a dataframe of pandas.
+
+        Raises:
+            Unsupported: where pandas is not installed.
+        """
+        return extra("pandas", "tables").DataFrame(self._in_columns())
+
+    def to_polars(self) -> Any:
+        """The table as a dataframe of Polars; see `to_pandas`."""
+        return extra("polars", "tables").DataFrame(self._in_columns())
+
+    def to_arrow(self) -> Any:
+        """The table as one of PyArrow; see `to_pandas`."""
+        return extra("pyarrow", "tables").table(self._in_columns())
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table as an Arrow stream, which pyarrow and other libraries read."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def write(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write the columns alone into a file; `Answer.save` writes their statement beside them.
+
+        Args:
+            path: Path that ends in .csv, .tsv, .jsonl, .parquet, .feather or .xlsx.
+            overwrite: Whether a file that exists is replaced.
+
+        Raises:
+            Unsupported: for another ending, a package that is missing, and a file that exists.
+        """
+        from utmost.core.exact.arguments import path as read_path
+        from utmost.core.exact.arguments import truth
+        from utmost.tables.files import files
+        from utmost.tables.files.atomic import write_together
+
+        file, columns = Path(read_path(path, "path")), self._in_columns()
+        files.check_same_kind(Path("table.csv"), file)
+        files.check_names(file, columns)
+        may_replace = truth(overwrite, "overwrite")
+        write_together({file: lambda target: files.write(columns, target, file)}, overwrite=may_replace)
+
+    def _in_columns(self) -> dict[str, Any]:
+        from utmost.tables.files import files
+
+        return files.columns(self)
+
+
+class Table(TableVerbs, dict[str, Any]):
+    """A table in memory: a dict from the names of its columns to lists or arrays, with the verbs of a table.
+
+    The table of every answer whose data came as columns or from a file; of data that came as a dataframe, the answer's
+    table is a dataframe of that kind.
+
+    >>> import utmost as ut
+    >>> promise = ut.Promise("n", public="town", unit=ut.Unit(1, 1))
+    >>> table = ut.release({"town": ["Ash", "Elm"], "n": [12, 7]}, promise, epsilon=1).table
+    >>> type(table).__name__, table.rows, list(table), table["n_margin"]
+    ('Table', 2, ['town', 'n', 'n_margin'], [3, 3])
+    >>> table.to_pandas().shape, table == dict(table)
+    ((2, 3), True)
+    """
+
+    __slots__ = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.values()))) if self else 0
+
+    __repr__ = dict.__repr__
+    __getitem__ = dict.__getitem__
+    __iter__ = dict.__iter__
