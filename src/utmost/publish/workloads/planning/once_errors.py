@@ -25,6 +25,7 @@ def once_errors(workload: Workload, unit: Unit, level: Level) -> dict[str, float
         level: Level of the whole release.
 
     >>> from utmost.core.exact.levels import level
+    >>> from utmost.workloads import Domain
     >>> wanted = Workload(Domain(a=range(5)), {"a": 1, "": 1})
     >>> counts = Unit(1, 1, "change-one", nonnegative=True)
     >>> {name: round(error, 3) for name, error in once_errors(wanted, counts, level(1)).items()}
