@@ -1,7 +1,9 @@
 """`utmost design --curve`, and what long designs say while they run and when they are interrupted."""
 
 import json
+import os
 import re
+import signal
 
 import pytest
 
@@ -79,11 +81,26 @@ def test_an_interrupted_design_is_the_best_so_far(run, file, tmp_path, monkeypat
     assert 1e-6 * kept.upper < kept.gap < kept.upper
 
 
+def test_a_design_that_is_only_shown_ends_at_once(run, monkeypatch):
+    """Ctrl-C in the fourth round, without --out: the gap so far, and an exit code of its own."""
+    priced = search_for_rays.RaySearch._price
+
+    def stopped(self):
+        if self.rounds == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        priced(self)
+
+    monkeypatch.setattr(search_for_rays.RaySearch, "_price", stopped)
+    code, shown, said = run("design", "--space", "grid:7x7", "--epsilon", 1, "--prior", "uniform")
+    assert (code, shown) == (130, "")
+    assert re.search(r"relative gap of \d", said)
+
+
 def test_the_gap_is_told_off_a_terminal_too(capsys, monkeypatch):
     """A line each ten seconds in a pipe or a log, and none before."""
     clock = iter([0.0, 5.0, 11.0, 11.0, 12.0, 22.0, 22.0])
     monkeypatch.setattr(screen, "monotonic", lambda: next(clock))
-    with screen.narrowed("Designing") as told:
+    with screen.narrowed("Designing", ends_at_once=False) as told:
         for rounds, gap in ((1, 1.0), (2, 0.5), (3, 0.1), (4, 0.01)):
             told(rounds, gap)
     assert capsys.readouterr().err.splitlines() == [

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, sequence
-from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact
+from utmost.core.exact.arrays import Array, as_array, as_integers, as_rationals, frozen, is_exact
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact
 from utmost.design.channels.channel import Channel, stochastic
@@ -243,10 +243,10 @@ def _read_tails(tails: Tails | None) -> Tails:
 
 def _sensitivity(cost: Array, space: Space) -> Fraction:
     """The largest |costs[x, y] - costs[z, y]| / d(x, z), rounded up where a distance is irrational."""
-    rationals = as_rationals(cost)
+    integers, denominator = as_integers(as_rationals(cost))
     sensitivity = Fraction(0)
     for x, z in space.edges.tolist():
-        gap, length = abs(rationals[x] - rationals[z]).max(), space.length(x, z)
+        gap, length = Fraction(abs(integers[x] - integers[z]).max(), denominator), space.length(x, z)
         sensitivity = max(sensitivity, gap / (length if isinstance(length, Fraction) else length.interval(128).lower))
     if sensitivity == 0:
         raise NotALoss("costs must depend on the secret", came="the same costs for every secret")

@@ -320,7 +320,7 @@ app = _Commands(
     ],
     help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
     "A file may be -, the pipe. No file is written over. Exit codes: 0 done, 1 refused by the data, 2 misuse, "
-    "3 a ledger published other data.",
+    "3 a ledger published other data, 130 interrupted.",
     **_MANNER,
 )
 

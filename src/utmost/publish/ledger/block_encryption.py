@@ -61,6 +61,8 @@ def packed(integers: Integers) -> bytes:
     >>> packed(np.array([300, 298])).hex(" ", 4)
     '02000000 01000000 02000000 2a010200'
     """
+    if integers.size == 1:  # as for each row of a small table, where NumPy's calls would take all the time
+        return _block(1, 1, int(integers[0]), b"\0")
     least = int(integers.min()) if integers.size else 0
     span = (int(integers.max()) - least) if integers.size else 0
     width = next((w for w in WORD_WIDTHS if span < 1 << (8 * w)), (span.bit_length() + 7) // 8)

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
@@ -27,6 +28,7 @@ _INVISIBLE = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 
 _INVISIBLE |= {0x180D, 0x180F, 0x2800}
 
 
+@lru_cache(maxsize=1 << 14)
 def name_as_read(name: str) -> str:
     """A name as people read it: equal for names that differ in case, in Unicode's forms, and in what is not seen.
 

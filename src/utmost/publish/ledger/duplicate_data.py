@@ -122,11 +122,18 @@ def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes
 
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
     """The digests of the values of each released column, in any order of the rows."""
-    columns, exponent = list(source.columns.values()), source.promise.lasting_noise.exponent
-    sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
-    commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
-    flat = (at for at, column in enumerate(columns) if not column.size or (column == column[0]).all())
-    return digests_of_sums(key, commitment.without(flat))
+    secret, exponent = likeness_secret(key), source.promise.lasting_noise.exponent
+    telling = {
+        name: value_sums(secret, column, exponent)
+        for name, column in source.columns.items()
+        if column.size and (column != column[0]).any()
+    }
+    if not telling:
+        return tuple(entropy(_BYTES) for _ in source.columns)
+    places = np.arange(BLOCKS, BLOCKS + len(telling))
+    commitment = ItemCommitment.of_sums(places, np.vstack(list(telling.values())))
+    known = dict(zip(telling, digests_of_sums(key, commitment), strict=True))
+    return tuple(known[name] if name in known else entropy(_BYTES) for name in source.columns)
 
 
 def likeness_secret(key: Key) -> bytes:

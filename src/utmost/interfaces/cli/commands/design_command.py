@@ -218,7 +218,9 @@ def design(
     if theorem and program:
         raise OutOfRange("one of --theorem and --program can be asked for", came="both")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
-    optimum = _optimum(ptype, consumer, gap or "1e-7", theorem=theorem, program=program)
+    optimum = _optimum(
+        ptype, consumer, gap or "1e-7", theorem=theorem, program=program, ends_at_once=out is None and plot is None
+    )
     name = None if is_file(loss) else loss.strip().lower()
     written = designs.document(optimum, name)
     path = file_options.file_of(out)
@@ -246,10 +248,12 @@ def _curve(
     show_loss_curve(space, consumer, levels, names, answer, plot)
 
 
-def _optimum(ptype: PrivacyType, consumer: Consumer, gap: str, *, theorem: bool, program: bool) -> Optimum:
+def _optimum(
+    ptype: PrivacyType, consumer: Consumer, gap: str, *, theorem: bool, program: bool, ends_at_once: bool
+) -> Optimum:
     method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
     try:
-        with narrowed("Designing") as progress:
+        with narrowed("Designing", ends_at_once=ends_at_once) as progress:
             return optimal_mechanism(ptype, consumer, method=method, gap=gap, progress=progress)
     except NotMonotone:
         if isinstance(ptype.space.metric, LineMetric):

@@ -1,11 +1,14 @@
 """Parts of screens: facts in aligned rows, tables, numbers as people read them, long work."""
 
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from utmost.core.exact.compilation import on_compilation
 from utmost.core.exact.progress_bar import Report, progress_bar, shows_progress
@@ -154,17 +157,44 @@ def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[i
 
 
 @contextmanager
-def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
-    """A function to call as ``progress(rounds, gap)``, for a log: a line each ten seconds, and none on a terminal."""
-    last, console, is_seen = [monotonic()], screen(stderr=True), shows_progress()
+def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float], None]]:
+    """A function to call as ``progress(rounds, gap)``, for a log: a line each ten seconds, and none on a terminal.
+
+    Args:
+        what: Name of the work.
+        ends_at_once: Whether Ctrl-C ends the command, with the gap so far: to prove what a search of many places has
+            found may take minutes. Otherwise the work is interrupted, which may have an answer.
+    """
+    last, console, is_seen, reached = [monotonic()], screen(stderr=True), shows_progress(), list[float]()
+
+    def stop(*_: object) -> NoReturn:
+        gap = f"at a relative gap of {reached[-1]:.1e}" if reached else "before there was a bound"
+        console.print(
+            Text(f"{what}: interrupted {gap}. --out keeps the best so far; --gap ends a search that is near enough.")
+        )
+        sys.exit(128 + signal.SIGINT)
 
     def say(rounds: int, gap: float) -> None:
+        reached.append(gap)
         if not is_seen and monotonic() - last[0] >= _SILENT:
             last[0] = monotonic()
             console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
 
-    with logged_progress(what):
+    with logged_progress(what), _interrupted_by(stop) if ends_at_once else nullcontext():
         yield say
+
+
+@contextmanager
+def _interrupted_by(stop: Callable[..., NoReturn]) -> Iterator[None]:
+    """Let Ctrl-C call a function; in a thread of its own, which no signal reaches, nothing changes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
