@@ -169,8 +169,11 @@ def test_counted_tables_and_amounts():
     steps = [Fraction(cell).limit_denominator(100) * 20 for cell in paid.table["paid"]]
     assert all(step.denominator == 1 for step in steps)
     assert paid.margin() == pytest.approx(0.05 * paid.law.margin())
+    assert once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise)).law == answer.law
+    lowered = ut.Unit(100, 2, amount=Amount("paid", "0.05"))
+    assert not ut.OneDraw.of_counted(counted(lowered)).unit.nonnegative
     with pytest.raises(OutOfRange, match="proved"):
-        once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise))
+        once(counted(lowered), ut.Promise.of_counted(counted(lowered), noise=ut.OneDraw(unit, 12)))
 
 
 def test_what_is_refused():

@@ -401,6 +401,8 @@ _OPTIONS = {
     "per": "--per",
     "relative_margin": "--relative-margin",
     "per_cell": "--per-cell",
+    "once": "--once",
+    "released_cells": "--once",
     "together": "--together",
     "up_to": "--up-to",
     "version": "--data-version",

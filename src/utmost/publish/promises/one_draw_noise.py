@@ -211,9 +211,9 @@ class OneDraw(ColumnNoise):
 
     @classmethod
     def of_counted(cls, table: CountedTable) -> "OneDraw":
-        """The noise of all cells of a counted table, for the unit that counting proved."""
+        """The noise of all cells of a counted table, for the unit that counting proved; nobody lowers a count."""
         counted = instance(table, CountedTable, "table")
-        return cls(counted.unit, counted.domain.size)
+        return cls(replace(counted.unit, nonnegative=_is_raised(counted)), counted.domain.size)
 
     @property
     def subject(self) -> str:
@@ -262,9 +262,15 @@ class OneDraw(ColumnNoise):
         return _guarantee(level, self.unit)
 
 
+def _is_raised(counted: CountedTable) -> bool:
+    """Whether nobody lowers a cell: it is proved, or the cells are counts and no record is replaced."""
+    unit = counted.unit
+    return unit.nonnegative or (unit.amount is None and unit.neighbours == "add-remove")
+
+
 def _check_signs(unit: Unit, counted: Any) -> None:
     """Check that counting proved that nobody lowers a cell, where the noise needs it."""
-    if unit.nonnegative and not counted.unit.nonnegative:
+    if unit.nonnegative and not _is_raised(counted):
         remedy = "Count what is not negative, or leave nonnegative= out."
         raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
 

@@ -87,7 +87,7 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
         at_level.drawn,
         f"{level_name(at_level.level)} for all released cells together",
         bars(at_level.confidence, lambda sure: at_level.with_confidence(sure).margin),
-        "± {} around each released cell" + ", and less in smaller tables" * bool(at_level.rows),
+        "± {} at most: each row has its own" if at_level.rows else "± {} around each released cell",
     )
     return NoiseWords(
         line=promise_line(at_level.level, unit.neighbours),
