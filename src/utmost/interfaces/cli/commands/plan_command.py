@@ -56,7 +56,7 @@ Share = Annotated[
     list[str] | None,
     option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
 ]
-UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon it will ever be relaxed to.")]
+UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon to which it will be relaxed.")]
 Choose = Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")]
 Weightings = Annotated[bool, flag("Plans for other weights of the same tables, too.")]
 AtMost = Annotated[int | None, option("K", "Number of cells that one person may change.")]
