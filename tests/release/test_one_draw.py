@@ -14,7 +14,7 @@ from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.noise import CellsDraw, TablesDraw
 from utmost.privacy import Amount
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.one_draw_noise import least_draw
+from utmost.publish.workloads.measuring.least_draw import least_draw
 
 TABLE = {"ward": list("abcde"), "n": [10, 20, 30, 40, 50], "m": [1, 0, 2, 0, 3]}
 REPLACED = ut.Unit(1, 1, "change-one", nonnegative=True)
@@ -169,8 +169,11 @@ def test_counted_tables_and_amounts():
     steps = [Fraction(cell).limit_denominator(100) * 20 for cell in paid.table["paid"]]
     assert all(step.denominator == 1 for step in steps)
     assert paid.margin() == pytest.approx(0.05 * paid.law.margin())
+    assert once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise)).law == answer.law
+    lowered = ut.Unit(100, 2, amount=Amount("paid", "0.05"))
+    assert not ut.OneDraw.of_counted(counted(lowered)).unit.nonnegative
     with pytest.raises(OutOfRange, match="proved"):
-        once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise))
+        once(counted(lowered), ut.Promise.of_counted(counted(lowered), noise=ut.OneDraw(unit, 12)))
 
 
 def test_what_is_refused():

@@ -20,8 +20,9 @@ from utmost.core.noise.shell_series import ShellSeries, is_at_most, number_at
 from utmost.errors import OutOfRange
 
 NOT_BETTER_KNOWN = (
-    "no noise of less variance is known for individuals who change the table so; linear programs over all noise on the "
-    "integers found none where the total is wanted, too, and at most 2.2 % less for single cells of two-cell tables"
+    "nothing with less variance is known for a single release of all these cells, and it is not claimed optimal; for "
+    "small tables, linear programs over all noise on the integers found nothing less where the total is wanted, too, "
+    "and at most 2.2 % less for two cells alone"
 )
 """What is claimed of one draw."""
 

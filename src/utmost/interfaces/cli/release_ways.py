@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import Persons, split_names
 from utmost.interfaces.cli.options.promise_options import Columns, Protected
-from utmost.interfaces.cli.options.release_options import ReleaseOptions
+from utmost.interfaces.cli.options.release_options import InOneDraw, ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
 from utmost.interfaces.cli.screens.release_screen import give, give_promise
@@ -23,6 +23,7 @@ from utmost.publish.releases.once import checked_table
 from utmost.tables.files import files
 from utmost.tables.files.file_pieces import FilePieces
 from utmost.tables.files.table_formats import holds_records
+from utmost.tables.frames.any_table import adapter_of
 
 if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
@@ -42,6 +43,8 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         whole(source, told)
     elif told.once.together is not None:
         together(source, told)
+    elif told.once.once is not None:
+        in_one_draw(source, told, told.once.once)
     elif told.once.want is not None:
         by_wanted_tables(source, told, told.once.want)
     elif told.promised.is_planned:
@@ -68,7 +71,8 @@ def together(table: Path, told: ReleaseOptions) -> None:
     promised, columns = told.promised, told.promised.columns
     cells = Protected(cells=promised.protected.cells)
     other = replace(promised, columns=Columns(), protected=cells)
-    refuse("does not go with --together", other, told.memory, told.people)
+    once = replace(told.once, cost="absolute", together=None)
+    refuse("does not go with --together", other, once, told.memory, told.people)
     promised.check_columns("columns", "sensitivity")
     released, public = columns.released or [], split_names(columns.public or [])
     unit = promised.unit_of_row(released, told.once.together)
@@ -77,6 +81,59 @@ def together(table: Path, told: ReleaseOptions) -> None:
     drop = split_names(columns.drop or [])
     promise = Promise(released, public=public, drop=drop, noise=noise)
     give_once(table, promise, told)
+
+
+def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
+    """All released cells, or all one-way tables of a counted table, in one draw."""
+    from utmost.publish.promises.one_draw_noise import OneWayDraw
+
+    answer, promised = told.answer, told.promised
+    refuse("does not go with --once", replace(told.once, once=None), told.memory, promised.lasting, promised.noise)
+    if promised.stated is not None:
+        required = "--promise, which says all that is promised, does not go with --once"
+        raise OutOfRange(required, remedy="Leave out --once.")
+    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
+    if isinstance(counted, dict):
+        raise OutOfRange("one draw is of counts, or of one amount", came="--mean", where="--once")
+    answer.check_free(table, draws=True)
+    if what == "one-way":
+        refuse("does not go with --once one-way, which names its columns", promised.columns, promised.protected)
+        if counted is None:
+            remedy = "Count people: add --each-row, --by and --domain; or release what utmost count wrote."
+            raise OutOfRange(
+                "one-way tables are of people who are counted", came="columns", where="--once", remedy=remedy
+            )
+        promise, source = Promise.of_counted(counted, noise=OneWayDraw.of_counted(counted)), counted
+    else:
+        if counted is None:
+            promised.check_columns("columns", "sensitivity", "cells")
+        source = files.read(table) if counted is None else counted
+        promise = _in_one_draw(source, counted, told, nonnegative=what == "counts")
+    signer = answer.signer
+    check_fits(answer, source, promise.columns, promise.public)
+    with progress_bar(f"Checking and noising {table.name}"):
+        checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
+        if told.dry_run:
+            return give_promise(checked.statement(), answer)
+        released = checked.released(secure(None))
+    give(released, answer, signer)
+
+
+def _in_one_draw(source: Any, counted: "CountedTable | None", told: ReleaseOptions, *, nonnegative: bool) -> Promise:
+    """The promise of all released cells, of as many rows as a table has; a counted one has proved its unit."""
+    from utmost.publish.promises.one_draw_noise import OneDraw
+
+    if counted is not None:
+        signs = nonnegative or (counted.unit.nonnegative and counted.unit.exactly)
+        unit = replace(counted.unit, nonnegative=signs)
+        noise = OneDraw(unit, counted.domain.size)
+        columns = told.promised.columns
+        public, drop = split_names(columns.public or []), split_names(columns.drop or [])
+        return Promise.of_counted(counted, columns.released, public=public, drop=drop, noise=noise)
+    promise = told.promised.of(None)
+    rows = len(adapter_of(source).column(source, promise.columns[0]))
+    unit = replace(promise.unit, nonnegative=nonnegative)
+    return replace(promise, noise=OneDraw(unit, max(1, rows * len(promise.columns))))
 
 
 def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from utmost.interfaces.cli.ledger_place import Memory
 from utmost.interfaces.cli.options import file_options
@@ -50,6 +50,10 @@ class AskedPromise:
         )
 
 
+InOneDraw = Literal["cells", "counts", "one-way"]
+"""All released cells, whichever way one individual moves them; the same where nobody lowers one; all one-way tables."""
+
+
 @dataclass(frozen=True, slots=True)
 class Once:
     """Options that exist only for noise that is drawn once and kept by nobody."""
@@ -58,6 +62,10 @@ class Once:
 
     cost: options.Cost = "absolute"
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
+    once: Annotated[
+        InOneDraw | None,
+        option("WHAT", "All in one draw, never relaxed: cells (up or down), counts (same way), or one-way tables."),
+    ] = None
     want: Annotated[
         list[str] | None,
         option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total); see `utmost plan`.'),

@@ -1,0 +1,82 @@
+"""`utmost release --once`: all cells, or all one-way tables, in one draw; `utmost verify` of what it wrote."""
+
+import csv
+import json
+
+import pytest
+
+from running import main
+
+PEOPLE = [("men", "yes"), ("women", "no"), ("men", "no"), ("women", "no")]
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(a) for a in arguments])
+        printed = capsys.readouterr()
+        return ended.value.code or 0, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path):
+    table, people, domain = tmp_path / "t.csv", tmp_path / "p.csv", tmp_path / "d.json"
+    table.write_text("ward,n,m\na,10,1\nb,20,2\nc,30,0\n")
+    people.write_text("sex,smoker\n" + "".join(f"{sex},{smoker}\n" for sex, smoker in PEOPLE))
+    domain.write_text(json.dumps({"sex": ["men", "women"], "smoker": ["yes", "no"]}))
+    return table, [people, "--each-row", "--by", "sex,smoker", "--domain", domain]
+
+
+@pytest.mark.parametrize(("what", "law"), [("cells", "nonnegative=False"), ("counts", "cells=6, changed=2)")])
+def test_all_cells_of_a_table(run, files, tmp_path, what, law):
+    """Both columns in one draw; the margin; the file is verified."""
+    table, _ = files
+    out = tmp_path / "out.csv"
+    cells = ["--columns", "n,m", "--public", "ward", "--sensitivity", 1, "--cells", 2]
+    code, _, _ = run("release", table, *cells, "--once", what, "--epsilon", 1, "--out", out)
+    assert code == 0
+    assert "it cannot be relaxed later" in " ".join(run("verify", out)[1].split())
+    assert law in json.loads((tmp_path / "out.csv.json").read_text())["noise"]["law"]
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["ward"] for row in rows] == list("abc")
+    assert len({row["n_margin"] for row in rows} | {row["m_margin"] for row in rows}) == 1
+
+
+def test_all_one_way_tables_of_people(run, files, tmp_path):
+    """Counted and released in one step; every table adds up to the total."""
+    _, people = files
+    out = tmp_path / "out.csv"
+    assert run("release", *people, "--once", "one-way", "--epsilon", 1, "--out", out)[0] == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    sums = {name: sum(int(row["count"]) for row in rows if row["table"] == name) for name in ("total", "sex", "smoker")}
+    assert len(set(sums.values())) == 1
+    assert run("verify", out)[0] == 0
+    code, shown, _ = run("release", *people, "--once", "counts", "--epsilon", 1, "--dry-run")
+    assert code == 0
+    assert "one draw" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--columns", "n", "--ledger", "l.db", "--name", "x"], "--ledger does not go with --once"),
+        (["--columns", "n", "--together", "any"], "does not go with --together"),
+        (["--columns", "n", "--cost", "squared"], "--cost does not go with --once"),
+    ],
+)
+def test_what_does_not_go_with_it(run, files, options, message):
+    """Ledgers, other noise and other costs, by type and with a remedy."""
+    table, _ = files
+    code, _, said = run("release", table, *options, "--sensitivity", 1, "--cells", 1, "--once", "cells", "--epsilon", 1)
+    assert code != 0
+    assert message in said
+
+
+def test_one_way_tables_are_of_people(run, files):
+    """A table of columns is refused with what to add."""
+    code, _, said = run("release", files[0], "--once", "one-way", "--epsilon", 1)
+    assert code != 0
+    assert "add --each-row" in said
