@@ -95,6 +95,7 @@ class Accounts:
 
         Warns:
             BudgetUnused: where the ledger holds releases, and none of this dataset.
+            LimitBelowSpent: for a limit below what is spent.
         """
         check_name(dataset, "dataset")
         if limit is None:
@@ -166,7 +167,7 @@ class Accounts:
         """The events, oldest first: all, or those of a release or a dataset.
 
         Raises:
-            NotPublished: where the ledger has no dataset of this name.
+            NotPublished: where the ledger has no release or dataset of this name.
         """
         return self._log.read(lambda transaction: history(transaction, name, dataset))
 

@@ -12,6 +12,7 @@ from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
     BudgetUnused,
+    LimitBelowSpent,
     NotPublished,
     OutOfRange,
     SeparateDatasets,
@@ -161,6 +162,7 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
 
     Warns:
         BudgetUnused: where the ledger holds releases, and none of this dataset.
+        LimitBelowSpent: for a limit below what is spent.
     """
 
     def work(transaction: Transaction) -> tuple[Budget, list[str]]:
@@ -174,6 +176,9 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
     if known and dataset not in known:
         warning = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
         warn(warning, BudgetUnused)
+    if budget.spending.exceeds(limit):
+        warning = f"dataset {dataset!r} has spent more than this limit: nothing more is released from it"
+        warn(warning, LimitBelowSpent)
     return budget
 
 
