@@ -366,7 +366,7 @@ def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
             "r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1
         ).table
         assert list(made) == ["n", "d", "n_margin"] or list(made) == ["n", "n_margin", "d"]
-        said = ledger.save("r", tmp_path / "r.csv")
+        said = ledger.view("r", epsilon=1).save(tmp_path / "r.csv")
         margin = DOUBLED.margin(level(1), "0.95")
         assert (said["kind"], said["margins"], said["name"]) == (STATEMENT_KIND, {"n_margin": margin}, "r")
     read = read_release(tmp_path / "r.csv")

@@ -49,8 +49,8 @@ def test_every_statement_of_a_ledger_says_of_which_release_it_is(ledger, tmp_pat
     ledger.publish("r", table, promise, epsilon="1/2")
     ledger.relax("r", table, epsilon=1)
     ending = "json" if "sums" in noise else "csv"
-    saved = ledger.save("r", tmp_path / f"r.{ending}", epsilon=1)
-    said = json.loads(json.dumps(ledger.statement("r", epsilon=1)))
+    saved = ledger.view("r", epsilon=1).save(tmp_path / f"r.{ending}")
+    said = json.loads(json.dumps(ledger.view("r", epsilon=1).statement))
     for one in (saved, said):
         assert {name: one[name] for name in FACTS - {"together"}} == {
             "name": "r", "data_version": 1, "levels": ["1/2", "1"],
@@ -79,8 +79,8 @@ def test_a_document_of_sums_keeps_what_its_ledger_adds(ledger, tmp_path):
         pickle.loads(pickle.dumps(made)),
     ):
         assert again.ledger_facts == facts
-    ledger.save("r", tmp_path / "r.json")
-    ledger.save("r", tmp_path / "x.csv", family="x")
+    ledger.view("r", epsilon=1).save(tmp_path / "r.json")
+    ledger.view("r", epsilon=1).save(tmp_path / "x.csv", family="x")
     assert (
         ut.read_release(tmp_path / "r.json").ledger_facts == ut.read_release(tmp_path / "x.csv").ledger_facts == facts
     )

@@ -78,7 +78,7 @@ def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
         for name in "abc":
             assert all(abs(cell - true) < 9 for cell, true in zip(first[name], table[name], strict=True))
         assert ledger.relax("t", table, epsilon=60).table["a"] != table["b"]
-        said = ledger.save("t", tmp_path / "t.csv", epsilon=60)
+        said = ledger.view("t", epsilon=60).save(tmp_path / "t.csv")
         assert ledger.verify().responses == 2
     assert (said["noise"]["kind"], said["noise"]["relaxable"]) == ("rotated", True)
     assert read_release(tmp_path / "t.csv").columns[0] == "a"

@@ -105,8 +105,6 @@ CALLS = {
     "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, **asked(epsilon=1, **WORDS, **words)),
     "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words).table,
     "view": lambda ledger, **words: ledger.view("r", epsilon=1, **words).table,
-    "save": lambda ledger, **words: ledger.save("r", "never.csv", epsilon=1, **words),
-    "statement": lambda ledger, **words: ledger.statement("r", epsilon=1, **words),
     "level_key": lambda ledger, **words: ledger.level_key("r", epsilon=1, **words),
     "margin": lambda ledger, **words: ledger.margin("r", epsilon=1, **words),
     "rehearse": lambda ledger, **words: ledger.rehearse("r", epsilon=1, **words),
@@ -129,7 +127,7 @@ def test_a_word_that_no_call_knows_is_refused_by_its_name_and_spends_nothing(tmp
 
 def test_every_verb_shows_its_words():
     """Whoever asks what a call takes sees them one by one."""
-    for verb in (Ledger.publish, Ledger.relax, Ledger.view, Ledger.save, Ledger.statement, Ledger.level_key):
+    for verb in (Ledger.publish, Ledger.relax, Ledger.view, Ledger.level_key):
         words = inspect.signature(verb).parameters
         assert {"epsilon", "version"} <= set(words)
     assert {"dataset", "independent", "request", "promise"} <= set(inspect.signature(Ledger.publish).parameters)

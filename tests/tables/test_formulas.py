@@ -72,13 +72,13 @@ def test_names_of_columns_are_text_as_well(tmp_path):
 
 
 def test_a_ledger_and_a_plan_write_no_formula(tmp_path):
-    """Ledger.save, the tables of a plan, and a table that is clean: the same rule."""
+    """The answer of a ledger, the tables of a plan, and a table that is clean: the same rule."""
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         table = {"town": [EVIL, "Bern"], "n": [5, 3]}
         ledger.publish("x", table, ut.Promise(columns="n", public="town", unit=ut.Unit(1, 1)), epsilon=1)
         with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
-            ledger.save("x", tmp_path / "l.csv", epsilon=1)
-        ledger.save("x", tmp_path / "l.parquet", epsilon=1)
+            ledger.view("x", epsilon=1).save(tmp_path / "l.csv")
+        ledger.view("x", epsilon=1).save(tmp_path / "l.parquet")
     domain = ut.Domain(town=[EVIL, "Bern"])
     counted = ut.count_table({"p": [1, 2, 3], "town": [EVIL, "Bern", "Bern"]}, domain, ut.Counting("p", at_most=1))
     plan = ut.choose_plan(ut.Workload(domain, {"town": 1}), counted.unit, epsilon=1)

@@ -22,8 +22,7 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.noisy_sums import Families, NoisySums
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release import Release
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
@@ -107,37 +106,6 @@ class RemoteLedger:
         """The answer at a level, as `Ledger.view`; its table is a dict of columns, or a `NoisySums`."""
         at = level_text(level(epsilon))
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
-
-    def save(
-        self,
-        name: str,
-        path: Path | str,
-        *,
-        epsilon: Number | Level | None = None,
-        version: int | None = None,
-        confidence: Number = "0.95",
-        family: Families | None = None,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write a view and its statement into files here, as `Ledger.save`."""
-        answer = self.view(name, epsilon=self._only_level(name, epsilon, version), version=version)
-        return answer.save(path, confidence=confidence, family=family, format=format, sign=sign, overwrite=overwrite)
-
-    def statement(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        version: int | None = None,
-    ) -> dict[str, Any]:
-        """The statement of a release at a level, as `Ledger.statement`; of a plan, the document."""
-        return self.view(name, epsilon=self._only_level(name, epsilon, version), version=version).statement
-
-    def _only_level(self, name: str, epsilon: Any, version: int | None) -> Level:
-        """The level that is named, else the only one that the token may see."""
-        return level_of_answer(epsilon, lambda: self.levels(name, version), repr(name))
 
     def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[Any]:
         """The answer that the service gave.

@@ -11,12 +11,11 @@ A column of which all cells are equal says little about whose data it is, and is
 """
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import takewhile
 
-import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -25,7 +24,7 @@ from utmost.errors import LedgerDamaged
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.source import Source
 from utmost.publish.ledger.state import Published, ReleaseKey
-from utmost.publish.releases.item_commitment import BLOCKS, ItemCommitment, value_sums
+from utmost.publish.releases.item_commitment import ItemCommitment, packed_sum, value_sums
 from utmost.tables.frames.adapters import Column
 
 _BYTES = 16
@@ -54,7 +53,7 @@ class TableDigests:
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "TableDigests":
         """The digests of a table that was committed to where it is held; its rows are named by identifiers alone."""
-        return cls(*text_digests(key, {}), digests_of_sums(key, commitment))
+        return cls(*text_digests(key, {}), digests_of_sums(key, commitment.columns))
 
     def sealed(self, key: Key, name: str, version: int) -> str:
         """The digests as the event of a release keeps them."""
@@ -123,17 +122,11 @@ def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
     """The digests of the values of each released column, in any order of the rows."""
     secret, exponent = likeness_secret(key), source.promise.lasting_noise.exponent
-    telling = {
-        name: value_sums(secret, column, exponent)
-        for name, column in source.columns.items()
-        if column.size and (column != column[0]).any()
-    }
-    if not telling:
-        return tuple(entropy(_BYTES) for _ in source.columns)
-    places = np.arange(BLOCKS, BLOCKS + len(telling))
-    commitment = ItemCommitment.of_sums(places, np.vstack(list(telling.values())))
-    known = dict(zip(telling, digests_of_sums(key, commitment), strict=True))
-    return tuple(known[name] if name in known else entropy(_BYTES) for name in source.columns)
+    sums = (
+        None if not column.size or (column == column[0]).all() else packed_sum(value_sums(secret, column, exponent))
+        for column in source.columns.values()
+    )
+    return digests_of_sums(key, sums)
 
 
 def likeness_secret(key: Key) -> bytes:
@@ -141,15 +134,17 @@ def likeness_secret(key: Key) -> bytes:
     return key.derived("likeness cells")
 
 
-def digests_of_sums(key: Key, commitment: ItemCommitment) -> tuple[bytes, ...]:
+def digests_of_sums(key: Key, sums: Iterable[bytes | None]) -> tuple[bytes, ...]:
     """The digest of each column whose cells were added up.
 
     A column without a sum, and one of a single cell, which is equal to itself, get a digest that is like no other.
     """
     secret = key.derived("likeness")
     return tuple(
-        entropy(_BYTES) if sums is None or int.from_bytes(sums[:8], "little") == 1 else _digest(secret, "cells", sums)
-        for sums in commitment.columns
+        entropy(_BYTES)
+        if packed is None or int.from_bytes(packed[:8], "little") == 1
+        else _digest(secret, "cells", packed)
+        for packed in sums
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from utmost.core.exact import arguments
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
@@ -43,12 +43,9 @@ from utmost.publish.ledger.verification import resumed
 from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting, promise_for
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.releases.noisy_sums import Families
 from utmost.publish.releases.release import Release
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
-from utmost.tables.files.saving import check_destination_free
 from utmost.tables.frames.any_table import is_engine_table, published_names
 
 
@@ -402,66 +399,6 @@ class Ledger(Responding, Accounts, Display):
             answer = relaxation.source.answer(request.level, response, remembered)
             relaxed[request.name] = replace(answer, _release=Release(self, request.name, remembered.data_version))
         return relaxed
-
-    def save(
-        self,
-        name: str,
-        path: Path | str,
-        *,
-        epsilon: Number | Level | None = None,
-        version: int | None = None,
-        confidence: Number = "0.95",
-        family: Families | None = None,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write a release at a level, with margins, and its statement beside it: both appear, or none.
-
-        The epsilon is any up to the largest that is stored, as for `view`, and costs nothing: relax first, then save.
-
-        Args:
-            name: Name of the release.
-            epsilon: Level; needed once the release has several answers.
-            version: Version of the data; the newest if left out.
-            confidence: Confidence of the margins.
-            family: Marginal of a plan that is written, see `NoisySums.save`.
-            path, format, sign, overwrite: Arguments as for `utmost.tables.files.saving.saved`.
-
-        Returns:
-            The statement, with the digest of the file, and what this answer and all before it cost together.
-
-        Raises:
-            NotPublished, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
-        """
-        sure = read_confidence(confidence)
-        stored = self.release(name, version)
-        at = level_of_answer(epsilon, lambda: stored.levels, repr(name))
-        is_document = stored.noise.is_by_plan and family is None and format is None
-        check_destination_free(path, is_document=is_document, format=format, sign=sign, overwrite=overwrite)
-        answer = self.view(stored.name, epsilon=at, version=stored.version)
-        return answer.save(path, confidence=sure, family=family, format=format, sign=sign, overwrite=overwrite)
-
-    def statement(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        version: int | None = None,
-        confidence: Number = "0.95",
-    ) -> dict[str, Any]:
-        """The statement of a release at a level, with the digest of its cells; `save` writes it beside a table.
-
-        Args:
-            name, epsilon, version, confidence: Arguments as for `save`.
-
-        Raises:
-            NotPublished, NeedsTable: as `view`.
-        """
-        stored = self.release(name, version)
-        at = level_of_answer(epsilon, lambda: stored.levels, repr(name))
-        sure = read_confidence(confidence)
-        return self.view(stored.name, epsilon=at, version=stored.version).with_confidence(sure).statement
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version. It has no level of its own.

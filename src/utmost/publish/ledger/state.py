@@ -176,6 +176,12 @@ class Published(Display):
         """Against what its levels protect: those of one relation add up."""
         return self.noise.relation
 
+    def with_response(self, level: Level, response: Response) -> "Published":
+        """The same with one more response; what was read of the event already is not read again."""
+        more = replace(self, responses={**self.responses, level: response})
+        more.__dict__.update((name, self.__dict__[name]) for name in ("request", "bound") if name in self.__dict__)
+        return more
+
     def spent_by(self, event: int) -> Level | None:
         """The largest level that had been answered by an event; None where none had."""
         return max((level for level, response in self.responses.items() if response.event <= event), default=None)
@@ -533,14 +539,14 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
     release = release_of_facts(facts)
     first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
     first += 0 if release.labels is None else release.labels.parts
-    return replace(release, responses={level_from_text(facts["level"]): _response(facts, number, first)})
+    return release.with_response(level_from_text(facts["level"]), _response(facts, number, first))
 
 
 def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:
     level = level_from_text(facts["level"])
     if level in release.responses:
         raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {number}")
-    return replace(release, responses={**release.responses, level: _response(facts, number, 0)})
+    return release.with_response(level, _response(facts, number, 0))
 
 
 def _response(facts: Mapping[str, Any], number: int, first: int) -> Response:

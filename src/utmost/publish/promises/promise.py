@@ -6,7 +6,7 @@ name, dataset, version and request are no part of it: they belong to the call.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -293,7 +293,14 @@ class Promise(Display):
     ) -> "Promise":
         """The same with the columns as a table has them, in their order."""
         named = self.id_column if identifiers is None else tuple(identifiers)
-        return replace(self, columns=tuple(columns), public=tuple(public), id_column=named)
+        return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
+
+    def _with(self, changed: Mapping[str, Any]) -> "Promise":
+        """The same with other values of fields, which are known to be right: nothing is read again."""
+        promise = object.__new__(Promise)
+        for each in fields(Promise):
+            object.__setattr__(promise, each.name, changed.get(each.name, getattr(self, each.name)))
+        return promise
 
     def once(self, cost: str | Cost = "absolute", *, relaxable: bool = False) -> "Promise":
         """The same for a single level: noise of cells is the least at that level, and no memory keeps an answer.
@@ -310,7 +317,7 @@ class Promise(Display):
         if isinstance(self.noise, Noise) and self.noise.is_bounded:
             remedy = "Publish it in a ledger, or promise it without largest=."
             raise OutOfRange("a largest value is the bound of a ledger", came="once", where="promise", remedy=remedy)
-        return replace(self, noise=least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable")))
+        return self._with({"noise": least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable"))})
 
     def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoiseAtLevel:
         """The noise of an answer at a level, before any table is read: its distribution and margins.
@@ -328,11 +335,11 @@ class Promise(Display):
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
         """The same, with the result of a search for its noise."""
         noise = self.noise.as_drawn(at_level)
-        return self if noise is self.noise else replace(self, noise=noise)
+        return self if noise is self.noise else self._with({"noise": noise})
 
     def published_facts(self) -> dict[str, Any]:
         """Its facts without the names of columns that are left out or identify rows: no statement tells them."""
-        bare = replace(self, drop=(), id_column=(), keyed_by_id=False)
+        bare = self._with({"drop": (), "id_column": (), "keyed_by_id": False})
         return bare.facts() | {"noise": self.noise.published_facts()}
 
     def of_part(self, part: Part | None) -> "Promise":

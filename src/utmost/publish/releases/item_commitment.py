@@ -61,9 +61,7 @@ class ItemCommitment:
         if len(read) < BLOCKS or (read < 0).any() or (read >= 1 << 62).any():
             wanted = f"the sums of a commitment must be of {BLOCKS} blocks or more, at least 0 and below 2^62"
             raise OutOfRange(wanted, came="others", where="sums")
-        for limb in range(1, _LIMBS):
-            read[:, limb + 1] += read[:, limb] >> _LIMB_BITS
-        read[:, 1:] &= (1 << _LIMB_BITS) - 1
+        _carry(read)
         read.setflags(write=False)
         object.__setattr__(self, "sums", read)
 
@@ -118,7 +116,7 @@ class ItemCommitment:
     @property
     def columns(self) -> tuple[bytes | None, ...]:
         """The number of each column's cells and the sum of their digests; None where that was not asked for."""
-        return tuple(row.astype("<i8").tobytes() if row[0] else None for row in self.sums[BLOCKS:])
+        return tuple(packed_sum(row) if row[0] else None for row in self.sums[BLOCKS:])
 
     def without(self, columns: Iterable[int]) -> "ItemCommitment":
         """The commitment without the sums of these columns, by their places from 0."""
@@ -237,6 +235,20 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
             tags = _tags_in_terms(secret, *_lowest_terms(some, exponent or 0))
         sums[1:] += tags.astype("<u8", copy=False).view("<u2").reshape(-1, _LIMBS).sum(axis=0, dtype=np.int64)
     return sums
+
+
+def packed_sum(sums: NDArray[np.int64]) -> bytes:
+    """A count and the limbs of a sum, carried, as bytes: 8 for each, little-endian."""
+    whole = sums.copy()
+    _carry(whole)
+    return whole.astype("<i8").tobytes()
+
+
+def _carry(sums: NDArray[np.int64]) -> None:
+    """Carry from each limb to the next, in place; the count comes first."""
+    for limb in range(1, _LIMBS):
+        sums[..., limb + 1] += sums[..., limb] >> _LIMB_BITS
+    sums[..., 1:] &= (1 << _LIMB_BITS) - 1
 
 
 def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Tags:
