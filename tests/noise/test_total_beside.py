@@ -10,7 +10,6 @@ from utmost.errors import OutOfRange
 from utmost.exact import level
 from utmost.noise import CellsDraw, Geometric, TablesDraw
 
-
 LAWS = [
     (lambda at: CellsDraw(at, 4, 2), 2),
     (lambda at: TablesDraw(at, [2, 3]), 1),
