@@ -5,14 +5,12 @@ where the format of statements has changed: python examples/make_released_admiss
 """
 
 import hashlib
-from fractions import Fraction
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from utmost import Promise, Unit
-from utmost.exact import level
 from utmost.statements import Statement
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.json_files import write_json
@@ -23,7 +21,7 @@ TABLE = HERE / "released_admissions.csv"
 promise = Promise("admitted", public=["department", "sex"], unit=Unit(1, 1))
 content = TABLE.read_bytes()
 digest = {"of": "file", "sha256": hashlib.sha256(content).hexdigest()}
-said = Statement(promise, level("1/2"), Fraction(19, 20), content.count(b"\n") - 1, digest, None).facts()
+said = Statement(promise, promise.at("1/2"), content.count(b"\n") - 1, digest, None).facts()
 path = sidecars.sidecar_path(TABLE)
 with path.open("wb") as file:
     write_json(said, file)

@@ -37,7 +37,7 @@ def test_a_release_prints_the_table_and_says_beside_it_what_was_promised(run):
     for row in original:
         del row["applicants"]
     assert [row | {"admitted_margin": "0"} for row in original] == released
-    assert "With or without any one individual, no result is more than" in err
+    assert "Adding or removing any one individual changes the chance of any result" in err
     assert re.search(r"without noise\s+the columns department, sex,", err)
 
 
@@ -70,7 +70,7 @@ def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
     code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
     assert (code, err) == (0, "")
     assert "Nothing was drawn" in out
-    assert "epsilon = 1 in all" in out
+    assert "epsilon = 1" in out
     assert list(tmp_path.iterdir()) == []
     code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--json")
     assert json.loads(out)["margins"] == {"admitted_margin": 3}
@@ -351,7 +351,7 @@ def test_every_command_and_option_is_documented(run):
     shared = sections.pop("research")
     listed = run("--help")[1].partition("Publish:")[2]
     studied = run("research", "--help")[1].partition("Leakage:")[2]
-    names = re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE)
+    names = re.findall(r"^  ([a-z][a-z-]*)  ", listed, re.MULTILINE)
     assert names == list(COMMANDS)
     assert [*names[:-1], *(f"research {name}" for name in RESEARCH_COMMANDS)] == list(sections)
     assert re.findall(r"^  ([a-z-]+)  ", studied, re.MULTILINE) == list(RESEARCH_COMMANDS)

@@ -60,7 +60,7 @@ def test_what_is_left_out_is_said_from_the_domain_alone(run, files, tmp_path):
     domain.write_text(json.dumps({"page": FACTS["page"]}))
     assert "left out" not in run("count", events, *SAY, "--domain", domain, "--dry-run")[1]
     shown = run("statement", _released(run, files, tmp_path), "--html", "-")[1]
-    assert "left out of every sum, but those of page, as else" in shown
+    assert "left out, except those of page, counted as else" in shown
 
 
 def _released(run, files, tmp_path):
@@ -345,7 +345,10 @@ def test_distinct_values_are_planned_released_and_never_added(run, files, tmp_pa
     assert run("plan", counted, "--want", "page", "--epsilon", 50, "--out", plan)[0] == 0
     assert run("release", counted, "--plan", plan, "--epsilon", 50, "--yes", "--out", out)[0] == 0
     assert run("verify", out)[0] == 0
-    assert "is how many of 2 values that were declared beforehand occur in each cell" in run("statement", out)[1]
+    assert (
+        "counts the different values in each cell, of 2 values that were declared beforehand"
+        in run("statement", out)[1]
+    )
     assert json.loads(run("total", out, "--where", "page=A", "--json")[1])["value"] == 2
     for wrong in (["total", out], ["clean", out, "--out", tmp_path / "clean.csv"]):
         code, _, told = run(*wrong)

@@ -33,7 +33,7 @@ def test_a_file_of_places_is_released_and_verified(run, places, asked, tmp_path)
     out = tmp_path / "out.csv"
     code, shown, err = run("release", places, *asked(), "--out", out)
     assert (code, err) == (0, "")
-    for words in ("If one point had been 200 away", "epsilon = 1 for each 200", "within 950.188 of each point"):
+    for words in ("Moving one point by 200", "epsilon = 1 for each 200", "within 950.188 of the true point"):
         assert words in " ".join(shown.split())
     assert out.read_text().startswith("name,x,y,x_y_margin\nhome,")
     code, shown, _ = run("verify", out, "--json")
@@ -101,7 +101,7 @@ def test_points_in_a_ledger_are_published_relaxed_viewed_and_verified(run, place
     code, shown, _ = run("release", places, *asked(), *ledger, "--create", "--dry-run")
     assert (code, "would be made" in shown) == (0, True)
     code, shown, err = run("release", places, *asked(), *ledger, "--create", "--out", tmp_path / "one.csv")
-    assert (code, err, "within 950.188 of each point" in " ".join(shown.split())) == (0, "", True)
+    assert (code, err, "within 950.188 of the true point" in " ".join(shown.split())) == (0, "", True)
     code, shown, _ = run("relax", places, *ledger, "--epsilon", "4", "--out", tmp_path / "four.csv")
     assert (code, "epsilon = 4 for each 200 of Euclidean distance" in " ".join(shown.split())) == (0, True)
     for name in ("one.csv", "four.csv"):

@@ -50,13 +50,16 @@ def test_a_release_is_what_its_statement_says(run, released, tmp_path):
     assert run("statement", out, "--html", signed)[0] == 0
     os.unlink(f"{out}.json.sig")
     shown = " ".join(run("verify", out)[1].split())
-    assert "signature none: whoever can change both files can make them agree" in shown
-    assert shown.endswith("that these files are the publisher's: they are not signed")
+    assert "signature none: whoever can change the table and its statement can make them agree" in shown
+    assert shown.endswith("these files come from the publisher: they are not signed")
     assert "matches its statement" in shown
     page = tmp_path / "page.html"
     assert run("statement", out, "--html", page)[0] == 0
     pages = [html.unescape(file.read_text()) for file in (signed, page)]
-    for said in ("Signature: none: whoever can change both files", "<li>that these files are the publisher's"):
+    for said in (
+        "Signature: none: whoever can change the table and its statement",
+        "<li>These files come from the publisher",
+    ):
         assert [said in text for text in pages] == [False, True]
     assert json.loads(run("verify", out, "--json")[1])["signature"] == "none"
     code, _, err = run("verify", out, "--public-key", public)

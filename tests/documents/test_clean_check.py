@@ -131,7 +131,7 @@ def test_a_clean_table_with_public_facts_is_verified_with_them(tmp_path, run):
     assert "given facts that are public" in " ".join(shown.split())
     code, shown, _ = run("verify", place, "--release", tmp_path / "release.json")
     assert code == 0
-    assert "that the public facts are true" in " ".join(shown.split())
+    assert "the public facts are true" in " ".join(shown.split())
     assert "sex=men = 25" in run("read", place)[1].replace("\n", " ")
     beside = place.with_name("clean.csv.json")
     stated = json.loads(beside.read_text())

@@ -173,7 +173,7 @@ def test_what_is_named_once_is_said_to_be_released_once():
         deployment = entry["deployment"]
         assert deployment["deployment_model"]["release_type"] == "One release"
         words = str(deployment)
-        assert "once and for all" in words
+        assert "drawn once" in words
         assert "answered again" not in words
         assert "with more noise" not in words
 

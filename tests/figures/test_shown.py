@@ -245,7 +245,7 @@ def test_showing_spends_nothing(planted):
 def test_a_released_table_shows_its_error_bars(planted):
     page = planted[0]._repr_html_()
     assert page.count("±") == 3 + 1
-    assert "epsilon = 0.000000000001 in all" in page
+    assert "epsilon = 0.000000000001" in page
     bars = ut.plot(planted[0]).axes[0]
     assert [label.get_text() for label in bars.get_xticklabels()] == ["p", "q", "r"]
 
@@ -259,9 +259,9 @@ def test_a_card_says_more_than_a_line(planted):
     page = made._repr_html_()
     made.release.at("1/2000000000000")
     assert made._repr_html_() == page
-    assert f"± {made.margin()} around each released cell" in page
+    assert f"± {made.margin()} for each released cell" in page
     assert "level=epsilon=1/1000" in page or "1/1000" in page
-    assert "no result is more than 1.01 times as likely" in page
+    assert "changes the chance of any result by a factor of at most 1.01" in page
     assert made.release.levels == tuple(map(ut.level, ("1/2000000000000", "1/1000000000000")))
     assert "epsilon=1/2000000000000" in made.release._repr_html_()
 

@@ -292,9 +292,11 @@ def test_a_first_step_too_narrow_for_floats_is_refused():
 
 
 def test_theorems_are_named_where_they_hold():
-    assert Staircase(1).theorem.startswith("least expected cost (absolute)")
-    assert Staircase(1, 1, costs.moment(3)).theorem.startswith("least expected cost (moment(3))")
+    assert Staircase(1).theorem.startswith(
+        "no other noise that is added to real numbers has a smaller expected cost (absolute)"
+    )
+    assert "smaller expected cost (moment(3))" in Staircase(1, 1, costs.moment(3)).theorem
     assert "Theorem 3" in Staircase(1).theorem
-    assert Staircase(1, gamma=0.2).theorem == "a given gamma, not claimed optimal"
-    assert "lossless" in Staircase.half_step(1).theorem
+    assert "not claimed" in Staircase(1, gamma=0.2).theorem
+    assert "more accurate later" in Staircase.half_step(1).theorem
     assert "Theorem 9" in Laplace(1).theorem

@@ -14,7 +14,7 @@ from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.noise import CellsDraw, TablesDraw
 from utmost.privacy import Amount
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.one_draw_noise import least_draw
+from utmost.publish.workloads.measuring.least_draw import least_draw
 
 TABLE = {"ward": list("abcde"), "n": [10, 20, 30, 40, 50], "m": [1, 0, 2, 0, 3]}
 REPLACED = ut.Unit(1, 1, "change-one", nonnegative=True)

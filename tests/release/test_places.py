@@ -136,6 +136,6 @@ def test_a_changed_table_is_found_out():
 def test_the_guarantee_names_the_unit_and_what_is_not_hidden(said):
     """The promise is of distance: it says for how much of it, and that far points are told apart."""
     text = said["guarantee"]
-    for words in ("2.72 times", "200 away by Euclidean distance", "(x, y)", "for each 200", "does not hide who is in"):
+    for words in ("at most 2.72", "Euclidean distance", "(x, y)", "for each 200", "does not hide who is in"):
         assert words in text
-    assert "additive noise" in said["noise"]["theorem"]
+    assert "all noise that is added" in said["noise"]["theorem"]

@@ -91,7 +91,7 @@ def test_everything_that_a_release_gives():
     assert again.total({"row": "A"}) == release.total({"row": "A"})
     assert sorted(again.bars()) == ["", "column", "row", "row column"]
     assert "these are the two cells of one row" in facts["guarantee"]
-    assert "lossless to relax" in facts["noise"]["theorem"]
+    assert "made more accurate later" in facts["noise"]["theorem"]
     assert facts["noise"]["families"][0]["of"] == "differences of 'visits' and 'nights'"
     assert release.raw("row column")["row"].tolist() == ["A", "B", "C"]
     assert release.raw("column")["measured"].shape == (1,)

@@ -171,10 +171,10 @@ def test_statements_of_a_ledger_are_computed_again(tmp_path, dose):
 def test_a_screen_shows_what_is_promised_and_one_error_bar_for_one_noise():
     _, said = released(PROMISES["counts"])
     first = {fact.label: fact.value for fact in stated_release(said).first}
-    assert first["level"].startswith("epsilon = 0.5 in all")
+    assert first["level"].startswith("epsilon = 0.5")
     assert first["margin"].endswith("at 95 % confidence")
     assert "margins" not in first
-    assert [fact.value for fact in stated_release(said).rows if fact.label == "variant"] == [
+    assert [fact.value for fact in stated_release(said).rows if fact.label == "definition"] == [
         "pure differential privacy"
     ]
 

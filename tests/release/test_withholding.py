@@ -117,7 +117,7 @@ def test_the_sentence_has_every_figure_that_there_is_and_no_other():
     sentence = bias_words([*bias, rare], rule)
     assert [fact["true"] for fact in bias] == ["87", "90", "93", "96"]  # one margin below, and up to two above
     assert sentence.count("a true ") == len(bias)
-    assert all(f"a true {fact['true']} in " in sentence for fact in bias)
+    assert all(f"a true {fact['true']} is shown in " in sentence for fact in bias)
 
 
 def test_the_bias_is_what_many_releases_have():

@@ -61,9 +61,9 @@ UNITS = {
     "cells": (Unit(2, 3), Unit(2, 8), "8"),
     "neighbours": (Unit(2, 3), CHANGE, "change-one"),
     "amount": (Unit(2, 3), Unit(2, 3, amount=Amount("paid", "0.05")), "paid"),
-    "nonnegative": (CHANGE, replace_unit := Unit(2, 3, "change-one", nonnegative=True), "yes"),
+    "nonnegative": (CHANGE, replace_unit := Unit(2, 3, "change-one", nonnegative=True), "can lower a cell: no"),
     "in_all": (Unit(2, 3), Unit(2, 3, in_all=4), "4"),
-    "exactly": (replace_unit, Unit(2, 3, "change-one", nonnegative=True, exactly=True), "yes"),
+    "exactly": (replace_unit, Unit(2, 3, "change-one", nonnegative=True, exactly=True), "the total: public"),
 }
 AMOUNTS = {
     "name": (Amount("paid"), Amount("earned"), "earned"),
@@ -232,7 +232,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     assert all(f"<li>{family}, with" in seen for family in families)
     assert all(f"<li>{label}<" in seen for label in labels)
     said = (
-        "would have been at most",
+        "by a factor of at most",
         "change-one",
         "Ada has declared that these people are in no other dataset",
         "spent after",
@@ -255,7 +255,7 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
     seen = " ".join(page_of(grace, made.name).split())
     for word in (
         "If you approve, only Ada can upload the table.",
-        "The promise does not know whether that is a person, a household or a visit",
+        "One individual may be a person, a household or a visit: ask Ada which.",
         "the list of rows and the public columns depend on nobody",
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",
@@ -277,7 +277,13 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
     ada = who("Ada", "curator")
     there = propose_by(service, ada, "1", "relax", "admissions", level(3))
     seen = page_of(grace, there.name)
-    for word in ("20.1 times", "<li>department</li>", "<li>admitted</li>", "add-remove", "spends the budget of"):
+    for word in (
+        "at most 20.1, up or down",
+        "<li>department</li>",
+        "<li>admitted</li>",
+        "add-remove",
+        "spends the budget of",
+    ):
         assert word in seen, word
     gone = propose_by(service, ada, "2", "relax", "tomorrow", level(100))
     seen = page_of(grace, gone.name)

@@ -29,7 +29,7 @@ class FieldForm:
         write: From the value to JSON; None is left out.
         read: From JSON, and the name of the field, to the argument of the constructor.
         name: The name in JSON, where it is not that of the field.
-        words: A sentence for each value that is a word.
+        words: A sentence for each value that is a word or a truth.
         hint: A line of help under the field, where a page asks for it.
         parts: The JSON fields, each with its own form, of a value that is written as several of them.
     """
@@ -38,7 +38,7 @@ class FieldForm:
     write: Callable[[Any], Any] = _same
     read: Callable[[Any, str], Any] = _same_read
     name: str = ""
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str | bool, str] = field(default_factory=dict)
     hint: str = ""
     parts: Mapping[str, "FieldForm"] = field(default_factory=dict)
 
@@ -49,7 +49,7 @@ def form(
     write: Callable[[Any], Any] = _same,
     read: Callable[[Any, str], Any] = _same_read,
     name: str = "",
-    words: Mapping[str, str] | None = None,
+    words: Mapping[str | bool, str] | None = None,
     hint: str = "",
     parts: Mapping[str, FieldForm] | None = None,
 ) -> dict[str, FieldForm]:
@@ -122,4 +122,4 @@ def rows_of(kind: type, facts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             continue
         found = known.get(name)
         title, words = (name, {}) if found is None else (found.title, found.words)
-        yield title, words.get(fact, fact) if isinstance(fact, str) else fact
+        yield title, words.get(fact, fact) if isinstance(fact, str | bool) else fact

@@ -16,7 +16,15 @@ from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, read_cost
 from utmost.core.noise.folded import Enclosure, Folded, enclose_crossing, find_crossing, integer_edges
 from utmost.core.noise.integer_periods import IntegerPeriods, folded_integers
-from utmost.core.noise.law import THEOREM_11, costs_to_name, law_level, law_text, least_cost, positive_integer
+from utmost.core.noise.law import (
+    RELAXABLE,
+    THEOREM_11,
+    costs_to_name,
+    law_level,
+    law_text,
+    least_cost,
+    positive_integer,
+)
 from utmost.core.noise.polynomials import power_sum, sign
 from utmost.core.noise.profile_law import ProfileLaw
 from utmost.core.noise.profiles import Profile
@@ -202,10 +210,10 @@ class DiscreteStaircase(ProfileLaw):
         if self.sensitivity == 1:
             return THEOREM_11
         best = [c for c in costs_to_name(self.cost) if optimal_step(self.level, self.sensitivity, c) == self.step]
-        relaxable = "; lossless to relax" if 2 * self.step == self.sensitivity + 1 else ""
+        relaxable = f"; {RELAXABLE}" if 2 * self.step == self.sensitivity + 1 else ""
         if best:
-            return f"{least_cost(best)} among additive noise on the integers [geng2012, Theorem 12]{relaxable}"
-        return f"a given step, not claimed optimal{relaxable}"
+            return f"{least_cost(best, 'integers')} [geng2012, Theorem 12]{relaxable}"
+        return f"its step was given; it is not claimed to be the least noise{relaxable}"
 
     def __repr__(self) -> str:
         return law_text(self, step=self.step)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.law import THEOREM_11, law_level, law_text, positive_integer
+from utmost.core.noise.law import RELAXABLE, THEOREM_11, law_level, law_text, positive_integer
 from utmost.core.noise.profile_law import ProfileLaw
 from utmost.core.noise.profiles import Profile
 
@@ -60,7 +60,7 @@ class Geometric(ProfileLaw):
         """The claim of optimality with its theorem."""
         if self.sensitivity == 1:
             return THEOREM_11
-        return "not claimed optimal for a sensitivity above 1 (a staircase is); lossless to relax"
+        return f"not the least noise for a sensitivity above 1 (a staircase is); {RELAXABLE}"
 
     def __repr__(self) -> str:
         return law_text(self)

@@ -14,7 +14,7 @@ from utmost.core.exact.numbers import Number, natural, precision
 from utmost.core.noise.costs import Cost, Moment
 from utmost.core.noise.folded import Folded
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.law import law_level, law_text, positive_number
+from utmost.core.noise.law import RELAXABLE, law_level, law_text, positive_number
 from utmost.core.noise.powers import FloatPowers, cleared_bits
 from utmost.core.noise.quadrature import integral
 from utmost.core.noise.real_law import RealLaw
@@ -60,7 +60,7 @@ class Laplace(RealLaw):
         """The claim of optimality with its theorem."""
         return (
             "not the least noise for epsilon-DP (a staircase is); least variance under the stronger Lipschitz privacy "
-            "[koufogiannis2015, Theorem 9]; lossless to relax"
+            f"[koufogiannis2015, Theorem 9]; {RELAXABLE}"
         )
 
     @property

@@ -12,9 +12,12 @@ from utmost.core.noise.costs import Cost, Moment, absolute, moment, squared
 from utmost.core.noise.shift_curves import ShiftCurve
 from utmost.errors import OutOfRange
 
+RELAXABLE = "it can be made more accurate later, and the total cost is then the larger epsilon alone"
+"""The claim of a distribution that is lossless to relax."""
+
 THEOREM_11 = (
-    "least expected cost, whatever the cost, among additive noise on the integers [geng2012, Theorem 11]; "
-    "lossless to relax"
+    "no other noise that is added to integers has a smaller expected cost, whatever an error costs [geng2012, "
+    f"Theorem 11]; {RELAXABLE}"
 )
 """The claim of the two-sided geometric law at sensitivity 1."""
 
@@ -24,14 +27,14 @@ def costs_to_name(cost: Cost) -> list[Cost]:
     return [cost, *(named for named in (absolute, squared) if named != cost)]
 
 
-def least_cost(best: list[Cost]) -> str:
+def least_cost(best: list[Cost], numbers: str) -> str:
     """The claim of least expected cost, with the names of the costs.
 
-    >>> least_cost([absolute, squared])
-    'least expected cost (absolute, squared)'
+    >>> least_cost([absolute, squared], "integers")
+    'no other noise that is added to integers has a smaller expected cost (absolute, squared)'
     """
     names = (repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost)) for cost in best)
-    return f"least expected cost ({', '.join(names)})"
+    return f"no other noise that is added to {numbers} has a smaller expected cost ({', '.join(names)})"
 
 
 # Outside these bounds probabilities underflow in floats, and exact searches do not end.
@@ -127,7 +130,7 @@ class Law(Display, ABC):
     @property
     def theorem(self) -> str:
         """The claim of optimality with its theorem, in one line; or that none is made."""
-        return "not claimed optimal"
+        return "it is not claimed to be the least noise"
 
     @abstractmethod
     def curve(self, distance: Fraction) -> ShiftCurve:

@@ -24,7 +24,7 @@ from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.evaluation import refined
 from utmost.core.noise.few_periods import FewPeriods
 from utmost.core.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing, largest_jump
-from utmost.core.noise.law import costs_to_name, law_level, law_text, least_cost, positive_number
+from utmost.core.noise.law import RELAXABLE, costs_to_name, law_level, law_text, least_cost, positive_number
 from utmost.core.noise.period_series import FEW_FROM
 from utmost.core.noise.polynomials import sign
 from utmost.core.noise.powers import FloatPowers, IntervalPowers, cleared_bits
@@ -338,9 +338,9 @@ class Staircase(RealLaw):
         """The claim of optimality with its theorem."""
         best = [c for c in costs_to_name(self.cost) if optimal_gamma(self.level, self.sensitivity, c) == self.gamma]
         if best:
-            return f"{least_cost(best)} among additive noise on the reals [geng2012, Theorem 3]"
-        relaxable = "; lossless to relax" if self.gamma == 0.5 else ""
-        return f"a given gamma, not claimed optimal{relaxable}"
+            return f"{least_cost(best, 'real numbers')} [geng2012, Theorem 3]"
+        relaxable = f"; {RELAXABLE}" if self.gamma == 0.5 else ""
+        return f"its gamma was given; it is not claimed to be the least noise{relaxable}"
 
     def curve(self, distance: Fraction) -> StaircaseCurve:
         """The curve of the best tests between X and X + distance."""

@@ -23,7 +23,12 @@ Neighbours = Literal["add-remove", "change-one"]
 _LARGEST = 10**100  # no query has a larger sensitivity, and each digit costs time
 _REQUIRED = {"sensitivity", "cells", "neighbours"}
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
-_HIDDEN = {
+_LOWERS: dict[str | bool, str] = {True: "no: this is assumed, as of counts", False: "yes"}
+_TOTAL: dict[str | bool, str] = {
+    True: "public: every individual is assumed to change all of these cells by all of this",
+    False: "has noise as every sum has",
+}
+_HIDDEN: dict[str | bool, str] = {
     "add-remove": "whether a person is in the data (add-remove)",
     "change-one": "what a person's record says; how many people there are is public (change-one)",
 }
@@ -66,13 +71,13 @@ class Unit(PickledByFields):
     Fraction(5, 1)
     """
 
-    sensitivity: Fraction = field(metadata=form("one individual changes each cell by at most, in steps"))
-    cells: int = field(metadata=form("one individual is in at most so many cells"))
-    neighbours: Neighbours = field(metadata=form("hidden is", words=_HIDDEN))
-    amount: Amount | None = field(metadata=form("what is summed"))
-    nonnegative: bool = field(metadata=form("assumed: nobody lowers a cell"))
-    in_all: Fraction | None = field(metadata=form("and all cells together by at most, in steps"))
-    exactly: bool = field(metadata=form("assumed: everybody counts with all of this, so that the total is public"))
+    sensitivity: Fraction = field(metadata=form("one individual changes a cell by at most"))
+    cells: int = field(metadata=form("cells that one individual changes, at most"))
+    neighbours: Neighbours = field(metadata=form("what is hidden", words=_HIDDEN))
+    amount: Amount | None = field(metadata=form("amount that is summed; changes are in its steps"))
+    nonnegative: bool = field(metadata=form("one individual can lower a cell", words=_LOWERS))
+    in_all: Fraction | None = field(metadata=form("one individual changes all cells together by at most"))
+    exactly: bool = field(metadata=form("the total", words=_TOTAL))
 
     def __init__(
         self,

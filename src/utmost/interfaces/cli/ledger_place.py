@@ -80,7 +80,7 @@ class MemoryOfMany:
     ledger: Annotated[str | None, option("PLACE", "Ledger: SQLite file or postgresql://HOST/DATABASE.")] = None
     create: Annotated[bool, flag("New ledger with key and witness, if there is none.")] = False
     dataset: Annotated[str | None, option("NAME", "Dataset whose budget is charged.")] = None
-    independent: Annotated[bool, flag("Other people's data than in all its other datasets.")] = False
+    independent: Annotated[bool, flag("These people are in no other dataset.")] = False
     key_file: options.KeyFile = None
     witness: options.WitnessFile = None
 
@@ -102,7 +102,7 @@ class Memory(MemoryOfMany):
     name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None
     version: Annotated[
         int | None,
-        option("N", "Version of the data, where they changed: 2. Epsilons of versions add up.", "--data-version"),
+        option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
     ] = None
 
 

@@ -35,8 +35,8 @@ from utmost.errors import (
     UtmostError,
     WrongKind,
 )
-from utmost.interfaces.cli.options.option_kinds import GROUP
-from utmost.interfaces.cli.options.shared_options import NEEDED, with_families
+from utmost.interfaces.cli.options.option_kinds import GROUP, SHARED
+from utmost.interfaces.cli.options.shared_options import NEEDED, explained_once, with_families
 from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.help_page import HelpContext
 from utmost.version import __version__
@@ -192,6 +192,10 @@ class _Commands(_Parts):
         for title, commands in self._sections.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
+        if not self._path:
+            with formatter.section(SHARED):
+                records = (option.get_help_record(ctx) for option in explained_once())
+                formatter.write_dl([record for record in records if record is not None])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem
@@ -226,7 +230,7 @@ class _Command(click.Command):
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)
         if option is not None:
-            option.help = "This page."
+            option.hidden = True  # whoever reads its page has found it
         return option
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
@@ -241,10 +245,15 @@ class _Command(click.Command):
             if record is not None and not set(parameter.opts) & set(self.rare):
                 (others if title is None else groups.setdefault(title, [])).append(record)
         whole = len(groups) == 2 and not groups[NEEDED]
+        shared = groups.pop(SHARED, [])
         for title, records in (groups | {"Options" if whole else "Other options": others}).items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        if shared:
+            formatter.write_paragraph()
+            names = ", ".join(re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared)
+            formatter.write_text(f"Also (utmost --help): {names}.")
         if self.rare:
             with formatter.section("Less often used, explained in docs/reference/cli.md"):
                 formatter.write_text(", ".join(self.rare))

@@ -50,7 +50,7 @@ class Cells:
     over_column: Annotated[str | None, option("NAME", "Released column to divide by, in the same cells.")] = None
     total: Annotated[bool, flag("Sum of all cells.")] = False
     mean: Annotated[bool, flag("Mean of the cells of --where, or of all.")] = False
-    at: Annotated[list[str] | None, option("EPSILON", "Level whose margins are shown before it is bought; repeat.")] = (
+    at: Annotated[list[str] | None, option("EPSILON", "Larger level, whose margins are shown before it is spent.")] = (
         None
     )
 

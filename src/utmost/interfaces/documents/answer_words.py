@@ -1,11 +1,15 @@
 """The promise of answers drawn from a mechanism, in words, and the check of its statement."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts, level_name
+from utmost.core.exact.display import number_words
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts, level_from_text, level_name
 from utmost.design.spaces.space import Space
 from utmost.errors import BadTable
 from utmost.interfaces.documents.space_names import distances_words, space_facts, stated_space
@@ -48,12 +52,27 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str
         unit: Unit of the distances.
         by_ledger: whether a ledger keeps the answer.
     """
-    measured = "" if unit is None else f" in {unit}"
+    if epsilon == "0.0":
+        return f"No answer says anything about the secret (epsilon = 0). {KEPT if by_ledger else AGAIN}"
+    at = level_from_text(epsilon)
+    once = _telling_distance(at)
+    near, far = (f"{_distance(times * once, unit)}, at most {factor_text(at.scaled(times * once))}" for times in (1, 2))
     return (
-        f"Whatever anyone concludes from one answer, the chance of concluding it would have been at most "
-        f"e^(epsilon d) times larger or smaller if the secret had been any other at distance d{measured} "
-        f"(epsilon = {epsilon}). {KEPT if by_ledger else AGAIN}"
+        f"Replacing the secret by another changes the chance of any conclusion from one answer by a factor, up or "
+        f"down, that grows with the distance of the two secrets: {near}; {far} (epsilon = {epsilon} for each "
+        f"{_distance(Fraction(1), unit)}). {KEPT if by_ledger else AGAIN}"
     )
+
+
+def _telling_distance(at: Level) -> Fraction:
+    """A distance at which a factor can be pictured: the declared one of "ln 2 for 2 km", else a power of ten."""
+    if at.power.numerator == 1:
+        return 1 / at.power
+    return Fraction(10) ** max(0, math.ceil(-math.log10(at.epsilon_float)))
+
+
+def _distance(distance: Fraction, unit: str | None) -> str:
+    return number_words(distance) + ("" if unit is None else f" {unit}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +125,16 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
     space = ANSWERS_FORM.checked(statement).space
     at, measured, rows = level_from_facts(statement), distances_words(space), statement.get("rows")
     apart = "1" if space.unit is None else f"1 {space.unit}"
-    adds = "each further answer about the same person adds its level"
+    adds = "Each further answer about the same person adds its level."
     if "together" in statement and isinstance(statement["together"], str):
-        adds = f"a ledger keeps each person's answer and repeats it; all versions together cost {statement['together']}"
+        adds = (
+            f"A ledger keeps each person's answer and repeats it. All versions together cost {statement['together']}."
+        )
     public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
+    once = _telling_distance(at)
     line = (
-        f"If one secret had been another {apart} away, no answer would be more than {factor_text(at)} times as likely "
-        f"({level_name(at)} for each {apart})."
+        f"Replacing one secret by another at a distance of {_distance(once, space.unit)} changes the chance of any "
+        f"answer by a factor of at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
     )
     return Facts(
         statement=statement,
@@ -123,23 +145,19 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
         domain=f"One secret of each person, of {space.size} possible ones with distances between them.",
         released="an answer for each person" + ("" if rows is None else f" ({rows})"),
         unit="one person's secret",
-        neighbours="data sets that differ in one person's secret; for secrets at distance d the probabilities of "
-        "any answer differ by a factor of at most exp(epsilon d) (metric privacy)",
-        mechanism=f"an answer was drawn for each secret from a mechanism with SHA-256 "
-        f"{statement['mechanism']['sha256']}; its level: {statement['mechanism']['checked']}",
+        neighbours="the same data with one person's secret replaced by another at distance d, which changes the chance "
+        "of any answer by a factor of at most exp(epsilon d)",
+        mechanism=f"an answer was drawn for each secret from the mechanism with SHA-256 "
+        f"{statement['mechanism']['sha256']}; its level was checked: {statement['mechanism']['checked']}",
         why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
-        public=f"the columns {public}, and which persons were asked" if public else "which persons were asked",
-        unprotected="who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
-        after="none: each answer is published as it was drawn",
+        public=f"the columns {public}, and the list of persons" if public else "the list of persons",
+        unprotected="which persons were asked, and how many" + ("" if rows is None else f": {rows}"),
+        after="nothing: each answer is published as it was drawn",
         composition=adds,
         on_trust=(
-            *(
-                ()
-                if measured is None
-                else (f"that each secret is the place of its name, and distances are {measured}",)
-            ),
-            "that the mechanism with this SHA-256 keeps the level, which its own file shows",
-            "that the public columns and the list of persons depend on nobody",
+            *(() if measured is None else (f"each secret is the place of its name, and distances are {measured}",)),
+            "the mechanism with this SHA-256 keeps the level: its own file proves it",
+            "the public columns and the list of persons depend on nobody",
             ON_TRUST_OF_DRAWS,
         ),
     )

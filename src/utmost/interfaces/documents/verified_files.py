@@ -80,12 +80,12 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
     return {
         **({"released": report["released"]} if "released" in report else {}),
         "statement": f"every number and sentence follows from level, {follows}",
-        **({"sums": "as stated: their SHA-256, and the weights with which tables are made of them"} if of_sums else {}),
         **(
-            {"table": "matches its statement: its SHA-256, columns, rows and margins are those stated"}
-            if "table" in report
+            {"sums": "as stated: their SHA-256, and the weights by which tables are computed from them"}
+            if of_sums
             else {}
         ),
+        **({"table": "matches its statement: SHA-256, columns, rows and margins"} if "table" in report else {}),
         "signature": UNSIGNED if report["signature"] == "none" else report["signature"],
         **({} if of_sums else {"noise": report["law"]}),
         **({"rule": report["rule"]} if "rule" in report else {}),
@@ -154,8 +154,8 @@ def _of_clean(
     document = read_json(of, "a release must")
     clean = check_clean(facts, files.read(spelled), document)
     # Of several tables that are as near the choice could tell something: no certificate shows what it was made by.
-    alone = "that whoever chose between tables that are as near looked at the release and the public facts alone"
-    given = [alone, *([] if clean.given is None else ["that the public facts are true"])]
+    alone = "the choice between equally near tables was made by the release and the public facts alone"
+    given = [alone, *([] if clean.given is None else ["the public facts are true"])]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
     whole = whole_release(document)
     first, law = whole.first if isinstance(whole, DetailedSums) else whole, "none of its own: it is made of the release"

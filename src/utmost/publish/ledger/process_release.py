@@ -27,7 +27,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
-from utmost.publish.releases.planned_tables import plan_for
+from utmost.publish.releases.planned_tables import least_once, plan_for
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.engines.engines import is_engine_frame
@@ -121,7 +121,8 @@ def release(
             makes the plan.
         epsilon: Level that the whole table may spend.
         once: Whether the noise is made for this level alone, the least for it. Nothing is remembered then, and
-            ``answer.release`` refuses.
+            ``answer.release`` refuses. Of wanted sums the cells, or all one-way tables, are released as one table where
+            that has less error than a plan (`Plan.once_errors`).
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
@@ -172,6 +173,8 @@ def release(
     at, sure, bits = level(epsilon), read_confidence(confidence), secure(randomness)
     if isinstance(promise, Workload):
         promise = plan_for(promise, table, at)
+        if truth(once, "once") and (least := least_once(promise, table, at)) is not None:
+            table, promise = least
     if isinstance(promise, Plan):
         table, promise = counted_for(table, promise)
     promise = fitting(promise, table)

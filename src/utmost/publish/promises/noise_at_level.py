@@ -21,7 +21,7 @@ from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.laplace import Laplace
-from utmost.core.noise.law import Law
+from utmost.core.noise.law import THEOREM_11, Law
 from utmost.core.noise.optimal import relaxable_noise
 from utmost.core.noise.staircase import Staircase
 from utmost.core.privacy.unit import Unit, read_unit
@@ -198,27 +198,27 @@ class CellNoiseAtLevel(Display):
         least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
-        'for all cells together, since one individual changes only one: in steps of 8: least expected cost, whatever the
-        cost, among additive noise on the integers [geng2012, Theorem 11]; lossless to relax; rounding to these steps
-        comes first and moves a value by at most 4'
+        'in steps of 8, no other noise that is added to integers has a smaller expected cost, whatever an error costs
+        [geng2012, Theorem 11]; it can be made more accurate later, and the total cost is then the larger epsilon alone;
+        values are rounded to these steps first, by at most 4. This holds for the whole table, since one individual
+        changes only one cell'
         """
         if self.unit.charged == 1:
-            return f"for all cells together, since one individual changes only one: {self._claim}"
-        return f"for each cell at its share of the level, not for all cells together: {self._claim}"
+            return f"{self._claim}. This holds for the whole table, since one individual changes only one cell"
+        return f"{self._claim}. This holds for each cell at its share of epsilon, not for all cells together"
 
     @property
     def _claim(self) -> str:
         """The theorem about the noise of one cell."""
         claim = self._drawn_for(self.cost).theorem
-        if self.relaxable:
-            least = "the least of the laws known to be" if self._is_least_relaxable else "known to be"
-            claim = f"{least} relaxed without loss; {claim}"
+        if self.relaxable and claim != THEOREM_11 and self._is_least_relaxable:
+            claim = f"{claim}. No noise that is known to allow this has a smaller expected cost"
         width = self.grid
         if width is None:
             amount = self.unit.amount
-            return claim if amount is None or amount.step == 1 else f"in steps of {amount.text(1)}: {claim}"
+            return claim if amount is None or amount.step == 1 else f"in steps of {amount.text(1)}, {claim}"
         half = width * FARTHEST
-        return f"in steps of {width}: {claim}; rounding to these steps comes first and moves a value by at most {half}"
+        return f"in steps of {width}, {claim}; values are rounded to these steps first, by at most {half}"
 
     @property
     def width(self) -> Fraction | None:

@@ -210,7 +210,9 @@ class KeyNoise(NamingNoise):
     kind: ClassVar[str] = "named keys"
     json_kind: ClassVar[str] = "keys"
 
-    chance: Fraction = field(metadata=form("chance of naming a key of one individual", name="delta", write=str))
+    chance: Fraction = field(
+        metadata=form("delta: chance of naming a key that one individual alone holds", name="delta", write=str)
+    )
     shares: int | None = field(metadata=form("shares that one individual divides among keys"))
 
     @property
@@ -270,14 +272,14 @@ class KeyNoise(NamingNoise):
         step = level_name(level.scaled(Fraction(1, self.shares or self.unit.cells)))
         return (
             f"a key is named when its {count} reaches a random threshold, drawn for each key by itself, at {step} and "
-            f"{each}; with it stands its noisy count, which is above {self.law(level).threshold}, so that "
+            f"{each}; its noisy count is published with it, and is always above {self.law(level).threshold}, so that "
             "rare keys look more frequent than they are"
         )
 
     @property
     def theorem(self) -> str:
         """That no choice names more."""
-        return "at every count the chance of naming a key is the largest that any choice of this promise has"
+        return "at every count, the chance of naming a key is as large as epsilon and delta allow"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""

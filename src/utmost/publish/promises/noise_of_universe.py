@@ -16,7 +16,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
 from utmost.publish.promises.partition_selection import keys_of_one
-from utmost.publish.promises.table_statements import promise_text
+from utmost.publish.promises.table_statements import changes_text, promise_text
 from utmost.publish.promises.vast_domains import (
     Texts,
     Tuples,
@@ -49,9 +49,9 @@ class NamedCellNoise(NamingNoise):
     json_kind: ClassVar[str] = "named cells"
 
     universe: Texts | Tuples = field(
-        metadata=form("keys there could be", write=_facts_of_universe, read=_read_universe)
+        metadata=form("all keys that are possible", write=_facts_of_universe, read=_read_universe)
     )
-    false_names: Fraction = field(metadata=form("names of nobody wanted at most, on average", write=str))
+    false_names: Fraction = field(metadata=form("named keys that nobody holds, at most, on average", write=str))
 
     @property
     def subject(self) -> str:
@@ -95,12 +95,12 @@ class NamedCellNoise(NamingNoise):
     @property
     def theorem(self) -> str:
         """That what is drawn is the long way."""
-        return "the list has the law of noise on every cell, of which only those that it names are drawn"
+        return "the list has the same distribution as if every possible key had got noise; only named keys are drawn"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
-        many = f"{self.unit.many('cell')} of the universe, each by at most 1"
-        promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", f"at most {many}")
+        changes = changes_text(self.unit, "cell of the universe" if self.unit.cells == 1 else "cell")
+        promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", changes)
         wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
         return f"{promised} The universe has {size_text(self.universe)} cells and was declared beforehand. {wish}"
 

@@ -22,7 +22,7 @@ from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
-from utmost.core.exact.written_levels import level_facts, level_from_facts
+from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
@@ -282,22 +282,22 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
     """The promise of a list of named keys, in words.
 
     >>> print(promise_of_keys(level(1), Fraction(1, 10**6), 2))
-    Naming these keys is (epsilon=1, delta=1/1000000)-differentially private for one individual added or removed who
-    holds at most 2 keys, each counted once. Delta bounds what the bound of epsilon does not cover: a key that one
-    individual alone holds is named with the chance 1/2000000, some such key of one individual with at most 1/1000000.
-    Counts released on these keys at a level of their own add that level: the total is the sum of both epsilons, and
-    this delta.
+    Adding or removing any one individual, who holds at most 2 keys, each counted once, changes the chance of any list
+    of keys by a factor of at most 2.72, except with a chance of 1/1000000: naming these keys is (epsilon=1,
+    delta=1/1000000)-differentially private. A key that one individual alone holds is named with a chance of 1/2000000;
+    any such key of one individual, with at most 1/1000000. Counts of these keys that are released at a level of their
+    own add that level to epsilon.
     """
     if shares is None:
-        alone = f"a key that one individual alone holds is named with the chance {delta / keys}, some such key of one "
-        alone += f"individual with at most {delta}"
+        alone = f"A key that one individual alone holds is named with a chance of {delta / keys}; any such key of one "
+        alone += f"individual, with at most {delta}."
     else:
-        alone = f"some key that one individual alone holds is named with a chance of at most {delta}"
+        alone = f"Any key that one individual alone holds is named with a chance of at most {delta}."
     return (
-        f"Naming these keys is ({total}, delta={delta})-differentially private for one individual added or removed who "
-        f"holds at most {keys_held(keys, shares)}. Delta bounds what the bound of epsilon does not cover: {alone}. "
-        f"Counts released on these keys at a level of their own add that level: the total is the sum of both epsilons, "
-        f"and this delta."
+        f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, changes the chance of "
+        f"any list of keys by a factor of at most {factor_text(total)}, except with a chance of {delta}: naming these "
+        f"keys is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are released at a "
+        "level of their own add that level to epsilon."
     )
 
 

@@ -21,20 +21,19 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
     >>> from fractions import Fraction
     >>> from utmost.exact import level
     >>> print(places_guarantee(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None), ["x", "y"]))
-    Whatever anyone concludes from the released points (x, y), the chance of concluding it would have been at most 1.65
-    times larger or smaller if one row's point had been elsewhere, 200 away by Euclidean distance in the unit of these
-    columns, and exp(epsilon d/200) times if it had been d away (epsilon = 0.5 for each 200). For several rows of one
-    individual the distances add up. It does not hide who is in the table, and points much farther apart than this
-    distance are told apart.
+    Moving one row's point by 200 changes the chance of any conclusion from the released points (x, y) by a factor of at
+    most 1.65, up or down; by 400, of at most 2.72; by 600, of at most 4.49 (epsilon = 0.5 for each 200 of Euclidean
+    distance, in the unit of these columns). For several rows of one individual the distances add up. The table does
+    not hide who is in it, and points much farther apart than this can be told apart.
     """
-    per = law.per
+    per, level = law.per, law.level
+    twice, thrice = (f"by {few * per}, of at most {factor_text(level.scaled(few))}" for few in (2, 3))
     return (
-        f"Whatever anyone concludes from the released points ({', '.join(released)}), the chance of concluding it "
-        f"would have been at most {factor_text(law.level)} times larger or smaller if one row's point had been "
-        f"elsewhere, {per} away by Euclidean distance in the unit of these columns, and exp(epsilon d/{per}) times if "
-        f"it had been d away ({level_name(law.level)} for each {per}). For several rows of one individual the "
-        "distances add up. It does not hide who is in the table, and points much farther apart than this distance "
-        "are told apart."
+        f"Moving one row's point by {per} changes the chance of any conclusion from the released points "
+        f"({', '.join(released)}) by a factor of at most {factor_text(level)}, up or down; {twice}; {thrice} "
+        f"({level_name(level)} for each {per} of Euclidean distance, in the unit of these columns). For several rows "
+        "of one individual the distances add up. The table does not hide who is in it, and points much farther apart "
+        "than this can be told apart."
     )
 
 
@@ -44,10 +43,10 @@ def places_line(law: PlanarLaw) -> str:
     >>> from fractions import Fraction
     >>> from utmost.exact import level
     >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
-    If one point had been 200 away, no result would be more than 1.65 times as likely (epsilon = 0.5 for each 200).
+    Moving one point by 200 changes the chance of any result by a factor of at most 1.65 (epsilon = 0.5 for each 200).
     """
-    told = f"no result would be more than {factor_text(law.level)} times as likely"
-    return f"If one point had been {law.per} away, {told} ({level_name(law.level)} for each {law.per})."
+    factor = f"by a factor of at most {factor_text(law.level)} ({level_name(law.level)} for each {law.per})"
+    return f"Moving one point by {law.per} changes the chance of any result {factor}."
 
 
 def places_drawn(law: PlanarLaw) -> str:
@@ -59,6 +58,6 @@ def places_theorem(law: PlanarLaw) -> str:
     """The theorem about the noise."""
     space = f"{law.dimensions} dimension{'s' * (law.dimensions > 1)}"
     return (
-        f"density c exp(-epsilon |v|/{law.per}) in {space}: before rounding, the stochastically smallest error among "
-        f"all additive noise of this promise; rounded afterwards to steps of {law.grid}"
+        f"among all noise that is added to a point at this level, an error beyond any distance is least likely with "
+        f"the density c exp(-epsilon |v|/{law.per}) in {space}; points are rounded afterwards to steps of {law.grid}"
     )

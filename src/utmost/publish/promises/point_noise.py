@@ -63,7 +63,7 @@ class PointNoise(Noise):
     is_charted: ClassVar[bool] = False
 
     unit: Unit
-    per: Fraction = field(metadata=form("level for each so much distance", write=str, read=written_number))
+    per: Fraction = field(metadata=form("distance that epsilon is for", write=str, read=written_number))
     grid: Fraction | None = field(metadata=form("grid of the answers", write=str, read=written_number))
     largest: Fraction | None = field(metadata=LARGEST)
     dimensions: int = field(metadata=form("coordinates of a point"))

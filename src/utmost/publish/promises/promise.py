@@ -47,7 +47,7 @@ def _read_noise(facts: Any, name: str) -> PlannedNoise:
     return noise_of_facts(facts)
 
 
-_ROWS = {
+_ROWS: dict[str | bool, str] = {
     "declared": "the list of rows was fixed without looking at the data (declared)",
     "observed": "the list of rows was found in the data, and the promise does not cover it (observed)",
 }
@@ -78,19 +78,19 @@ class Promise(Display):
     >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
     (3, True)
     >>> promise.guarantee(epsilon=1)
-    'Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 2.72 times
-    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 1). This assumes
-    that one individual changes at most 1 released cell, and that by at most 1.'
+    'Adding or removing any one individual changes the chance of any conclusion from the released columns by a factor of
+    at most 2.72, up or down (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most
+    1.'
     """
 
     _shown = ("columns", "public", "unit")
 
-    public: tuple[str, ...] = field(metadata=form("public columns, published as they are, without noise", write=list))
-    columns: tuple[str, ...] = field(metadata=form("columns that get noise", write=list))
-    drop: tuple[str, ...] = field(metadata=form("columns left out", write=list))
-    rows: RowsFrom = field(metadata=form("rows", words=_ROWS))
+    public: tuple[str, ...] = field(metadata=form("columns published as they are, without noise", write=list))
+    columns: tuple[str, ...] = field(metadata=form("columns published with noise", write=list))
+    drop: tuple[str, ...] = field(metadata=form("columns left out, not published", write=list))
+    rows: RowsFrom = field(metadata=form("list of rows", words=_ROWS))
     id_column: tuple[str, ...] = field(metadata=form("columns of identifiers", write=list))
-    keyed_by_id: bool = field(metadata=form("noise is a function of each row's identifier"))
+    keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
     part: Part | None = field(metadata=form("partition and part", write=list))
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
 

@@ -38,18 +38,18 @@ from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import Digest
 from utmost.tables.frames.any_table import adapter_of
 
-ON_TRUST_OF_DRAWS = "that utmost drew the noise as stated"
+ON_TRUST_OF_DRAWS = "utmost drew the noise as stated"
 
 ON_TRUST = (
-    "that one person changes no more than the unit says, in sensitivity and cells",
-    "that the public columns and a declared list of rows depend on nobody",
+    "one individual changes no more than stated",
+    "the public columns and a declared list of rows depend on nobody",
     ON_TRUST_OF_DRAWS,
 )
 """Assumptions that no statement and no table can show."""
 
 PLACES_ON_TRUST = (
-    "that the columns are coordinates in one unit of length, and distance is meant in it",
-    "that the public columns and a declared list of rows depend on nobody",
+    "the columns are coordinates in one unit of length, and distances are measured in it",
+    "the public columns and a declared list of rows depend on nobody",
     ON_TRUST_OF_DRAWS,
 )
 """The same of points."""

@@ -223,7 +223,7 @@ class SumNoise(LatticeNoise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words, and what it takes for granted."""
-        labels = "It takes for granted that the lists of values of the domain depend on no individual."
+        labels = "The promise also assumes that the lists of values of the domain depend on no individual."
         return f"{promise(level, self.unit, 'the released sums', 'cell')} {_assumed(self.plan)}{labels}"
 
 
@@ -259,11 +259,11 @@ def _assumed(plan: Plan) -> str:
     """The assumptions beside the unit: that nothing is negative, and which cells change together."""
     amount = plan.unit.amount
     lowers = "" if amount is None or amount.clipped is None else f"Sums and means are of {amount.clipped}. "
-    lowers += "It takes for granted that no individual lowers the number of any cell. " * plan.unit.nonnegative
+    lowers += "The promise also assumes that no individual lowers the number of any cell. " * plan.unit.nonnegative
     if plan.unit.exactly:
         lowers += (
-            "It takes for granted that every individual changes exactly so many cells by all of that, and that nobody "
-            "is left out: the total is public. "
+            "The promise also assumes that every individual changes exactly so many cells by all of that, and that "
+            "nobody is left out: the total is public. "
         )
     if plan.together is None:
         return lowers
@@ -271,7 +271,7 @@ def _assumed(plan: Plan) -> str:
     rows, count = plan.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
     which = f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows"
     return lowers + (
-        f"It takes for granted that these are {which}, a row having a cell for {whole.words} of "
+        f"The promise also assumes that these are {which}, a row having a cell for {whole.words} of "
         f"{plan.together!r}, and that no other cell changes. "
     )
 

@@ -73,11 +73,11 @@ def _cell(cell: Any) -> str | None:
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
     """The assumption of the promise about everything in the table that is not noised."""
-    columns = f"the columns declared public ({', '.join(public)})" if public else ""
+    columns = f"the public columns ({', '.join(public)})" if public else ""
     if rows_from == "observed":
-        rows = "Which rows there are was found in the data, and the promise does not cover it."
-        return f"{rows} It takes for granted that {columns} depend on no individual." if public else rows
-    return f"It takes for granted that the list of rows{f' and {columns}' if public else ''} {_depend(public)}."
+        rows = "Which rows there are was found in the data: the promise does not cover it."
+        return f"{rows} The promise also assumes that {columns} depend on no individual." if public else rows
+    return f"The promise also assumes that the list of rows{f' and {columns}' if public else ''} {_depend(public)}."
 
 
 def _depend(public: Sequence[str]) -> str:
@@ -89,13 +89,16 @@ def promise_line(level: Level, neighbours: str) -> str:
 
     >>> from utmost.exact import level
     >>> print(promise_line(level("1/2"), "add-remove"))
-    With or without any one individual, no result is more than 1.65 times as likely (epsilon = 0.5).
+    Adding or removing any one individual changes the chance of any result by a factor of at most 1.65 (epsilon = 0.5).
     """
-    other = {
-        "add-remove": "With or without any one individual",
-        "change-one": "Whatever any one individual's record says",
-    }[neighbours]
-    return f"{other}, no result is more than {factor_text(level)} times as likely ({level_name(level)})."
+    factor = f"by a factor of at most {factor_text(level)}"
+    return f"{_CHANGES[neighbours]} changes the chance of any result {factor} ({level_name(level)})."
+
+
+_CHANGES = {
+    "add-remove": "Adding or removing any one individual",
+    "change-one": "Replacing any one individual's record",
+}
 
 
 def assumed_line(unit: Unit, cell: str) -> str:
@@ -104,26 +107,25 @@ def assumed_line(unit: Unit, cell: str) -> str:
     >>> assumed_line(Unit(1, 2), "released cell")
     'changes at most 2 released cells, each by at most 1'
     """
-    many = f"{unit.many(cell)}," if unit.cells == 1 else f"{unit.many(cell)}, each"
-    return f"changes at most {many} by at most {unit.most}"
+    return f"changes {changes_text(unit, cell)}"
+
+
+def changes_text(unit: Unit, cell: str) -> str:
+    """The most that one individual changes, in words."""
+    return f"at most {unit.many(cell)}, {'each ' * (unit.cells > 1)}by at most {unit.most}"
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
     """The promise in one sentence, and in another what it assumes of one individual."""
-    many = f"{unit.many(cell)}, and that" if unit.cells == 1 else f"{unit.many(cell)}, each"
-    return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.most}")
+    return promise_text(level, unit.neighbours, released, changes_text(unit, cell))
 
 
 def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:
     """The promise, and what one individual may change for it to hold, in words."""
-    other, one = {
-        "add-remove": ("any one individual had been left out of the data or added to it", "one individual changes"),
-        "change-one": ("any one individual's record had been any other", "one individual's record counts in"),
-    }[neighbours]
+    one = {"add-remove": "one individual changes", "change-one": "one individual's record counts in"}[neighbours]
     return (
-        f"Whatever anyone concludes from {released}, the chance of concluding it would have been at most "
-        f"{factor_text(level)} times larger or smaller if {other} ({level_name(level)}). This assumes that {one} "
-        f"{changes}."
+        f"{_CHANGES[neighbours]} changes the chance of any conclusion from {released} by a factor of at most "
+        f"{factor_text(level)}, up or down ({level_name(level)}). This assumes that {one} {changes}."
     )
 
 

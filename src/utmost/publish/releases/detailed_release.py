@@ -350,8 +350,8 @@ class DetailedSums(Display):
 
     def _fields(self) -> dict[str, Any]:
         assumed = (
-            f"Which breakdown of {self.rule.group!r} is published was chosen by released sums, which is accounted for. "
-            "It takes for granted that the lists of values of the domain depend on no individual."
+            f"Released sums chose which breakdown of {self.rule.group!r} is published; epsilon covers that choice. "
+            "The promise also assumes that the lists of values of the domain depend on no individual."
         )
         return {
             "guarantee": f"{promise(self.level, self.first.unit, 'both releases', 'cell')} {assumed}",

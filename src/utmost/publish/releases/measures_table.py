@@ -21,7 +21,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, stated_field
 from utmost.publish.promises.statement_kinds import MEASURES_KIND
-from utmost.publish.promises.table_statements import assumed_line, promise_text
+from utmost.publish.promises.table_statements import changes_text, promise_text
 from utmost.publish.releases.estimates import estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
@@ -100,9 +100,9 @@ class MeasuresTable:
 
     def _fields(self) -> dict[str, Any]:
         first, share = self._first, str(Fraction(1, len(self.releases)))
-        each = "; ".join(f"{name}: {assumed_line(one.unit, 'cell')}" for name, one in self.releases.items())
-        promised = promise_text(self.level, first.unit.neighbours, "the table", f"what follows. {each}")
-        assumed = "It takes for granted that the lists of values of the domain depend on no individual."
+        each = "; ".join(f"for {name} {changes_text(one.unit, 'cell')}" for name, one in self.releases.items())
+        promised = promise_text(self.level, first.unit.neighbours, "the table", each)
+        assumed = "The promise also assumes that the lists of values of the domain depend on no individual."
         return {
             "guarantee": f"{promised} {assumed}",
             **level_facts(self.level),

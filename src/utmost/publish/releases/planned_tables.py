@@ -1,9 +1,14 @@
-"""Tables that are wanted of a counted table, released by the plan that is made for them."""
+"""Tables that are wanted of a counted table, released by the plan that is made for them; or by noise made once."""
+
+from dataclasses import replace
 
 from utmost.core.exact.levels import Level
 from utmost.errors import WrongKind
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
+from utmost.publish.promises.promise import Promise
 from utmost.publish.workloads.planning.choose_plan import choose_plan
+from utmost.publish.workloads.planning.once_errors import ONE_WAY_DRAW, STAIRCASE
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
 
@@ -23,3 +28,23 @@ def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
             remedy=remedy,
         )
     return choose_plan(wanted, table.unit, epsilon=epsilon, together=table.together)
+
+
+def least_once(plan: Plan, table: CountedTable, epsilon: Level) -> tuple[CountedTable, Promise] | None:
+    """The cells that a plan reads, and the promise of noise made once with a smaller error; None where there is none.
+
+    Args:
+        plan: the plan for the wanted tables, by `plan_for`.
+        table: Counted table.
+        epsilon: Level of the release.
+    """
+    errors = plan.once_errors
+    kind = min(errors, key=errors.__getitem__, default=None)
+    if kind is None or plan.value_at(epsilon) <= errors[kind]:
+        return None
+    read = table if plan.narrowed_from is None else replace(table, domain=plan.domain, cells=table.read_by(plan))
+    read = replace(read, unit=plan.unit, together=None)
+    if kind == STAIRCASE:
+        return read, Promise.of_counted(read).once("squared")
+    noise = OneWayDraw.of_counted(read) if kind == ONE_WAY_DRAW else OneDraw.of_counted(read)
+    return read, Promise.of_counted(read, noise=noise)

@@ -18,15 +18,15 @@ from utmost.core.exact.written_levels import level_from_facts, level_from_text, 
 Bars = tuple[tuple[Fraction, int | float], ...]
 """Confidence, and the distance that a released value lies within with that confidence."""
 
-PROTECTED = "Whom it protects, and at which level"
-NOISE = "Noise and error bars"
+PROTECTED = "Whom it protects, and how strongly"
+NOISE = "Noise and margins of error"
 HANDLED = "What is public, and what was done to the numbers"
-TRUST = "We take the publisher's word"
+TRUST = "What no check can show: you rely on the publisher for it"
 SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST)
 """Under which title a fact stands on a page."""
 
-UNSIGNED = "none: whoever can change both files can make them agree; ask the publisher for a signed copy"
-UNSIGNED_TRUST = "that these files are the publisher's: they are not signed"
+UNSIGNED = "none: whoever can change the table and its statement can make them agree; ask for a signed copy"
+UNSIGNED_TRUST = "these files come from the publisher: they are not signed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class StatedNoise:
         name: what it was added to, in a word or two.
         of: the same in full: columns, or sums.
         law: the law that was drawn.
-        level: of one of these cells, in words.
+        level: Share of epsilon of one of these cells, in words; empty for the whole.
         bars: its error bars.
         within: how an error bar is said; its number stands in place of {}.
     """
@@ -111,8 +111,8 @@ class Facts(Display):
     composition: str
     on_trust: tuple[str, ...]
     noises: tuple[StatedNoise, ...] = ()
-    before: str = "none"
-    after: str = "none"
+    before: str = "nothing"
+    after: str = "nothing"
     per: str | None = None
     delta: Fraction | None = None
     domain: str = ""
@@ -161,22 +161,23 @@ class Facts(Display):
         yield Fact("released", self.released, is_first=True)
         yield Fact("protects", self.unit, is_first=True)
         yield Fact("neighbouring datasets", self.neighbours)
-        yield Fact("variant", self._variant)
+        yield Fact("definition", self._variant)
         yield Fact("level", self._at, is_first=True)
         if self.delta is not None:
-            yield Fact("delta", f"{self.delta}, what the bound of epsilon does not cover", is_first=True)
+            yield Fact("delta", f"{self.delta}, the chance that epsilon does not bound", is_first=True)
         if self.answered:
             yield Fact(
                 "answered at",
                 f"epsilon = {', '.join(level_words(level_from_text(text)) for text in self.answered)}",
                 is_first=True,
             )
-            cost = f"epsilon = {level_words(self.level)}{self.each}, for all answers of this release"
-            yield Fact("together", cost, is_first=True)
+            if len(self.answered) > 1:
+                cost = f"epsilon = {level_words(self.level)}{self.each}, for all answers of this release"
+                yield Fact("together", cost, is_first=True)
         yield Fact("how it adds up", self.composition)
         yield Fact("noise" if self.noises else "how it was drawn", self.drawn, section=NOISE, is_first=True)
         for noise in self.noises:
-            yield Fact(noise.of, f"{noise.law}, at {noise.level}", noise.bars, NOISE)
+            yield Fact(noise.of, f"{noise.law}; {noise.level}" if noise.level else noise.law, noise.bars, NOISE)
         if self.noises:
             yield Fact("margins" if len(self.noises) > 1 else "margin", self._bars, section=NOISE, is_first=True)
         yield Fact("without noise", self.public, section=HANDLED, is_first=True)
@@ -209,9 +210,10 @@ class Facts(Display):
     def _at(self) -> str:
         if self.per is not None:
             return f"epsilon = {level_words(self.own_level)}{self.each}"
-        cell = self._noise.get("per_cell")
-        shared = "" if cell is None else f", epsilon = {level_words(level_from_facts(cell))} for each cell"
-        return f"epsilon = {level_words(self.own_level)} in all{shared}"
+        facts = self._noise.get("per_cell")
+        cell = self.own_level if facts is None else level_from_facts(facts)
+        shared = "" if cell == self.own_level else f"; epsilon = {level_words(cell)} for each cell"
+        return f"epsilon = {level_words(self.own_level)}{shared}"
 
     @property
     def _bars(self) -> str:

@@ -296,15 +296,15 @@ def _digits(number: float) -> float:
 def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
     """The meaning of the figures of `shown_bias`, in a sentence."""
     parts = [
-        f"a true {number_words(Fraction(fact['true']))} in {100 * fact['chance_shown']:.3g} % of releases, "
-        f"and then {fact['bias']:+.3g} off"
+        f"a true {number_words(Fraction(fact['true']))} is shown in {100 * fact['chance_shown']:.3g} % of releases, "
+        f"and then {abs(fact['bias']):.3g} too {'high' if fact['bias'] >= 0 else 'low'} on average"
         for fact in bias
         if fact["bias"] is not None
     ]
     further = " The further cells are not in these figures." if rule.complementary else ""
-    which = "Cells that are shown are biased" if rule.is_blank else "Whoever leaves marked cells out makes a bias"
+    which = "Shown cells are biased" if rule.is_blank else "Leaving marked cells out makes a bias"
     return (
-        f"{which}, since noise decides which they are. On average by the law of the widest noise: {'; '.join(parts)}. "
+        f"{which}, since noise decides which they are. Under the widest noise {'; '.join(parts)}. "
         "Sums and means of shown cells have this bias, and no error bar; those of the whole release have no bias."
         f"{further}"
     )

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.one_draw import NOT_BETTER_KNOWN
 from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
@@ -21,10 +20,10 @@ from utmost.publish.statements.table_words import (
     ONE_TOTAL,
     ROW_BUDGET,
     NoiseWords,
-    alike,
     bars,
     changes,
     listed,
+    neighbours_in_words,
     released_rows,
     table_domain,
 )
@@ -53,9 +52,9 @@ def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -
     noises = tuple(
         StatedNoise(
             name,
-            listed("column", [name]) + ", in each cell",
+            f"each cell of {listed('column', [name])}",
             at_level.drawn_for(at),
-            f"{level_name(at_level.level)} for the cells of one row together",
+            "the cells of one row share epsilon",
             bars(at_level.confidence, lambda sure, at=at: _together_margin(at_level, sure, at)),
         )
         for at, name in enumerate(at_level.columns)
@@ -67,13 +66,13 @@ def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -
         per=None,
         released=released_rows(at_level.columns, statement.rows),
         unit=f"one individual, who changes {changes}",
-        neighbours=alike(at_level.unit, "released cell"),
+        neighbours=neighbours_in_words(at_level.unit),
         noises=noises,
         why=at_level.why,
         before=NO_CHANGE,
         after=after,
         composition=ROW_BUDGET,
-        on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
+        on_trust=(*ON_TRUST, "no individual changes cells of two rows"),
         domain=table_domain(statement, "integers"),
     )
 
@@ -83,23 +82,23 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
     cell = "group of each table" if at_level.rows else "released cell"
     stated = StatedNoise(
         ", ".join(columns),
-        listed("column", columns) + ", all cells together",
+        f"all cells of {listed('column', columns)} together",
         at_level.drawn,
-        f"{level_name(at_level.level)} for all released cells together",
+        "all released cells share epsilon",
         bars(at_level.confidence, lambda sure: at_level.with_confidence(sure).margin),
-        "± {} at most: each row has its own" if at_level.rows else "± {} around each released cell",
+        "± {} at most: each row has its own" if at_level.rows else "± {} for each released cell",
     )
     return NoiseWords(
         line=promise_line(at_level.level, unit.neighbours),
         per=None,
         released=released_rows(columns, statement.rows),
         unit=f"one individual, who {changes(unit, cell)}",
-        neighbours=alike(unit, cell),
+        neighbours=neighbours_in_words(unit),
         noises=(stated,),
         why=NOT_BETTER_KNOWN,
         before=NO_CHANGE,
         after=ONE_TOTAL if at_level.rows else NEGATIVE,
-        composition="all released cells share the whole privacy budget, in one draw.",
+        composition="All released cells share the whole epsilon, in one draw.",
         on_trust=ON_TRUST,
         domain=table_domain(statement, statement.promise.noise.subject),
     )
@@ -122,23 +121,23 @@ def _of_points(statement: Statement, at_level: PointNoiseAtLevel) -> NoiseWords:
     law, columns = at_level.law, statement.promise.columns
     noise = StatedNoise(
         "points",
-        f"the points ({', '.join(columns)}), in each row",
+        f"the point ({', '.join(columns)}) of each row",
         places_drawn(law),
-        f"{level_name(law.level)} for each {law.per} of distance",
+        "",
         bars(at_level.confidence, law.margin),
-        "within {} of each point",
+        "within {} of the true point",
     )
     return NoiseWords(
         line=places_line(law),
         per=str(law.per),
         released=released_rows(columns, statement.rows, ": one point a row"),
-        unit=f"one row's point, moved by {law.per} of distance",
+        unit=f"where one row's point is, among all places within some {law.per} of it",
         neighbours=_metric_words(law, columns),
         noises=(noise,),
         why=places_theorem(law),
-        before="none",
+        before="nothing",
         after=f"noisy points are rounded to steps of {law.grid}",
-        composition="the distances of several rows of one individual add up.",
+        composition="The distances of several rows of one individual add up.",
         on_trust=PLACES_ON_TRUST,
         domain=table_domain(statement, "points"),
     )
@@ -155,7 +154,7 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
             name,
             name,
             noise.drawn(level),
-            level_name(level),
+            "",
             tuple((sure, named[place][1]) for sure, named in named_bars.items()),
         )
         for place, (name, _) in enumerate(named_bars[statement.noise.confidence])
@@ -163,24 +162,23 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
     columns, line = statement.promise.columns, promise_line(level, noise.unit.neighbours)
     named = f" ({statement.rows} named)" if statement.rows else ""
     return NoiseWords(
-        line=line if noise.delta is None else f"{line[:-1]}, but for a chance of {noise.delta}.",
+        line=line if noise.delta is None else f"{line[:-1]}, except with a chance of {noise.delta}.",
         per=None,
         released=f"{', '.join(columns)}{named}" if noise.names_rows else released_rows(columns, statement.rows),
         unit=noise.whom,
-        neighbours=f"data sets that differ by one individual under {noise.relation}",
+        neighbours=neighbours_in_words(noise.unit),
         noises=noises,
         why=noise.theorem,
-        before="none",
-        after="none",
+        before="nothing",
+        after="nothing",
         composition="",
-        on_trust=(f"that it protects whom it says: {noise.whom}", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
+        on_trust=("one individual changes no more than stated", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
         domain=f"Tables of {noise.subject}.",
     )
 
 
 def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
     return (
-        f"data sets that differ in one row's point ({', '.join(released)}); for points a Euclidean distance d apart "
-        f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
-        "known as geo-indistinguishability)"
+        f"the same data with one row's point ({', '.join(released)}) moved by a Euclidean distance d, which changes "
+        f"the chance of any result by a factor of at most exp(epsilon d/{law.per})"
     )

@@ -4,8 +4,17 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.publish.releases.release_facts import SECTIONS, TRUST, UNSIGNED, UNSIGNED_TRUST, Fact, Facts, short_bar
-from utmost.publish.statements.registry_entries import Deployment
+from utmost.publish.releases.release_facts import (
+    PROTECTED,
+    SECTIONS,
+    TRUST,
+    UNSIGNED,
+    UNSIGNED_TRUST,
+    Fact,
+    Facts,
+    short_bar,
+)
+from utmost.publish.statements.registry_entries import Deployment, sentence_of
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; }
@@ -35,6 +44,9 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 """
 
 
+WHO = "One individual is a person, a household or a visit, as the publisher counted: ask the publisher which."
+
+
 def statement_page(stated: Facts, deployment: Deployment | None = None, *, is_signed: bool = False) -> str:
     """The page of a release: promise, unit, levels, noise and error bars, what is public, what was done afterwards.
 
@@ -62,13 +74,17 @@ def statement_page(stated: Facts, deployment: Deployment | None = None, *, is_si
     by = ", ".join(said.curators)
     head = " · ".join(text for text in (by, said.published, said.region) if text)
     unsigned = {title: [Fact("", UNSIGNED_TRUST)] if title == TRUST and not is_signed else [] for title in SECTIONS}
+    who = {title: _paragraph(WHO) if title == PROTECTED and stated.per is None else "" for title in SECTIONS}
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p><small>{escape(head)}</small></p>" if head else "",
         _paragraph(said.description),
         f'<p class="promise">{escape(stated.line)}</p>',
         _paragraph(stated.guarantee),
-        *(_section(title, _rows(title, [*stated.of_section(title), *unsigned[title]])) for title in SECTIONS),
+        *(
+            _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]]) + who[title])
+            for title in SECTIONS
+        ),
         _footer(stated, is_signed),
     ]
     body = "\n".join(part for part in parts if part)
@@ -82,13 +98,16 @@ def statement_page(stated: Facts, deployment: Deployment | None = None, *, is_si
 def _rows(title: str, facts: Sequence[Fact]) -> str:
     """The facts under one title: a table; noise with its error bars; what is taken on trust as a list."""
     if title == TRUST:
-        return f"<ul>{''.join(f'<li>{escape(fact.value)}</li>' for fact in facts)}</ul>"
+        return f"<ul>{''.join(f'<li>{escape(sentence_of(fact.value))}</li>' for fact in facts)}</ul>"
     barred = [fact for fact in facts if fact.bars]
     if not barred:
         return _table("", ((fact.label, escape(fact.value)) for fact in facts))
     confidences = "".join(f"<th>± at {float(100 * sure):g} %</th>" for sure, _ in barred[0].bars)
-    words = "A released value lies within the error bar of the true one with at least this probability, each by itself."
-    head = f"<thead><tr><th>of</th><th>noise drawn, and its level</th>{confidences}</tr></thead>"
+    words = (
+        "Noise is a random amount, added to the true value. In at least 95 of 100 releases a published value is within "
+        "its 95 % margin of the true one; this holds for each value by itself."
+    )
+    head = f"<thead><tr><th>published</th><th>noise, as experts write it</th>{confidences}</tr></thead>"
     cells = ((fact.label, escape(fact.value), *(short_bar(margin) for _, margin in fact.bars)) for fact in barred)
     return _table(head, cells) + _paragraph(words)
 
@@ -107,9 +126,7 @@ def _footer(stated: Facts, is_signed: bool) -> str:
     said = stated.statement
     digest = said.get("table") or {}
     of = {"file": "the released file", "cells": "the released cells"}.get(digest.get("of", ""), "the noisy sums")
-    lines = [
-        f"Made from a statement by utmost {said['utmost']}, whose figures were computed again before this page was."
-    ]
+    lines = [f"Made from a statement by utmost {said['utmost']}, after every figure in it had been computed again."]
     if digest:
         lines.append(f"SHA-256 of {of}: {digest['sha256']}.")
     if is_signed:

@@ -186,7 +186,7 @@ def _loss(stated: Facts) -> dict[str, Any]:
         )
     return {
         "privacy_unit": sentence_of(stated.unit),
-        "privacy_unit_details": f"Adjacent are {stated.neighbours}.",
+        "privacy_unit_details": f"Neighbouring: {stated.neighbours}.",
         "privacy_parameters": parameters,
         "privacy_parameters_details": f"{details} {stated.guarantee}",
     }
@@ -231,13 +231,13 @@ def _implementation(stated: Facts) -> dict[str, str]:
 
 def _line_of(noise: Fact) -> str:
     bars = ", ".join(f"± {short_bar(margin)} at {float(100 * sure):g} %" for sure, margin in noise.bars)
-    return f"{sentence_of(noise.label)[:-1]}: {noise.value}; error bars {bars}."
+    return f"{sentence_of(noise.label)[:-1]}: {noise.value}; margins {bars}."
 
 
 def _notes(stated: Facts) -> str:
     trust = "\n".join(f"- {line}" for line in stated.on_trust)
     checked = "Anyone can compute again what the statement says, with `utmost verify`."
-    return f"{checked} We take the publisher's word:\n{trust}"
+    return f"{checked} What no check can show:\n{trust}"
 
 
 def sentence_of(words: str) -> str:

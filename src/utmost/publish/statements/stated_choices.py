@@ -19,6 +19,12 @@ from utmost.publish.promises.statement import (
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.processed_release import NO_BARS, READING_FORM
 from utmost.publish.releases.release_facts import Facts
+from utmost.publish.statements.table_words import (
+    DECLARED_ROWS,
+    LONE_KEY,
+    NOTHING_UNPROTECTED,
+    neighbours_in_words,
+)
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
@@ -35,15 +41,15 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
     at, delta, each = named.level, named.delta, named.per_individual
     keys, shares = named.keys, named.shares if isinstance(named, SelectedKeys) else None
     counted = (
-        "; with each of them a noisy count, which is above the threshold of "
+        "; its noisy count is published with it, and is always above "
         f"{named.threshold}, so that rare keys look more frequent than they are"
         if isinstance(named, SelectedKeys)
         else ""
     )
     part = each if shares is None else shares
     line = (
-        f"With or without any one individual, no list of keys is more than {factor_text(at)} times as likely, but for "
-        f"a chance of {delta} ({level_name(at)}, delta = {delta})."
+        f"Adding or removing any one individual changes the chance of any list of keys by a factor of at most "
+        f"{factor_text(at)}, except with a chance of {delta} ({level_name(at)}, delta = {delta})."
     )
     return Facts(
         statement=statement,
@@ -54,23 +60,23 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         domain=f"Data sets of individuals who hold keys of {column}, which nobody listed beforehand.",
         released=f"{column} ({len(keys)} named)",
         unit=f"one individual, who holds at most {each} key{'s' * (each > 1)}",
-        neighbours=f"the same data with one person more or one fewer, who holds at most {keys_held(each, shares)}",
+        neighbours=f"the same data with one individual more or one fewer, who holds at most {keys_held(each, shares)}",
         mechanism=f"each key is named when its {'count reaches' if shares is None else 'shares reach'} a random "
         f"threshold, drawn for each key by itself, at {'the whole' if part == 1 else f'1/{part}'} of epsilon "
         f"{'and of delta' if shares is None else 'for each share'}{counted}",
-        why="at every count the chance of naming a key is the largest that any choice of this promise has"
+        why="at every count, the chance of naming a key is as large as epsilon and delta allow"
         if shares is None
-        else "at every number of shares the chance of naming a key is the largest that no further share raises beyond "
-        "its part of the promise",
-        public=f"nothing: which keys are named ({len(keys)} here) is what is released",
-        unprotected=f"with a chance of at most {delta} a key is named that one individual alone holds",
+        else "at every number of shares, the chance of naming a key is as large as the part of epsilon and delta for "
+        "each further share allows",
+        public="nothing: the list of keys is what is released",
+        unprotected=LONE_KEY.format(delta=delta),
         before=f"each individual's keys were bounded to {each}, "
         + ("each counted once" if shares is None else f"with at most {shares} shares in all"),
-        composition="epsilon and delta of the choice add to those of every other release of the same individuals, "
-        "counts of these keys among them",
+        composition="Epsilon and delta add up with those of other releases of the same individuals, such as counts of "
+        "these keys.",
         on_trust=(
-            "that one person holds no more keys than stated, and "
-            + ("that each was counted once" if shares is None else "gives no more shares to them in all"),
+            "one individual holds no more keys than stated, and "
+            + ("each was counted once" if shares is None else "gives no more shares to them in all"),
             ON_TRUST_OF_DRAWS,
         ),
     )
@@ -127,7 +133,7 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
     total, answered = remembered.together, ", ".join(map(level_words, remembered.levels))
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
     public = ", ".join(parts[1])
-    rows = "the list of rows, which was fixed beforehand"
+    rows = DECLARED_ROWS
     return Facts(
         statement=statement,
         level=total,
@@ -135,18 +141,19 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
         line=promise_line(at, unit.neighbours),
         domain=f"Whatever {parts[2]} published rows ({', '.join(parts[0])}) were computed from.",
         released=f"{', '.join(parts[0])} ({parts[2]} rows)",
-        unit=f"one individual, who changes at most {cells}, each by at most {unit.sensitivity}, before the noise",
-        neighbours=f"data sets that differ by one individual under {unit.neighbours}",
+        unit=f"one individual, who changes at most {cells}, {'each ' * (unit.cells > 1)}by at most {unit.sensitivity}, "
+        "before the noise",
+        neighbours=neighbours_in_words(unit),
         mechanism="noise that can be relaxed without loss was added to a query of the data, and a function of the "
         "noisy values alone was published",
         why="a function of what is private is as private",
         public=f"the columns {public}, and {rows}" if public else rows,
-        unprotected="none: what is published without noise was declared to depend on no individual",
+        unprotected=NOTHING_UNPROTECTED,
         before="a query was computed, of which one individual changes no more than stated",
         after=f"a function of the noisy values was published. Error bars: {NO_BARS}",
-        composition=f"answered at epsilon = {answered}: all answers put together cost the largest level",
+        composition=f"Answered at epsilon = {answered}: all these answers together cost the largest of these levels.",
         on_trust=(
-            "that one person changes no more than stated before the noise",
-            "that the function saw no level and no true value",
+            "one individual changes no more than stated before the noise",
+            "the function saw no level and no true value",
         ),
     )

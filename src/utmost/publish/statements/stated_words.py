@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_name, level_words
+from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
@@ -21,11 +21,14 @@ from utmost.publish.promises.statement_kinds import is_of_sums
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import MOST_BARS, Facts, StatedNoise
 from utmost.publish.statements.table_words import (
+    DECLARED_ROWS,
+    LONE_KEY,
+    NOTHING_UNPROTECTED,
     NoiseWords,
-    alike,
     bars,
     changes,
     listed,
+    neighbours_in_words,
     rounded,
     words_of_cells,
 )
@@ -34,23 +37,21 @@ if TYPE_CHECKING:  # who reads a table's words waits for no plan's
     from utmost.publish.releases.noisy_sums import NoisySums
 
 
-SPLIT_BUDGET = "the privacy budget is split among the tables as shown."
-SHARED_BUDGET = (
-    "the privacy budget is split among the tables as shown; the shares add up to more than 1, since one individual "
-    "cannot change as much in all tables."
-)
-ADDS_UP = "epsilon adds up with that of every other release of the same individuals"
-DRAWN_ONCE = f"drawn once and for all; {ADDS_UP}"
-FEWER_LEVELS = (
-    "an answer at a smaller epsilon is the answer at a larger one with more noise; noisy values are published as they "
-    "are"
-)
-DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 OBSERVED_ROWS = "the list of rows, which was found in the data"
-NOTHING_UNPROTECTED = "none: everything that is published without noise was declared to depend on no individual"
 ROWS_UNPROTECTED = "which rows there are: they were found in the data, and one individual may be the reason for a row"
-LONE_KEY = "with a chance of at most {delta} a key that one individual alone holds is named"
 NAMED_ROWS = "nothing: which rows there are is what is released"
+
+SPLIT_BUDGET = "Epsilon is split among the tables as shown."
+SHARED_BUDGET = (
+    "Epsilon is split among the tables as shown. The shares add up to more than 1, since one individual cannot change "
+    "as much in all tables."
+)
+ADDS_UP = "Epsilon adds up with that of other releases of the same individuals."
+DRAWN_ONCE = f"The noise was drawn once. {ADDS_UP}"
+FEWER_LEVELS = (
+    "an answer at a smaller epsilon is the answer at a larger epsilon with more noise; noisy values are published as "
+    "they are, so counts may be negative and sums need not agree"
+)
 
 
 def table_in_words(document: Mapping[str, Any]) -> Facts:
@@ -70,7 +71,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         delta = statement.delta
         public = {
             "public": NAMED_ROWS,
-            "unprotected": "none" if delta is None else LONE_KEY.format(delta=delta),
+            "unprotected": "nothing" if delta is None else LONE_KEY.format(delta=delta),
         }
     words = _noise_words(statement)
     return Facts(
@@ -87,7 +88,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         **public,
         before=words.before,
         after=makes or words.after,
-        composition=f"{words.composition} {adds}".strip() or ADDS_UP,
+        composition=f"{words.composition} {adds or ADDS_UP}".strip(),
         on_trust=words.on_trust,
         delta=statement.delta,
         domain=words.domain,
@@ -101,14 +102,14 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
 
     families = statement["noise"]["families"]
     plain = release.plan.measurement.adds_to_one(release.plan.shares)
-    whole = "the whole" if plain else "the level that a cell alone would have"
+    whole = "epsilon" if plain else "the epsilon that a cell alone would have"
     amounts = release.plan.amount_pair
     noises = tuple(
         StatedNoise(
             name,
             sums,
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
-            f"{level_name(law.level)}, {one['share']} of {whole}",
+            "" if len(families) == 1 and one["share"] == "1" else f"{one['share']} of {whole}",
             bars(release.confidence, margin),
         )
         for (family, law), one in zip(_laws(release), families, strict=True)
@@ -117,10 +118,12 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     part = ""
     if release.part is not None:
         axis, label = release.part
-        part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
+        part = (
+            f" This is the part {label} of {axis}: parts share nobody, so only the largest epsilon of any part counts."
+        )
     measured_families = zip(_laws(release), families, strict=True)
     words = release.plan.family_words if amounts is None else amounts.name
-    shares = [f"{words(family) or 'total'} {one['share']}" for (family, _), one in measured_families]
+    shares = [f"{words(family) or 'total'} with {one['share']} of {whole}" for (family, _), one in measured_families]
     summed = release.unit.amount
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
     count, sums = release.plan.measured, "sums"
@@ -128,7 +131,11 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         count, sums = count // amounts.size, "groups, each with count, sum and mean"
     named = "" if release.measure is None else f"{release.measure}: "
     clipped = "" if summed is None or summed.clipped is None else f" ({summed.clipped})"
-    measured = f"{named}{count} {sums}{of}{clipped}: {few(shares, MOST_BARS)} of {whole}"
+    by = f": {few(shares, MOST_BARS)}"
+    if len(families) == 1 and plain:
+        (family,) = release.plan.shares
+        by = f" by {words(family)}" if words(family) else ""
+    measured = f"{named}{count} {sums}{of}{clipped}{by}"
     total, (adds, _) = level_in_ledger(release.ledger_facts, release.level)
     return Facts(
         statement=statement,
@@ -137,19 +144,26 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         line=promise_line(release.level, release.unit.neighbours),
         released=measured,
         unit=f"one individual, who {changes(release.unit, 'cell')}",
-        neighbours=alike(release.unit, "cell"),
+        neighbours=neighbours_in_words(release.unit),
         public=f"the declared domain ({', '.join(release.domain.columns)}), which depends on no individual",
-        unprotected="none: the domain was declared beforehand, and every sum over it has noise",
+        unprotected="nothing: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["noise"]["theorem"]),
         before=f"{rounded(release.unit, 'cell')}{_bounded(release.unit)}; {_outside(release)}",
-        after="nothing: each cell is shown as it was noised"
+        after="nothing: each noisy cell is published as it is"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
-        composition=(SPLIT_BUDGET if plain else SHARED_BUDGET) + (f" {adds}" if adds else "") + part,
+        composition=f"{_split(len(release.plan.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
         domain=_domain_words(release),
         on_trust=ON_TRUST_OF_SUMS,
     )
+
+
+def _split(tables: int, *, is_plain: bool) -> str:
+    """How epsilon is divided among the measured tables; nothing for one that has all of it."""
+    if is_plain:
+        return "" if tables == 1 else f"{SPLIT_BUDGET} "
+    return f"{SHARED_BUDGET} "
 
 
 def _noised(
@@ -158,7 +172,11 @@ def _noised(
     """The names of a measured family, its sums in words, and their margins; of a pair of sums and counts both."""
     amounts, words = release.plan.amount_pair, release.plan.family_words(family)
     if amounts is None:
-        sums = f"the {one['sums']} {one.get('of', 'sums')} of {words or 'everything'}"
+        sums = (
+            f"the {one['sums']} {one.get('of', 'sums')} by {words}"
+            if words
+            else f"the {one.get('of', 'sum')} of everything"
+        )
         is_table = "of" not in one and min(family, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
         def margin(sure: Any) -> int | float:
@@ -169,8 +187,10 @@ def _noised(
 
         return [(words or "total", sums, margin)]
     name, low, high = amounts.name(family) or "total", *map(release.unit.text, amounts.amount.ends)
-    parts = f"each made of {'three' if amounts.amount.missing else 'two'} noisy sums, of what events have above {low} "
-    parts += f"and below {high}" + (", and of those without an amount" if amounts.amount.missing else "")
+    parts = (
+        f"each computed from {'three' if amounts.amount.missing else 'two'} noisy sums: of the amounts above {low}, "
+    )
+    parts += f"of those below {high}" + (", and of the events without an amount" if amounts.amount.missing else "")
 
     def margin_of(column: str) -> Callable[[Any], int | float]:
         return lambda sure: dict(amounts.bars(law.ratio, sure))[column]
@@ -203,35 +223,35 @@ def _sums_of_cells(unit: Unit) -> str:
     """The results that are made of noisy sums; amounts are rounded to their step."""
     if unit.is_shared:
         return (
-            "every sum of amounts and every count of events is made of the noisy sums by least squares, exactly "
-            "unbiased. It costs no more"
+            "every sum of amounts and every count of events is computed from the noisy sums by least squares, without "
+            "bias. It costs no more epsilon"
         )
     whole = "whole numbers" if unit.step == 1 else f"multiples of {unit.text(1)}"
     return (
-        "every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
-        f"one is published, is rounded to {whole} that are not negative and whose sums agree. Neither costs more"
+        "every table and total is computed from the noisy sums by least squares, without bias; a clean copy, where "
+        f"one is published, holds {whole} that are not negative and whose sums agree. Neither costs more epsilon"
     )
 
 
 def _bounded(unit: Unit) -> str:
     """The bounds on amounts, where they were clipped one by one, else those on each individual."""
     clipped = None if unit.amount is None else unit.amount.clipped
-    bounded = "each individual's contribution was bounded as the unit says"
+    bounded = "each individual's contribution was limited to what is stated above"
     return bounded if clipped is None else f"{clipped}; {bounded}"
 
 
 def _outside(release: "NoisySums") -> str:
     """The fate of values that the domain does not declare: a fact of the domain, not of the data."""
     axes = release.domain.axes
-    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in axes if axis.other is not None]
-    counted = f", but those of {' and of '.join(open_axes)}" if open_axes else ""
+    open_axes = [f"{axis.levels[0]}, counted as {axis.other}" for axis in axes if axis.other is not None]
+    counted = f", except those of {' and of '.join(open_axes)}" if open_axes else ""
     unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in axes if axis.missing is not None]
     counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
     amount = release.unit.amount
     if amount is not None and amount.missing:
         counted += f"; events without {amount.name} were left out of its sums and means"
         counted += ", and are counted among all events" if release.unit.is_shared else ""
-    return f"whatever has a value outside the domain was left out of every sum{counted}"
+    return f"events with a value outside the domain were left out{counted}"
 
 
 def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
@@ -254,11 +274,9 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
     """The cost of all answers of a release, how they add up, and how they are made; nothing without a ledger."""
     if ledger is None or ledger.together is None:
         return own, ("", "")
-    answered = ", ".join(map(level_words, ledger.levels))
     adds = (
-        f"The release is remembered, and was answered at epsilon = {answered}: all answers together cost the largest "
-        f"of them, {level_name(ledger.together)}, since they have one joint distribution (gradual release, "
-        "Koufogiannis, Han and Pappas 2015)."
+        f"All answers of this release together cost the largest of their levels, {level_name(ledger.together)}, and "
+        f"not the sum [koufogiannis2015]. {ADDS_UP}"
     )
     return ledger.together, (adds, FEWER_LEVELS)
 
@@ -279,7 +297,9 @@ def measures_in_words(said: Mapping[str, Any]) -> Facts:
     first = next(iter(measures.releases.values()))
     each = [sums_in_words(said["releases"][name], release) for name, release in measures.releases.items()]
     share = said["shares"][first.measure]
-    noises = [replace(noise, level=f"{noise.level}, {share} of the whole") for facts in each for noise in facts.noises]
+    is_alone = len(each) == 1
+    own = "" if is_alone else f"{share} of epsilon"
+    noises = [replace(noise, level=own) for facts in each for noise in facts.noises]
     axes = [axis for axis in first.domain.columns if axis not in measures.releases]
     return replace(
         each[0],
@@ -292,9 +312,9 @@ def measures_in_words(said: Mapping[str, Any]) -> Facts:
         released="; ".join(facts.released for facts in each),
         unit="; ".join(dict.fromkeys(facts.unit for facts in each)),
         neighbours="; ".join(dict.fromkeys(facts.neighbours for facts in each)),
-        before="; ".join(dict.fromkeys(facts.before for facts in each)),
+        before="; ".join(dict.fromkeys(step for facts in each for step in facts.before.split("; "))),
         noises=tuple(noises),
-        composition=f"Each amount has an equal share of the privacy budget, {share}. {ADDS_UP}",
+        composition=ADDS_UP if is_alone else f"Each amount has an equal share of epsilon, {share}. {ADDS_UP}",
     )
 
 
@@ -306,11 +326,9 @@ def detailed_in_words(document: Mapping[str, Any]) -> Facts:
     group, share = release.rule.group, release.share
     first = sums_in_words(document["first"], release.first)
     bounds = ", ".join(f"{detail} from {bound}" for detail, bound in release.rule.details.items())
-    noises = [
-        replace(noise, level=f"{level_name(release.first.level)}, {share} of the whole") for noise in first.noises
-    ]
+    noises = [replace(noise, level=f"{share} of epsilon") for noise in first.noises]
     if release.fine is not None:
-        level = f"{level_name(release.fine.level)}, {1 - share} of the whole"
+        level = f"{1 - share} of epsilon"
         noises += [replace(noise, level=level) for noise in sums_in_words(document["fine"], release.fine).noises]
     return replace(
         first,
@@ -318,10 +336,10 @@ def detailed_in_words(document: Mapping[str, Any]) -> Facts:
         level=release.level,
         own_level=release.level,
         line=promise_line(release.level, release.first.unit.neighbours),
-        released=f"the sums of {group}, and of each the breakdown that they bear: {bounds}",
+        released=f"the sums by {group}, each broken down as finely as its noisy sum allows: {bounds}",
         noises=tuple(noises),
-        composition=f"the sums of {group} have {share} of the level, the breakdowns {1 - share}; which one a group has "
-        "was chosen by noisy sums alone, and whatever they choose both cost the level together.",
+        composition=f"The sums by {group} have {share} of epsilon, the breakdowns {1 - share}. Noisy sums alone chose "
+        f"the breakdown of each group, so that both stages together cost epsilon. {ADDS_UP}",
         is_relaxed=False,
     )
 
@@ -336,7 +354,10 @@ def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
     return replace(
         whole,
         after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",
-        on_trust=(*whole.on_trust, "that no other cell is withheld than the rule names, without the whole release"),
+        on_trust=(
+            *whole.on_trust,
+            "no cells are withheld but those that the rule names: this can be checked against the whole release only",
+        ),
     )
 
 

@@ -18,24 +18,34 @@ CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """How surely the error bars hold that a page shows, beside the statement's own."""
 
 # The sentences of a table: each is written here once, and pages, screens and entries repeat it.
-_EVERYBODY = "; nobody is left out or in fewer, so that the total is public"
+_EVERYBODY = "; every individual counts with all of that, so that the total is public"
 
-NO_CHANGE = "none: noise was added to each true value as it was"
+DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 
-NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
+NOTHING_UNPROTECTED = "nothing: all that is published without noise was declared to depend on no individual"
 
-ONE_TOTAL = "none: noisy values are published as they are, so counts may be negative; every table adds up to the total"
+LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
 
-WHOLE_BUDGET = (
-    "each cell gets the whole privacy budget, since one individual changes only one cell (parallel composition)."
+NO_CHANGE = "nothing: noise was added to each true value as it was"
+
+NEGATIVE = "nothing: noisy values are published as they are, so counts may be negative and sums need not agree"
+
+ONE_TOTAL = (
+    "nothing: noisy values are published as they are, so counts may be negative; every table adds up to the total"
 )
+
+WHOLE_BUDGET = "One individual changes only one cell, so each cell has the whole epsilon (parallel composition)."
 
 EVEN_BUDGET = (
-    "the privacy budget is split evenly: each cell gets 1/{charged} of it, since one individual is charged for "
-    "{charged} cells (sequential composition)."
+    "One individual changes up to {cells} cells, so each cell has 1/{cells} of epsilon (sequential composition)."
 )
 
-ROW_BUDGET = "the cells of one row share the whole privacy budget; no individual is in two rows."
+REPLACED_BUDGET = (
+    "One individual's record counts in up to {cells} cells; replacing it may change twice as many, so each cell has "
+    "1/{charged} of epsilon (sequential composition)."
+)
+
+ROW_BUDGET = "The cells of one row share the whole epsilon; no individual is in two rows."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +73,30 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         before = rounded(unit, "cell") + NO_CHANGE
     else:
         half = at_level.grid * FARTHEST
-        before = f"each value was rounded to the next multiple of {at_level.grid}, by at most {half}, before the noise"
+        before = f"each value was rounded to the nearest multiple of {at_level.grid}, by at most {half}"
     noise = StatedNoise(
         ", ".join(columns),
-        listed("column", columns) + ", in each cell",
+        f"each cell of {listed('column', columns)}",
         repr(at_level.drawn)
         + ("" if at_level.width is None else f" in steps of {at_level.width if at_level.grid else unit.text(1)}"),
-        level_name(at_level.law.level),
+        "" if unit.charged == 1 else level_name(at_level.law.level),
         bars(at_level.confidence, lambda sure: _margin(at_level, sure)),
-        "± {} around each released cell",
+        "± {} for each released cell",
     )
     numbers = "integers" if at_level.grid is None else "real numbers"
     if unit.step != 1:
         numbers = f"multiples of {unit.step}"
-    changed = changes(unit, "released cell")
     return NoiseWords(
         line=promise_line(at_level.level, unit.neighbours),
         per=None,
         released=released_rows(columns, statement.rows),
-        unit=f"one individual, who {changed}",
-        neighbours=alike(unit, "released cell"),
+        unit=f"one individual, who {changes(unit, 'released cell')}",
+        neighbours=neighbours_in_words(unit),
         noises=(noise,),
         why=at_level.theorem,
         before=before,
         after=NEGATIVE,
-        composition=_divided(int(unit.charged)),
+        composition=_divided(unit),
         on_trust=ON_TRUST,
         domain=table_domain(statement, numbers),
     )
@@ -110,28 +119,28 @@ def rounded(unit: Unit, cell: str) -> str:
         return ""
     if unit.amount.distinct is not None:
         return (
-            f"what is counted, as {unit.amount.name}, is how many of {unit.amount.distinct} values that were declared "
-            f"beforehand occur in each {cell}; of one individual at most {unit.most} of them count there; such numbers "
-            f"do not add up over {cell}s, which may have values in common; "
+            f"{unit.amount.name} counts the different values in each {cell}, of {unit.amount.distinct} "
+            f"values that were declared beforehand; one individual adds at most {unit.most} of them to a {cell}; such "
+            f"numbers do not add up over {cell}s, which may have values in common; "
         )
-    return f"what is summed is {unit.amount.name}, in steps of {unit.text(1)}, to the next of which it was rounded; "
+    return f"{unit.amount.name} is summed in steps of {unit.text(1)}, to the nearest of which it was rounded; "
 
 
 def changes(unit: Unit, cell: str) -> str:
     """The change that one individual makes, in words."""
-    many = f"{unit.many(cell)},{'' if unit.cells == 1 else ' each'} by at most {unit.most_of}"
-    return f"changes at most {many}{', and lowers none' if unit.nonnegative else ''}{_EVERYBODY * unit.exactly}"
+    verb = "changes" if unit.neighbours == "add-remove" else "counts in"
+    many = f"{unit.many(cell)}, {'each ' * (unit.cells > 1)}by at most {unit.most_of}"
+    return f"{verb} at most {many}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
 
 
-def alike(unit: Unit, cell: str) -> str:
+def neighbours_in_words(unit: Unit) -> str:
     """The neighbouring data sets, in words."""
     if unit.neighbours == "add-remove":
-        return f"the same data with one person more or one fewer, who {changes(unit, cell)}"
-    many = f"{unit.many(cell)},{'' if unit.cells == 1 else ' each'} by at most {unit.most_of}"
-    charged = "by what it takes from some sums and adds to others" if unit.nonnegative else "twice"
-    return (
-        f"data sets that differ in one individual's record, which counts in at most {many}; that is charged {charged}"
+        return "the same data with one individual more or one fewer"
+    charged = (
+        "it is charged what it takes from some sums and adds to others" if unit.nonnegative else "both are charged"
     )
+    return f"the same data with one individual's record replaced by another: a removal and an addition; {charged}"
 
 
 def released_rows(columns: Sequence[str], rows: int, each: str = "") -> str:
@@ -144,10 +153,12 @@ def listed(noun: str, names: Sequence[str]) -> str:
     return f"the {noun}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 
 
-def _divided(charged: int) -> str:
-    if charged == 1:
+def _divided(unit: Unit) -> str:
+    """How each cell's share of epsilon follows from the unit."""
+    if unit.charged == 1:
         return WHOLE_BUDGET
-    return EVEN_BUDGET.format(charged=charged)
+    budget = EVEN_BUDGET if unit.neighbours == "add-remove" else REPLACED_BUDGET
+    return budget.format(cells=unit.cells, charged=unit.charged)
 
 
 def bars(stated: Fraction, margin: Any) -> Bars:

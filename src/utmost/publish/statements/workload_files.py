@@ -13,10 +13,10 @@ from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
 
 ON_TRUST_OF_SUMS = (
-    "that utmost counted the people, so that one person changes no more than the unit says",
-    "that the labels of the domain depend on nobody",
-    "that utmost drew the noise as stated, and the sums are those drawn",
-    "that parts of one partition share nobody",
+    "one individual changes no more than stated: utmost enforces it where it counts the people",
+    "the labels of the domain depend on nobody",
+    "utmost drew the noise as stated, and these are the sums that it drew",
+    "parts of one partition share nobody",
 )
 """What no release by a plan can show."""
 

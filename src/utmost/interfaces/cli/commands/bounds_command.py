@@ -26,8 +26,8 @@ Contributions = Annotated[
         parser=file_options.published,
     ),
 ]
-AtMost = Annotated[int | None, option("K", "Bound on cells, where --per-cell is chosen; 1.")]
-PerCell = Annotated[str | None, option("S", "Bound on a cell, where --at-most is chosen; 1.")]
+AtMost = Annotated[int | None, option("K", "Bound on cells while --per-cell bounds are compared; 1.")]
+PerCell = Annotated[str | None, option("S", "Bound on a cell while --at-most bounds are compared; 1.")]
 Step = Annotated[str, option("STEP", "Step to which amounts are rounded.")]
 Want = Annotated[str | None, option("SUMS", 'Sums wanted: "sex age" or "total"; by default the cells.')]
 Public = Annotated[bool, flag("CONTRIBUTIONS are of a public sample, so that no privacy is spent on them.", "--public")]

@@ -95,7 +95,7 @@ def categories(
     reports: Reports = None,
     spelling: table_options.Spelling,
     out: Out = None,
-    form: table_options.Format = None,
+    form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the best way to report one of k categories privately; draw such reports, or count them.

@@ -41,7 +41,7 @@ def clean(
     hold: Hold = None,
     want: Want = None,
     out: file_options.TableOut = None,
-    form: table_options.Format = None,
+    form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Round a release to whole numbers, none negative, whose sums all agree.

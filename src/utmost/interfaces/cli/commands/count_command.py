@@ -30,9 +30,9 @@ DOMAIN_REMEDY = (
 
 CountedOut = Annotated[
     Path | None,
-    option("FILE", "File for the owner alone: counted.json keeps the unit."),
+    option("FILE", "File of true counts and unit (.json), for the owner alone."),
 ]
-Part = Annotated[str | None, option("AXIS", "Axis whose labels share nobody: a file for each.")]
+Part = Annotated[str | None, option("AXIS", "Axis whose labels share no person; each gets a file.")]
 Together = Annotated[
     str | None,
     option("AXIS", "Axis of 2 to 5 values, kept or removed by rows."),
@@ -60,7 +60,7 @@ def count(
     spelling: table_options.NumberSpelling,
     out: CountedOut = None,
     report: ReportFile = None,
-    form: table_options.Format = None,
+    form: options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
 ) -> None:

@@ -15,7 +15,7 @@ from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import Persons, split_names
 from utmost.interfaces.cli.options.recipe_options import recipe_text
 from utmost.interfaces.cli.options.release_options import AskedPromise, Once
-from utmost.interfaces.cli.options.table_options import Format, NumberSpelling
+from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.documents.reports import print_json
@@ -34,7 +34,7 @@ class RecipeOutput:
 
     title: ClassVar[str] = "Output"
 
-    form: Format = None
+    form: options.Format = None
     sign: options.Sign = None
     confidence: options.Confidence = "0.95"
 

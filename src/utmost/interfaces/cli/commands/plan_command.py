@@ -55,7 +55,7 @@ Share = Annotated[
     list[str] | None,
     option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
 ]
-UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon it will ever be relaxed to.")]
+UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon to which it will be relaxed.")]
 Choose = Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")]
 Weightings = Annotated[bool, flag("Plans for other weights of the same tables, too.")]
 AtMost = Annotated[int | None, option("K", "Number of cells that one person may change.")]
@@ -144,7 +144,8 @@ def plan(
 def _by_itself(chosen: Plan, sure: Fraction) -> dict[str, dict[str, int | float]]:
     """The margin of each wanted table with noise on it alone: with the whole level, and with its budget share."""
     margins: dict[str, dict[str, int | float]] = {}
-    if chosen.workload is None or chosen.level is None or chosen.together is not None:
+    # One table has the whole level for itself.
+    if chosen.workload is None or chosen.level is None or chosen.together is not None or len(chosen.workload.parts) < 2:
         return margins
     amounts, budget = chosen.amount_pair, budget_shares(chosen.workload)
     for name, words in islice(wanted_tables(chosen).items(), _MOST_PARTS):
@@ -258,6 +259,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
         "not_bounded": dict(bounds.not_bounded),
         "certified": _certified(chosen, workload, bounds.level),
         "tried": dict(chosen.tried),
+        "made_once": chosen.once_words,
         "would_help": [help._asdict() for help in chosen.would_help],
         "clean_needs": chosen.clean_needs,
     }
@@ -316,6 +318,8 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             "the margin of a table with noise on it alone, where the level is divided among the wanted tables; a "
             f'weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives it a larger part'
         )
+    if report["made_once"] is not None and report["together"] is None:
+        rows["made once"] = report["made_once"]
     if report["would_help"]:
         rows["may help"] = "; ".join(map(_option_words, report["would_help"]))
     if out is not None:

@@ -98,7 +98,7 @@ def read(
     plot: options.Plot = None,
     spelling: table_options.Spelling,
     out: Out = None,
-    form: table_options.Format = None,
+    form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Read a release: its cells, and sums, differences, ratios and means of them, with margins.

@@ -11,11 +11,7 @@ FIRST = (
     "--epsilon", "--ledger", "--recipe", "--out", "--dry-run",
 )  # fmt: skip
 
-RARE = (
-    "--numbers", "--neighbours", "--cost", "--together", "--dataset", "--independent", "--key-file", "--witness",
-    "--data-version", "--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency",
-    "--sign", "--confidence", "--yes",
-)  # fmt: skip
+RARE = ("--numbers", "--neighbours", "--cost", "--together", "--dataset", "--independent", "--data-version", "--yes")
 """Options that a recipe says better, or that hardly anybody needs: the help only names them."""
 
 ELSEWHERE = {

@@ -57,7 +57,7 @@ def respond(
     space: options.SpaceSpec = None,
     spelling: table_options.Spelling,
     out: file_options.TableOut = None,
-    form: table_options.Format = None,
+    form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw an answer for a secret, or for each row of a table, from a mechanism in a file.

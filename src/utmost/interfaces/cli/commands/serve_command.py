@@ -99,7 +99,7 @@ def serve(
 
     utmost serve --ledger releases.db
 
-    An option is stronger than UTMOST_SERVE_NAME, and that than --config. The first start prints two tokens, once.
+    Options override UTMOST_SERVE_NAME, which overrides --config. The first start prints two tokens, once.
 
     More: docs/howto/serve-a-ledger.md
     """

@@ -51,7 +51,7 @@ Relax = Annotated[
     Path | None,
     option("FILE", "Counted tables that a ledger published so, to relax."),
 ]
-UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon they will ever be relaxed to.")]
+UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon to which they will be relaxed.")]
 Out = Annotated[
     Path | None,
     option(
@@ -81,7 +81,7 @@ def share(
 
     utmost share visits.json spent.json --weight visits=3 --epsilon 1 --publish counted.json --out r.json
 
-    Together the releases cost the level.
+    The releases together cost this epsilon.
 
     More: docs/reference/counting.md
     """

@@ -49,7 +49,7 @@ Over = Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, 
 Mean = Annotated[str | None, option("COLUMN", "Mean of a column of numbers, or of the middles of bins.")]
 Sums = Annotated[
     file_options.File | None,
-    file_options.file_option("FILE", "Release of sums; each is divided by its count in RELEASE, which gives a mean."),
+    file_options.file_option("FILE", "Release of sums, to divide by the counts in RELEASE."),
 ]
 Values = Annotated[str | None, option("NUMBERS", "Numbers of the labels for --mean: 20,35,55 or 85+=90,none=0.")]
 Median = Annotated[str | None, option("COLUMN", "Column whose median is bounded by bins.")]

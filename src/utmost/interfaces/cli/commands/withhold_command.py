@@ -43,7 +43,7 @@ def withhold(
     spelling: table_options.Spelling,
     out: file_options.TableOut = None,
     tables: Tables = None,
-    form: table_options.Format = None,
+    form: options.Format = None,
     as_json: options.AsJson = False,
     sign: options.Sign = None,
 ) -> None:

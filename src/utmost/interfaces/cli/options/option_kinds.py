@@ -12,6 +12,9 @@ import click
 GROUP = "title"
 """Where an option keeps under which title the help shows it."""
 
+SHARED = "Options of many commands"
+"""The title of options that `utmost --help` explains; the help of a command only names them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:

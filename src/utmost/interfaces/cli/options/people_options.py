@@ -24,8 +24,7 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Rows meant to be removed: outside (the domain), amounts (missing; "
-        "text such as NA also needs --missing-marks), or nothing.",
+        "Rows that you mean to remove: outside (the domain), amounts (missing) or nothing.",
     ),
 ]
 
@@ -48,8 +47,7 @@ class Persons:
         list[str] | None,
         option(
             "COLUMN=LOW,HIGH",
-            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01. "
-            "Repeat for several.",
+            "Column to sum and average, clipped: income=0,200000; with decimals income=0,200000,0.01.",
         ),
     ] = None
     leave_out: LeftOut = None

@@ -10,9 +10,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import click
+
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 from utmost.interfaces.cli.options.file_options import file_of
-from utmost.interfaces.cli.options.option_kinds import Word, flag, option
+from utmost.interfaces.cli.options.option_kinds import SHARED, Word, flag, option
 
 if TYPE_CHECKING:
     from utmost.core.exact.levels import Level
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 NEEDED = "Most used"
 """The group of the help that comes first."""
 
-Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1, 1/2, ln2 or alpha=1/2.")]
+Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1, ln2 or alpha=1/2.")]
 Sensitivity = Annotated[str, option("NUMBER", "Most by which one person changes one cell: 1.")]
 Cells = Annotated[int, option("N", "Number of released cells that one person changes: 2.")]
 Cost = Annotated[
@@ -30,7 +32,7 @@ Cost = Annotated[
 Numbers = Annotated[str, option("NAME", "Kind of numbers: integers (default) or reals.")]
 Neighbours = Annotated[str, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")]
 Relaxable = Annotated[bool, flag("Noise that can be relaxed later without loss.")]
-Confidence = Annotated[str, option("NUMBER", "Confidence of the margins.")]
+Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; 0.95 by default.")]
 Prior = Annotated[
     str,
     option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv."),
@@ -71,9 +73,41 @@ WitnessFile = Annotated[
 ]
 DataVersion = Annotated[
     int | None,
-    option("N", "Version of the data, where they changed: 2. Epsilons of versions add up.", "--data-version"),
+    option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
 ]
 DryRun = Annotated[bool, flag("Check and cost only; nothing is drawn.")]
+Format = Annotated[
+    str | None, option("NAME", "Format of a table: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")
+]
+Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file: ;")]
+Encoding = Annotated[str | None, option("NAME", "Encoding of a text file: cp1252.")]
+Decimal = Annotated[str | None, option("MARK", "Decimal mark: a comma.")]
+MissingMarks = Annotated[list[str] | None, option("MARKS", "Marks of missing cells: NA,.")]
+Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
+
+Currency = Annotated[str | None, option("SIGN", "Currency or unit beside numbers: $ or EUR.")]
+
+EXPLAINED_ONCE: dict[str, Any] = {
+    "separator": Separator,
+    "encoding": Encoding,
+    "decimal": Decimal,
+    "thousands": Thousands,
+    "missing_marks": MissingMarks,
+    "currency": Currency,
+    "format": Format,
+    "sign": Sign,
+    "confidence": Confidence,
+    "key_file": KeyFile,
+    "witness": WitnessFile,
+    "json": AsJson,
+}
+"""Options that many commands have, by their parameters: `utmost --help` explains them."""
+
+
+def explained_once() -> Iterator[click.Parameter]:
+    """The options that many commands have, as click shows them."""
+    for name, kind in EXPLAINED_ONCE.items():
+        yield kind.__metadata__[0].parameter(name, kind.__origin__, False if kind is AsJson else None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +184,7 @@ class Output:
         Unsupported: where the file is there already.
     """
 
-    out: Annotated[Path | None, option("FILE", "File for the result (.json).")] = None
+    out: Annotated[Path | None, option("FILE", "Result file (.json).")] = None
     as_json: AsJson = False
 
     def __post_init__(self) -> None:
@@ -220,7 +254,8 @@ def _options(
             yield from _options(members, needed, getattr(kind, "title", None))
         else:
             word: Word = kind.__metadata__[0]
-            above = NEEDED if word.spelled(parameter.name) in needed else title
+            above = SHARED if kind in EXPLAINED_ONCE.values() else title
+            above = NEEDED if word.spelled(parameter.name) in needed else above
             yield word.parameter(parameter.name, kind.__origin__, parameter.default, above)
 
 

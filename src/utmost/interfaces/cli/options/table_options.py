@@ -5,25 +5,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TextIO
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.option_kinds import option
 
 if TYPE_CHECKING:
     from utmost.tables.cells.spelling import Spelling as CellSpelling
     from utmost.tables.files.signatures import Signer
-
-Format = Annotated[
-    str | None,
-    option(
-        "NAME",
-        "csv, tsv, jsonl, feather, parquet or xlsx.",
-        "--format",
-    ),
-]
 
 
 def check_output(out: Path | None, source: Path | None = None) -> None:
@@ -42,8 +32,8 @@ class Spelling:
 
     title: ClassVar[str] = "Text files"
 
-    separator: Annotated[str | None, option("CHAR", "Cell separator: ;")] = None
-    encoding: Annotated[str | None, option("NAME", "Encoding: cp1252.")] = None
+    separator: options.Separator = None
+    encoding: options.Encoding = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -79,7 +69,7 @@ class Spelling:
 class DecimalSpelling(Spelling):
     """How a text file with numbers that are public is spelled."""
 
-    decimal: Annotated[str | None, option("MARK", "Decimal mark: a comma.")] = None
+    decimal: options.Decimal = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -93,10 +83,7 @@ class DecimalSpelling(Spelling):
 class MarkedSpelling(DecimalSpelling):
     """How a text file with numbers to release is spelled."""
 
-    thousands: Annotated[
-        str | None,
-        option("MARK", "Thousands mark: , . ' or space."),
-    ] = None
+    thousands: options.Thousands = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -110,11 +97,8 @@ class MarkedSpelling(DecimalSpelling):
 class NumberSpelling(MarkedSpelling):
     """How a text file with events or cells to count is spelled."""
 
-    missing_marks: Annotated[
-        list[str] | None,
-        option("MARKS", "Marks of missing cells: NA,."),
-    ] = None
-    currency: Annotated[str | None, option("SIGN", "Currency or unit beside numbers: $ or EUR.")] = None
+    missing_marks: options.MissingMarks = None
+    currency: options.Currency = None
 
     @property
     def cells(self) -> "CellSpelling":
@@ -133,7 +117,7 @@ class TableAnswer:
     title: ClassVar[str] = "Output"
 
     out: file_options.TableOut = None
-    form: Format = None
+    form: options.Format = None
     sign: options.Sign = None
     confidence: options.Confidence = "0.95"
     as_json: options.AsJson = False

@@ -33,7 +33,7 @@ _UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeEr
 class Listed(JsonRecord):
     """A list in a promise, such as its public columns: all of it."""
 
-    of: Annotated[str, Field(examples=["public columns, published as they are"])]
+    of: Annotated[str, Field(examples=["columns published as they are, without noise"])]
     names: Annotated[tuple[str, ...], Field(examples=[["department"]])]
 
 

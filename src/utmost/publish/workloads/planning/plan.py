@@ -28,6 +28,7 @@ from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_une
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.planning.methods import INTEGER_ROWS, METHODS, least_found
+from utmost.publish.workloads.planning.once_errors import once_errors
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
 from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
@@ -39,6 +40,7 @@ from utmost.tables.axes.few_cells import FewCells
 
 _SHOWN = 12  # classes of listed rows
 _SMALL = Fraction(1, 10**6)  # a level at which errors are those of the limit, to 12 digits
+_LESS = 1.02  # times: a gain that is worth a line
 _MANY_PARTS = 8  # of more no part is weighed above all others
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
@@ -380,7 +382,10 @@ class Plan(Display):
         >>> choose_plan(Workload(domain, {"a": 1, "b": 1}), Unit(1, 1), epsilon=1).one_way_times
         1.65...
         """
-        bound = one_way_bound(_wanted(self), self.unit) if self.together is None else None
+        tables = [part for part in _wanted(self).parts if part.name]
+        # Of one table the bounds at every level are better.
+        is_of_tables = self.together is None and len(tables) > 1
+        bound = one_way_bound(_wanted(self), self.unit) if is_of_tables else None
         if bound is None:
             return None
         small = level_of(_SMALL)
@@ -466,6 +471,26 @@ class Plan(Display):
             found.append(Help("method", "rows", "a search of seconds to minutes"))
         return found
 
+    @property
+    def once_errors(self) -> dict[str, float]:
+        """The weighted error of noise made for this level alone, by its kind, of cells or one-way tables: see `once=`.
+
+        >>> from utmost.workloads import choose_plan
+        >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 1})
+        >>> choose_plan(wanted, Unit(5, 1), epsilon=4).once_errors
+        {'a staircase for each cell': 1.75..., 'one draw of all cells': 1.75...}
+        """
+        return once_errors(_wanted(self), self.unit, _stated(self.level))
+
+    @property
+    def once_words(self) -> str | None:
+        """What a release made once would have, in one line; None where that is not less."""
+        errors = self.once_errors
+        name = min(errors, key=errors.__getitem__, default=None)
+        if name is None or self.value < errors[name] * _LESS:
+            return None
+        return f"{name} has a {self.value / errors[name]:.3g} times smaller error, and cannot be relaxed later"
+
     def summary(self) -> str:
         """A table to print: measured families, wanted sums, and how many times the error is each lower bound.
 
@@ -497,7 +522,8 @@ class Plan(Display):
         )
         tried = f"\ntried, with the weighted variance: {', '.join(errors)}" if self.tried else ""
         helps = "".join(f"\nmay help: {help.argument}={help.value!r}, {help.condition}" for help in self.would_help)
-        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}{tried}{helps}"
+        once = "" if (words := self.once_words) is None else f"\nmade once (once=True): {words}"
+        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}{tried}{helps}{once}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Plans for other weights of the same parts, to choose between by their `variances`.

@@ -22,6 +22,7 @@ def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
     An individual changes no more of the cells that are left than there are. Where a record is replaced it may leave
     them, so that their total is not public.
 
+    >>> from utmost.workloads import Domain
     >>> table = Workload(Domain(sex=["men", "women"], age=range(3)), {"sex=men age=1": 1})
     >>> left, unit = narrowed_request(table, Unit(1, 6))
     >>> left, left.domain.shape, unit

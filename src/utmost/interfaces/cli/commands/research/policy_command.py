@@ -44,7 +44,7 @@ def policy(
 
     utmost research policy illnesses.csv --epsilon alpha=1/2
 
-    Secrets that no path of rows joins are not hidden from each other.
+    Secrets that no chain of rows connects are not hidden from each other.
 
     More: docs/howto/compare-two-mechanisms.md
     """

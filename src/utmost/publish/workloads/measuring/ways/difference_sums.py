@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from utmost.publish.workloads.measuring.ways.marginal_sums import MarginalSums
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES
 
 _OF_DIFFERENCES = (
-    "each sum of a family is noised at the family's share of the level, one individual changes no more cells than are "
-    "charged, each cell lies in one group of a family, where it is added or, in differences of two values, taken off, "
-    "and the shares are together 1; what is computed of the sums costs nothing. Estimates are linear, unbiased "
-    "exactly; lossless to relax with these shares"
+    "the sums and differences of each query group get noise at the group's share of epsilon. One individual changes no "
+    "more cells than are charged, each cell is added to one sum of a query group or subtracted from it, "
+    f"and the shares are together 1. {FREE_ESTIMATES}"
 )
 
 

@@ -20,7 +20,7 @@ from utmost.publish.workloads.measuring.measured_families import family_in_words
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.measuring.wanted_sums import check_determined, wants_marginals
-from utmost.publish.workloads.measuring.ways.way import Shares, Sums, bounds_without_families
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_families
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.workload import Workload
@@ -33,9 +33,8 @@ IN_PAIRS = "one individual changes the two parts of a sum together"
 
 
 _OF_GROUPS = (
-    "each sum of a family is noised at the family's share of the level, one individual changes no more cells than are "
-    "charged, each cell lies in one group of a family, and the shares are together 1; what is computed of the sums "
-    "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
+    "the sums of each query group get noise at the group's share of epsilon, in which one individual changes no more "
+    f"sums than are charged, and the shares are together 1. {FREE_ESTIMATES}"
 )
 
 _TO_BOTH = "one cell of a pair and h - x to the other, so that one individual changes both together"
@@ -44,11 +43,9 @@ _TO_THREE = (
     "individual changes all three together"
 )
 _OF_SHARED = (
-    "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
-    f"{_TO_BOTH} by no more than h - l "
-    "for each event, in no more pairs than are charged; each cell lies in one group of a family, and the shares are "
-    "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
-    "to relax with these shares"
+    "the sums of each query group get noise at the group's share of epsilon. An amount x between l and h adds x - l to "
+    f"{_TO_BOTH} by no more than h - l for each event, in no more pairs than are charged, "
+    f"and the shares are together 1. {FREE_ESTIMATES}"
 )
 
 _IN_ALL = (

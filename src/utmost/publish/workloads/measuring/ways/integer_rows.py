@@ -14,7 +14,7 @@ from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, le
 from utmost.publish.workloads.measuring.product_errors import product_variances
 from utmost.publish.workloads.measuring.product_rows import ProductRows, check_rows
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
-from utmost.publish.workloads.measuring.ways.way import Shares, Sums, bounds_without_families, laid_out
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_families, laid_out
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.workload import Workload
@@ -22,18 +22,17 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
 _OF_ROWS = (
-    "each sum is noised at the share of the level that its class of listed rows has; one individual changes no more "
-    "cells than are charged, and over all sums in which a cell lies, its weight in the sum times the share of the sum "
-    "adds up to 1, as the listed rows show; what is computed of the sums costs nothing. Estimates are linear, unbiased "
-    "exactly; lossless to relax with these shares"
+    "each sum gets noise at the share of epsilon of its class of listed rows. One individual changes no more cells "
+    "than are charged; over all sums that contain a cell, the cell's weight times the share of the sum adds up to 1, "
+    f"as the listed rows show. {FREE_ESTIMATES}"
 )
 
 _OF_SIGNED = (
     "signed sums of the cells of a row are measured, each by every listed row along the other axes, at the product of "
     "the shares of both. One individual raises the cells of a row together and lowers none: for every corner d of what "
     "may change, the shares times |a.d| of the signed rows a add up to the level at most, as they show, and for each "
-    "value of the other axes so do theirs; what is computed of the sums costs nothing. Estimates are linear, unbiased "
-    "exactly; lossless to relax with these shares"
+    "value of the other axes so do theirs. "
+    f"{FREE_ESTIMATES}"
 )
 
 

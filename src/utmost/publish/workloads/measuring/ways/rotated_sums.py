@@ -18,7 +18,7 @@ from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import room_of_rows
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import GroupSums, exactly_charged
-from utmost.publish.workloads.measuring.ways.way import Shares, Sums, bounds_without_families, laid_out
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_families, laid_out
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
 from utmost.publish.workloads.workload import Workload
@@ -28,9 +28,8 @@ from utmost.tables.axes.few_cells import FewCells
 _OF_ROTATED = (
     "sums and differences of the two cells of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
     "one individual changes sums and differences together by no more than independent noise would pay for the cells. "
-    "Each family's are noised at its share of the level, each group holds a row once, and the shares of sums are "
-    "together 1, as are those of differences; what is computed of them costs nothing. Estimates are least squares, "
-    "unbiased exactly; lossless to relax with these shares"
+    "Those of each query group get noise at the group's share of epsilon, a row is in one sum of a query group, "
+    f"and the shares of sums are together 1, as are those of differences. {FREE_ESTIMATES}"
 )
 
 

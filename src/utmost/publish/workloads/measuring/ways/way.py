@@ -18,6 +18,12 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 from utmost.tables.axes.few_cells import FewCells
 
+FREE_ESTIMATES = (
+    "The published tables are computed from the noisy sums, which costs nothing more, and without bias. They can be "
+    "made more accurate later with the same shares, and the total cost is then the larger epsilon alone"
+)
+"""How all ways end their proofs."""
+
 Shares = Mapping[Family, Fraction]
 Sums = Iterator[tuple[Family, NDArray[Any]]]
 

@@ -1,0 +1,83 @@
+"""Noise made once: its error in closed form beside the plan, and the release that takes the least."""
+
+import numpy as np
+import pytest
+
+from utmost import Unit, release
+from utmost.counting import CountedTable
+from utmost.errors import UtmostError
+from utmost.exact import level
+from utmost.noise import CellsDraw, DiscreteStaircase, TablesDraw, costs
+from utmost.workloads import Domain, Workload, choose_plan
+
+JOINED = Unit(1, 1, "change-one", nonnegative=True)
+CASES = {
+    "cells of sensitivity 5": ((10,), {"x0": 1}, Unit(5, 1), 4, 1.754, 2.964),
+    "change-one and total": ((5,), {"x0": 1, "": 1}, JOINED, 1, 2 * 5.067, 13.06),
+    "20 yes or no": ((2,) * 20, {f"x{at}": 1 for at in range(20)} | {"": 1}, Unit(1, 1), 1, 1852, 8478),
+    "10 of 5": ((5,) * 10, {f"x{at}": 1 for at in range(10)}, Unit(1, 1), 1, 753.3, 1639),
+    "5 of 10 and total": ((10,), {"x0": 1, "": 1}, Unit(1, 5, nonnegative=True), 1, 930, 362.3),
+    "a row of three": ((3,), {"x0": 1}, Unit(1, 3, nonnegative=True), 1, None, 6.44),
+}
+
+
+def domain_of(shape):
+    return Domain({f"x{at}": range(size) for at, size in enumerate(shape)})
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_figures_of_noise_made_once(name):
+    """The least of the closed forms, beside the least that can be relaxed."""
+    shape, wanted, unit, epsilon, once, planned = CASES[name]
+    plan = choose_plan(Workload(domain_of(shape), wanted), unit, epsilon=epsilon)
+    assert plan.value == pytest.approx(planned, rel=2e-3)
+    if once is not None:
+        assert min(plan.once_errors.values()) == pytest.approx(once, rel=2e-3)
+    assert ("made once" in plan.summary()) == (min(plan.once_errors.values()) * 1.02 < plan.value)
+
+
+def test_the_closed_forms_are_the_laws_own_variances():
+    domain, counts = domain_of((4,)), Unit(3, 2, nonnegative=True)
+    errors = choose_plan(Workload(domain, {"x0": 2, "": 1}), counts, epsilon=1).once_errors
+    stairs = float(DiscreteStaircase("1/2", 3, costs.squared).variance())
+    assert errors["a staircase for each cell"] == pytest.approx((2 + 4) * stairs)
+    laws = [CellsDraw(1, cells=4, changed=2, sensitivity=3, step=step) for step in (1, 2, 3)]
+    drawn = min(2 * float(law.variance) + float(law.variance_of([1] * 4)) for law in laws)
+    assert errors["one draw of all cells"] <= drawn * 1.05
+    tables = TablesDraw(1, [2, 3])
+    wanted = Workload(domain_of((2, 3)), {"x0": 1, "x1": 5, "": 2})
+    error = choose_plan(wanted, Unit(1, 1), epsilon=1).once_errors["one draw of one-way tables"]
+    parts = [float(tables.variance_of(row)) for row in ([1, 0, 0, 0, 0], [0, 0, 1, 0, 0], [1, 1, 0, 0, 0])]
+    assert error == pytest.approx(parts[0] + 5 * parts[1] + 2 * parts[2])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_release_made_once_takes_the_least_of_all_and_is_not_relaxed(name):
+    """And one that can be relaxed has the plan's noise, which is the least of those."""
+    shape, wanted, unit, epsilon, *_ = CASES[name]
+    domain = domain_of(shape[:6])
+    asked = Workload(domain, {part: weight for part, weight in wanted.items() if part in ("", *domain.columns)})
+    cells = np.arange(domain.size).reshape(domain.shape)
+    table, plan = CountedTable(domain, cells, unit), choose_plan(asked, unit, epsilon=epsilon)
+    once, lasting = release(table, asked, epsilon=epsilon, once=True), release(table, asked, epsilon=epsilon)
+    assert lasting.table.plan.shares == plan.shares
+    assert lasting.release.at(2 * epsilon).table.plan.shares == plan.shares
+    with pytest.raises(UtmostError):
+        _ = once.release
+    kind = min(plan.once_errors, key=plan.once_errors.get)
+    if plan.once_errors[kind] < plan.value:
+        law = once.law
+        assert isinstance(law, {"a": DiscreteStaircase, "o": CellsDraw | TablesDraw}[kind[0]])
+        assert law.level == level(epsilon).scaled(1 if kind[0] == "o" else unit.per_cell(level(1)).epsilon)
+    else:
+        assert once.table.plan.shares == plan.shares
+
+
+def test_other_tables_and_units_have_none():
+    domain = domain_of((3, 4))
+    for wanted, unit in [
+        ({"x0 x1": 1, "x0": 1}, Unit(1, 1)),
+        ({"x0": 1, "x1": 1}, Unit(1, 2)),
+        ({"x0": 1, "x1": 1}, Unit(1, 1, "change-one")),
+    ]:
+        assert choose_plan(Workload(domain, wanted), unit, epsilon=1).once_errors == {}
