@@ -285,20 +285,22 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
 def sums_table_in_words(said: Mapping[str, Any]) -> Facts:
     """A table of a release by a plan: its own margins, then the noisy sums of which it is computed."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
+    from utmost.publish.workloads.workload import narrowed
 
     table = SUMS_TABLE_FORM.checked(said)
     release, facts = table.release, sums_in_words(said["release"], table.release)
-    family = release.domain.family(table.family)
+    family, labels = narrowed(release.domain, table.family)
     if family in release.plan.shares:
         return facts
-    own = _computed(release, family)
+    own = _computed(release, family, labels)
     return replace(facts, released=f"{own[0].of}, of these: {facts.released}", noises=(*own, *facts.noises))
 
 
-def _computed(release: "NoisySums", family: Any) -> tuple[StatedNoise, ...]:
+def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
     """The margins of a table that was not measured itself; of amounts those of each of its columns."""
     amounts, name = release.plan.amount_pair, release.domain.family_name(family)
-    count = prod(release.domain.group_shape(family))
+    shape = release.domain.group_shape(family)
+    count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))
     columns: list[tuple[str, Any]] = [(f"{count} sums" if count > 1 else "one sum", None)]
     if amounts is not None:
         columns = [(f"{column.name}, {count} values", column.weights) for column in amounts.columns]
