@@ -94,10 +94,6 @@ def _cell(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-Dataset = Annotated[str | None, option("NAME", "Dataset whose events are listed.")]
-NameFilter = Annotated[str | None, option("NAME", "Release whose events are listed.")]
-
-
 def status(*, place: Place, answer: options.Output) -> None:
     """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
     with place.opened() as opened:
@@ -114,7 +110,13 @@ def verify(*, place: Place, answer: options.Output) -> None:
         raise click.exceptions.Exit(1)
 
 
-def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Output) -> None:
+def history(
+    *,
+    place: Place,
+    name: Annotated[str | None, option("NAME", "Release whose events are listed.")] = None,
+    dataset: Annotated[str | None, option("NAME", "Dataset whose events are listed.")] = None,
+    answer: options.Output,
+) -> None:
     """List events of the ledger, oldest first."""
     with place.opened() as opened:
         events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
