@@ -219,6 +219,40 @@ def plans(folder: Path) -> Iterator[Ratio]:
         )
 
 
+DESIGN = """
+import numpy as np
+import utmost as ut
+from utmost.design.spaces import losses
+from utmost.spaces import Consumer, grid
+space = grid(10, 10)
+consumer = Consumer(np.full(100, 1 / 100), losses.distance(space))
+ut.optimal_mechanism(ut.PrivacyType(space, epsilon=1), consumer)
+"""
+CAPACITIES = """
+import utmost as ut
+from utmost.spaces import grid
+for kind in ("multiplicative", "additive"):
+    ut.capacity(ut.PrivacyType(grid(20, 20), alpha="1/2"), kind=kind)
+"""
+
+
+def research(_folder: Path) -> Iterator[Ratio]:
+    """Designs and capacities by their commands, beside a process that makes the same calls."""
+    places, lattice = "--space grid:10x10 --epsilon 1 --prior uniform", "--space grid:20x20 --epsilon alpha=1/2"
+    for work, typed, called, limit in (
+        ("utmost design of 10 x 10 places", f"design {places}", DESIGN, 3),
+        ("utmost research capacity, 20 x 20", f"research capacity {lattice}", CAPACITIES, 2),
+    ):
+        command = [sys.executable, "-m", "utmost", *typed.split()]
+        yield Ratio(
+            work,
+            lambda command=command: subprocess.run(command, check=True, capture_output=True),
+            "a process that makes the calls",
+            lambda called=called: subprocess.run([sys.executable, "-c", called], check=True),
+            limit,
+        )
+
+
 def ledgers(folder: Path) -> Iterator[Ratio]:
     """What a ledger adds: to a command, to an opening, to a publication, and with many releases beside."""
     source, out, place = folder / "million.csv", folder / "noised.csv", folder / "million.db"
@@ -331,4 +365,4 @@ def asked(app: Any, address: str, headers: dict[str, str]) -> Callable[[], Any]:
     return lambda: asyncio.run(ten())
 
 
-MAKERS = (draws, designs, counting, items, answers, plans, ledgers, doors)
+MAKERS = (draws, designs, counting, items, answers, plans, research, ledgers, doors)

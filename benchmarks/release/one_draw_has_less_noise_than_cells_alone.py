@@ -11,8 +11,9 @@ import time
 import numpy as np
 
 import utmost as ut
+from utmost.core.noise.total_beside import TotalBeside
 from utmost.exact import level
-from utmost.noise import Geometric, TablesDraw
+from utmost.noise import CellsDraw, Geometric, TablesDraw
 from utmost.publish.counting.counted import CountedTable
 
 UNITS = [
@@ -55,6 +56,21 @@ def tables():
         print(f"{name:14s} {cell:8.4g} {total:8.4g} {value:8.5g} {equal:13.5g} {equal / value:6.2f}")
 
 
+def beside():
+    print("\ncells and total: one draw alone, beside a total of its own, share of the draw")
+    several = TotalBeside.least(lambda at: TablesDraw(at, (2,) * 20), level(1), lambda of: 20 * of.cells[2] + of.total)
+    few = TotalBeside.least(lambda at: CellsDraw(at, 10, 5), level(1), lambda of: of.cells[10] + of.total, 5)
+    for name, found, draws, law in (
+        ("20 one-way tables of 2", several, 20, TablesDraw(1, (2,) * 20)),
+        ("5 of 10 cells", few, 1, CellsDraw(1, 10, 5)),
+    ):
+        first = law.sizes[0] if isinstance(law, TablesDraw) else law.size
+        total = float(law.variance_of([1] * first + [0] * (law.size - first)))
+        alone = draws * float(law.variance) + total
+        both = draws * found.cells[first] + found.total
+        print(f"{name:24s} {alone:8.5g} {both:8.5g} {found.share}")
+
+
 def times():
     domain = ut.Domain({f"a{i}": ["yes", "no"] for i in range(12)})
     table = CountedTable(domain, np.ones(domain.shape, int), ut.Unit(1, 1))
@@ -76,4 +92,5 @@ def times():
 if __name__ == "__main__":
     cells()
     tables()
+    beside()
     times()

@@ -42,7 +42,8 @@ Each error says what was required, what came, where, and how to put it right.
 
 A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
 is of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
-`BudgetUnused` of a limit that no release spends, `SeparateDatasets` of a second dataset in a ledger,
+`BudgetUnused` of a limit that no release spends, `LimitBelowSpent` of one below what is spent, `SeparateDatasets` of a
+second dataset in a ledger,
 `RowsRenamed` of rows that are called otherwise than when they were
 published, `NothingCounted` of a table all of whose events lie outside the declared domain, `RowsLeftOut`
 of one some of whose events do, `FewEventsKept` of bounds that keep fewer than half of them, `DegreesAsLengths` of
@@ -277,6 +278,10 @@ class FactsFarOff(PrivacyWarning):
 
 class BudgetUnused(PrivacyWarning):
     """A limit is set on a dataset that no release of the ledger names."""
+
+
+class LimitBelowSpent(PrivacyWarning):
+    """A limit is set below what the dataset has spent."""
 
 
 class SeparateDatasets(PrivacyWarning):

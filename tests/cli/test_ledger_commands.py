@@ -546,3 +546,21 @@ def test_a_second_dataset_is_said_on_both_screens(run, published):
 def test_parts_that_people_look_for_under_another_word_are_named(run):
     code, _, err = run("ledger", "list", "--ledger", "r.db")
     assert (code, "utmost ledger status" in err) == (2, True)
+
+
+def test_a_history_of_a_name_that_nothing_has_is_refused(run, published):
+    code, out, err = run("ledger", "history", *published, "--name", "unknown")
+    assert (code, out) == (1, "")
+    assert "'unknown'" in err
+    assert "The releases are: " in err
+
+
+def test_a_limit_below_what_is_spent_is_warned_about(run, published):
+    """It is set, and stops all further spending; one at what is spent is no reason to warn."""
+    status = json.loads(run("ledger", "status", *published, "--json")[1])["datasets"][0]
+    name, spent = status["dataset"], status["spent"]
+    code, _, err = run("ledger", "budget", *published, "--dataset", name, "--limit", spent)
+    assert (code, err) == (0, "")
+    code, _, err = run("ledger", "budget", *published, "--dataset", name, "--limit", "1/1000")
+    assert code == 0
+    assert f"dataset '{name}' has spent more than this limit" in err

@@ -624,3 +624,13 @@ def test_tables_are_wanted_of_a_counted_table(made):
     assert answer.release.at(2).table.plan.shares == answer.table.plan.shares
     with pytest.raises(UtmostError, match="count_table"):
         ut.release(counted.cells, wanted, epsilon=1)
+
+
+def test_a_plan_names_the_option_of_noise_made_once(run, tmp_path):
+    """One draw of all one-way tables, and a release by that option has its margins."""
+    (tmp_path / "d.json").write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}), encoding="utf-8")
+    asked = ["plan", tmp_path / "d.json", "--at-most", 1, "--epsilon", 1, "--want", "tables of 1 column"]
+    assert "utmost release COUNTED --once one-way" in " ".join(run(*asked)[1].split())
+    found = json.loads(run(*asked, "--json")[1])
+    assert "one draw of one-way tables" in found["made_once"]
+    assert found["one_way_times"] > 1

@@ -7,7 +7,7 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.errors import AlreadyPublished, BudgetExceeded, NotALevel, OutOfRange, Quarantined, SeparateDatasets
+from utmost.errors import AlreadyPublished, BudgetExceeded, NotALevel, OutOfRange, Quarantined
 from utmost.ledger import Ledger
 
 KEY = bytes(range(32))
@@ -42,8 +42,9 @@ def test_a_charge_counts_once(ledger):
     assert len(ledger.history(dataset="d")) == 1
     with pytest.raises(AlreadyPublished, match="what="):
         ledger.charge("d", epsilon=2, what=WHAT)
-    with pytest.warns(SeparateDatasets):
+    with pytest.raises(OutOfRange, match="independent=True"):
         ledger.charge("e", epsilon=2, what=WHAT)
+    ledger.charge("e", epsilon=2, what=WHAT, independent=True)
     assert (ledger.spent(dataset="d"), ledger.spent(dataset="e")) == (ut.level(1), ut.level(2))
 
 
@@ -80,8 +81,10 @@ def test_a_rollback_loses_no_charge(tmp_path):
 
 def test_the_command_charges_and_the_history_shows_it(tmp_path):
     place = tmp_path / "l.db"
-    with Ledger.open(place, create=True) as ledger:
-        ledger.budget("d", limit=1)
+    budget = "ledger", "budget", "--ledger", place, "--dataset", "d"
+    assert "--create" in called(*budget, "--limit", "1").stderr
+    assert called(*budget, "--create").returncode == 2
+    assert called(*budget, "--create", "--limit", "1").returncode == 0
     charge = "ledger", "charge", "--ledger", place, "--dataset", "d", "--epsilon", "1/4", "--what", WHAT
     assert json.loads(called(*charge, "--json").stdout)["remaining"] == "3/4"
     assert json.loads(called(*charge, "--json").stdout)["remaining"] == "3/4"

@@ -184,3 +184,24 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
             ledger.relax("r", TABLE, epsilon=2)
         with pytest.raises(LedgerDamaged, match="follow from those before it"):
             ledger.verify()
+
+
+def test_the_history_of_a_release_is_that_of_the_whole_ledger_and_checks_each_event(tmp_path):
+    """It reads its own events alone: each follows the one before it under the key, or the answer is refused."""
+    place, promise = tmp_path / "l.db", ut.Promise("n", unit=ut.Unit(1, 1))
+    with Ledger.open(place, create=True) as ledger:
+        for name in ("a", "b"):
+            ledger.publish(name, {"n": [len(name)]}, promise, epsilon=1, dataset="d")
+            ledger.relax(name, {"n": [len(name)]}, epsilon=2)
+        ledger.publish("a", {"n": [3]}, promise, epsilon=1, version=2, dataset="d")
+        whole = [event for event in ledger.history() if event.facts.get("name") == "a"]
+        assert list(ledger.history("a")) == whole
+        assert [event.number for event in whole] == [2, 3, 6]
+        with closing(sqlite3.connect(place)) as raw, raw:
+            (body,) = raw.execute("SELECT body FROM utmost_events WHERE number = 3").fetchone()
+            changed = body.replace(b'"how":"relax"', b'"how":"tight"')
+            assert changed != body
+            raw.execute("UPDATE utmost_events SET body = ? WHERE number = 3", (changed,))
+        with pytest.raises(LedgerDamaged):
+            ledger.history("a")
+        assert len(ledger.history("b")) == 2

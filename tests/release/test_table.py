@@ -26,6 +26,7 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
 from utmost.privacy import Unit
+from utmost.publish.promises.cell_noise import once_cells
 from utmost.releases import cell_noise_at
 from utmost.testing import SeededRandomness
 
@@ -462,3 +463,14 @@ def test_a_relaxable_law_on_a_grid_is_called_the_least_where_it_is(grid):
     is_best = "No noise that is known to allow this has a smaller expected cost" in plan.theorem
     said = is_best or "Theorem 11" in plan.theorem
     assert said == (float(plan.drawn.moment(1)) <= least)
+
+
+@pytest.mark.parametrize("relaxable", [False, True])
+def test_a_cost_need_not_be_hashable(relaxable):
+    """NumPy's polynomials are none; the noise is that of the same cost by name, and the theorem is said of it."""
+    made = [
+        once_cells(ut.Unit(3, 1), cost=cost, relaxable=relaxable).at(level(1))
+        for cost in (np.poly1d([1, 0, 0]), "squared")
+    ]
+    assert made[0].drawn == made[1].drawn
+    assert all("cost" in noise.theorem or "lossless" in noise.theorem for noise in made)

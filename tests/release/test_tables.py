@@ -83,3 +83,12 @@ def test_marginals_are_tables_and_answers_have_cards():
     assert str(release.statement["guarantee"])[:20] in release.statement._repr_html_()
     assert Path(ut.__file__).parent.name not in ratio._repr_html_()
     assert type(release.clean()["sex"]) is ut.Table
+
+
+def test_a_table_of_several_amounts_is_one():
+    people = {"region": ["N", "N", "S"], "income": [20, 40, 30], "rent": [5, 9, 7]}
+    measures = {"income": ut.mean("income", each=(0, 100)), "rent": ut.mean("rent", each=(0, 20))}
+    tables = ut.count_measures(people, ut.Domain(region=["N", "S"]), ut.Counting(each_row=True), measures)
+    table = ut.releases.release_measures(tables, epsilon=2000).table
+    assert type(table) is ut.Table
+    assert table.to_pandas()["income_sum"].tolist() == [60, 30]

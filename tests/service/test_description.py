@@ -112,7 +112,10 @@ def walk(app):
     budget = "/v1/datasets/{dataset}/budget"
     yield said(admin, "GET", budget, path="/v1/datasets/admissions/budget")[1]
     yield said(admin, "PUT", budget, path="/v1/datasets/admissions/budget", json={"epsilon": "3"})[1]
-    charges, spent = "/v1/datasets/{dataset}/charges", {"epsilon": "1/8", "what": "OpenDP, mean age"}
+    charges, spent = (
+        "/v1/datasets/{dataset}/charges",
+        {"epsilon": "1/8", "what": "OpenDP, mean age", "independent": True},
+    )
     yield said(admin, "PUT", charges, path="/v1/datasets/others/charges", json=spent)[1]
     for path in ("/v1/history", "/v1/status", "/v1/trail", "/v1/trail/lines"):
         yield said(auditor, "GET", path)[1]

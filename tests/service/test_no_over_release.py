@@ -110,7 +110,7 @@ class World:
             "/v1/proposals/{name}/decision": {"state": "refused", "reason": "no"},
             "/v1/tokens": {"owner": "Eve", "role": "admin", "grants": [{"release": "*"}]},
             "/v1/datasets/{dataset}/budget": {"epsilon": "100"},
-            "/v1/datasets/{dataset}/charges": {"epsilon": "1", "what": f"request {self.number}"},
+            "/v1/datasets/{dataset}/charges": {"epsilon": "1", "what": f"request {self.number}", "independent": True},
             "/v1/receipt/check": {"receipt": "utmost-receipt:a:1:b:c"},
         }
         query = {"epsilon": at} if path.endswith(("view", "margin", "rehearsal")) else {}

@@ -158,5 +158,5 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     more = Text(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else "")
     headline = Text("Named." if pairs else "No key was named: none is frequent enough.", style="bold")
     table = grid([report["column"], "noisy count" if shares is None else "noisy shares"], shown)
-    words = Text(f"{report['statement']}\n")
+    words = Text(f"{report['guarantee']}\n")
     screen(stderr=out is None).print(Group(headline, table, more, words, facts(rows)))

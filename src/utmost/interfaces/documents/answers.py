@@ -28,8 +28,7 @@ from utmost.interfaces.documents.answer_words import (
 from utmost.interfaces.documents.saved_designs import read_design
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.promises import codec
-from utmost.publish.promises.statement_kinds import ANSWERS_KIND
+from utmost.publish.promises.codec import digest_of
 from utmost.tables.cells.columns import check_distinct
 from utmost.tables.files import files
 from utmost.tables.files.json_files import read_json
@@ -305,12 +304,10 @@ def _check_declared(request: Asked, names: list[str]) -> None:
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
     """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
     statement = read_json(sidecar_path(path), "a statement must")
-    codec.check_header(statement, ANSWERS_KIND, "a statement of answers")
-    with codec.fields("a statement of answers", str(path)):
-        mechanism, digest = statement["mechanism"]["sha256"], statement["table"]["sha256"]
-    if mechanism != saved.digest:
+    stated, digest = ANSWERS_FORM.checked(statement), digest_of(statement)
+    if stated.mechanism["sha256"] != saved.digest:
         raise PromiseBroken("kept answers must come from the same mechanism", came="another", where=str(path))
-    if digest != sha256(path.read_bytes()).hexdigest():
+    if digest is None or digest["sha256"] != sha256(path.read_bytes()).hexdigest():
         raise BadTable("kept answers must be those that were written", came="others", where=str(path))
     table = files.columns(files.read(path))
     for name in (person, answer):

@@ -44,10 +44,10 @@ class Audit:
         self._context.records.write(lambda store: self._context.trail(store, token, "limit", dataset=dataset))
         return budget
 
-    def charge(self, token: Token, dataset: str, spent: Level, what: str) -> Budget:
+    def charge(self, token: Token, dataset: str, spent: Level, what: str, *, independent: bool) -> Budget:
         """The budget of a dataset, after charging what another tool spent; the same charge again changes nothing."""
         token.check("budgets")
-        budget = self._ledger.charge(dataset, epsilon=spent, what=what)
+        budget = self._ledger.charge(dataset, epsilon=spent, what=what, independent=independent)
         self._context.records.write(lambda store: self._context.trail(store, token, "charge", dataset=dataset))
         return budget
 

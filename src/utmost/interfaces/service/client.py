@@ -300,9 +300,9 @@ class RemoteLedger:
         path = f"/v1/datasets/{path_part(dataset)}/budget"
         return self._get(path) if limit is None else self._send("PUT", path, json={"epsilon": level_text(level(limit))})
 
-    def charge(self, dataset: str, *, epsilon: Number | Level, what: str) -> dict[str, Any]:
+    def charge(self, dataset: str, *, epsilon: Number | Level, what: str, independent: bool = False) -> dict[str, Any]:
         """The budget of a dataset after charging what another tool spent on something, as `Ledger.charge`."""
-        sent = {"epsilon": level_text(level(epsilon)), "what": what}
+        sent = {"epsilon": level_text(level(epsilon)), "what": what, "independent": independent}
         return self._send("PUT", f"/v1/datasets/{path_part(dataset)}/charges", json=sent)
 
     def budgets(self) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from utmost.core.exact.arguments import truth
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
@@ -95,6 +96,7 @@ class Accounts:
 
         Warns:
             BudgetUnused: where the ledger holds releases, and none of this dataset.
+            LimitBelowSpent: for a limit below what is spent.
         """
         check_name(dataset, "dataset")
         if limit is None:
@@ -106,7 +108,7 @@ class Accounts:
             return self._look(known)
         return limited(self._log, dataset, level(limit))
 
-    def charge(self, dataset: str, *, epsilon: Number | Level, what: str) -> Budget:
+    def charge(self, dataset: str, *, epsilon: Number | Level, what: str, independent: bool = False) -> Budget:
         """Charge a dataset with what another tool has spent, so that one budget holds for all tools.
 
         The same charge made again, after an interruption say, is written once.
@@ -116,6 +118,7 @@ class Accounts:
             epsilon: Level of pure differential privacy that was spent, against the same neighbouring datasets as all
                 releases of the dataset. The ledger believes it.
             what: What it was spent on, in words that no other charge of this dataset has: "OpenDP, mean age, 2025".
+            independent: Whether a dataset that the ledger does not know is of other people than all that it knows.
 
         Returns:
             The budget after it.
@@ -123,7 +126,8 @@ class Accounts:
         Raises:
             BudgetExceeded: where the dataset's limit does not allow it; then nothing is written.
             AlreadyPublished: where the same words were charged at another level.
-            OutOfRange: for words that cannot be printed, and for a name that reads as that of another dataset.
+            OutOfRange: for words that cannot be printed, for a name that reads as that of another dataset, and for a
+                dataset that the ledger does not know, beside others that it knows, without ``independent``.
             Quarantined: in a ledger that was rolled back.
 
         Source: sequential composition, [dwork2014], Theorem 3.14.
@@ -136,7 +140,8 @@ class Accounts:
         Budget(dataset='visits', limit=level(epsilon=2), spent=Fraction(1, 2), remaining=Fraction(3, 2))
         """
         check_name(dataset, "dataset")
-        return charged(self._log, dataset, level(epsilon), check_name(what, "what"))
+        apart = truth(independent, "independent")
+        return charged(self._log, dataset, level(epsilon), check_name(what, "what"), is_independent=apart)
 
     def margin(
         self,
@@ -166,7 +171,7 @@ class Accounts:
         """The events, oldest first: all, or those of a release or a dataset.
 
         Raises:
-            NotPublished: where the ledger has no dataset of this name.
+            NotPublished: where the ledger has no release or dataset of this name.
         """
         return self._log.read(lambda transaction: history(transaction, name, dataset))
 

@@ -12,6 +12,7 @@ from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
     BudgetUnused,
+    LimitBelowSpent,
     NotPublished,
     OutOfRange,
     SeparateDatasets,
@@ -161,6 +162,7 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
 
     Warns:
         BudgetUnused: where the ledger holds releases, and none of this dataset.
+        LimitBelowSpent: for a limit below what is spent.
     """
 
     def work(transaction: Transaction) -> tuple[Budget, list[str]]:
@@ -174,10 +176,13 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
     if known and dataset not in known:
         warning = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
         warn(warning, BudgetUnused)
+    if budget.spending.exceeds(limit):
+        warning = f"dataset {dataset!r} has spent more than this limit: nothing more is released from it"
+        warn(warning, LimitBelowSpent)
     return budget
 
 
-def charged(log: EventLog, dataset: str, level: Level, what: str) -> Budget:
+def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independent: bool) -> Budget:
     """The budget of a dataset after another tool's spending was written into the ledger, once.
 
     Raises:
@@ -191,8 +196,8 @@ def charged(log: EventLog, dataset: str, level: Level, what: str) -> Budget:
         if known is None:
             log.check_writable(transaction)
             check_names_differ(state, dataset)
-            check_named(state, dataset)
-            warn_of_separate(state, dataset)
+            if not is_independent:
+                _check_charged(state, dataset)
             check_budget(state, dataset, spending_with(state, dataset, [(level, None)]))
             transaction.append("charged", {"dataset": dataset, "level": level_text(level), "what": what})
         elif known != level:
@@ -205,6 +210,18 @@ def charged(log: EventLog, dataset: str, level: Level, what: str) -> Budget:
         return Budget(dataset, state.limits.get(dataset), transaction.state.spending(dataset))
 
     return log.write(work)
+
+
+def _check_charged(state: State, dataset: str) -> None:
+    """Check that a charge is to a dataset that is there: one under a misspelt name would count for nobody."""
+    known = state.datasets
+    if known and dataset not in known:
+        raise OutOfRange(
+            f"what was spent must be charged to a dataset of the ledger: {few(list(map(repr, known)), _MOST_NAMED)}",
+            came=repr(dataset),
+            where="dataset",
+            remedy=f"Pass dataset={known[0]!r}; or independent=True if nobody of these people is in any of them.",
+        )
 
 
 def spending_after(

@@ -201,7 +201,7 @@ def _of_file(path: Path) -> Key | KeyRefused:
             return _key_of_text(secret(path, LEDGER_KEY) or "-", f"{LEDGER_KEY} of {path}")
         return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))
     except (OSError, UnicodeDecodeError):
-        remedy = "Put the ledger's key file back: without its key a ledger cannot be used."
+        remedy = 'If a recipe made the ledger, pass key="NAME.secret.toml", its secret file; else put the file back.'
         return KeyRefused("the key file must be there", came="none that can be read", where=str(path), remedy=remedy)
 
 

@@ -117,6 +117,8 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
     state = transaction.state
     if dataset is not None:
         check_known(state, dataset)
+    if name is not None and (name, 1) not in state.mechanisms:
+        state.release(name, None)  # a name that nothing has is refused
     if name is not None and (name, 1) in state.releases:
         # Only those of the release, each under its mac: what a page shows takes as long however many others there are.
         releases = [state.releases[name, version] for version in state.versions(name)]

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from utmost.core.exact.arguments import text, truth
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence, written_number
-from utmost.core.noise.costs import Cost, cost_named
+from utmost.core.noise.costs import Cost, Moment, cost_named
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.grid import unsnapped
 from utmost.errors import OutOfRange, Unsupported
@@ -276,15 +277,23 @@ class OnceCells(ColumnNoise):
 
     def at(self, level: Level, confidence: Number = "0.95") -> NoiseAtLevel:
         """The least noise at a level."""
-        return cell_noise_at(
-            level,
-            unit=self.unit,
-            cost=self.cost,
-            numbers=self.numbers,
-            relaxable=self.relaxable,
-            confidence=confidence,
-            grid=self.grid,
-        )
+        # A function of the user's need not be hashable.
+        least_at = _least_at if isinstance(self.cost, Moment) else _least_at.__wrapped__
+        return least_at(self, level, read_confidence(confidence))
+
+
+@lru_cache(maxsize=512)
+def _least_at(noise: OnceCells, level: Level, confidence: Fraction) -> NoiseAtLevel:
+    """Nothing here depends on data: a release after another finds its law, and the law's sampler, made."""
+    return cell_noise_at(
+        level,
+        unit=noise.unit,
+        cost=noise.cost,
+        numbers=noise.numbers,
+        relaxable=noise.relaxable,
+        confidence=confidence,
+        grid=noise.grid,
+    )
 
 
 def once_cells(

@@ -34,6 +34,7 @@ from utmost.publish.workloads.planning.shared_level import SharedLevel
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.files.table_formats import as_columns
+from utmost.tables.frames.table import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +72,7 @@ class MeasuresTable:
         return self._first.level.scaled(len(self.releases))
 
     @property
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> Table:
         """The labels; the number of persons, and of each amount its sums and means, each with its margin behind it.
 
         Cost: an interval for each mean, a twentieth of a second.
@@ -87,7 +88,7 @@ class MeasuresTable:
                 came = repr(min(set(added) & set(columns)))
                 raise OutOfRange("the columns of amounts must have names of their own", came=came, remedy="Rename one.")
             columns |= added
-        return columns
+        return Table(columns)
 
     @property
     def statement(self) -> dict[str, Any]:

@@ -94,6 +94,11 @@ def _cell(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
+Dataset = Annotated[str | None, option("NAME", "Dataset whose events are listed.")]
+Create = Annotated[bool, flag("New ledger with key and witness, if there is none.")]
+NameFilter = Annotated[str | None, option("NAME", "Release whose events are listed.")]
+
+
 def status(*, place: Place, answer: options.Output) -> None:
     """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
     with place.opened() as opened:
@@ -110,13 +115,7 @@ def verify(*, place: Place, answer: options.Output) -> None:
         raise click.exceptions.Exit(1)
 
 
-def history(
-    *,
-    place: Place,
-    name: Annotated[str | None, option("NAME", "Release whose events are listed.")] = None,
-    dataset: Annotated[str | None, option("NAME", "Dataset whose events are listed.")] = None,
-    answer: options.Output,
-) -> None:
+def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Output) -> None:
     """List events of the ledger, oldest first."""
     with place.opened() as opened:
         events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
@@ -138,13 +137,18 @@ def budget(
     place: Place,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     limit: Annotated[str | None, option("NUMBER", "Limit to set: epsilon that all its releases may spend.")] = None,
+    create: Create = False,
     answer: options.Output,
 ) -> None:
     """Show what a dataset has spent and may still spend, or set its limit.
 
-    utmost ledger budget --ledger releases.db --dataset students --limit 2
+    utmost ledger budget --ledger releases.db --dataset students --limit 2 --create
     """
-    with place.opened() as opened:
+    if create and limit is None:
+        raise OutOfRange(
+            "a new ledger needs a limit to set", came="--create without --limit", remedy="Add --limit 2, say."
+        )
+    with place.opened(create=create) as opened:
         report = ledger_answers.budget_report(opened.budget(dataset, None if limit is None else _limit(limit)))
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
 
@@ -155,14 +159,17 @@ def charge(
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     level: options.AskedLevel,
     what: Annotated[str, option("TEXT", "What it was spent on, in words that no other charge has.")],
+    independent: Annotated[bool, flag("A new dataset, of other people than all others.")] = False,
+    create: Create = False,
     answer: options.Output,
 ) -> None:
     """Charge a dataset with what another tool has spent: one budget for all. Made again, it is charged once.
 
     utmost ledger charge --ledger releases.db --dataset students --epsilon 1/2 --what "OpenDP, mean age, 2025"
     """
-    with place.opened() as opened:
-        report = ledger_answers.budget_report(opened.charge(dataset, epsilon=level.read(), what=what))
+    with place.opened(create=create) as opened:
+        budget = opened.charge(dataset, epsilon=level.read(), what=what, independent=independent)
+    report = ledger_answers.budget_report(budget)
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
 
 

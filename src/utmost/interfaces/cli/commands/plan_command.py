@@ -35,6 +35,7 @@ from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.candidate_families import candidate_families
 from utmost.publish.workloads.planning.choose_plan import choose_plan
+from utmost.publish.workloads.planning.once_errors import ONE_DRAW, ONE_WAY_DRAW, STAIRCASE
 from utmost.publish.workloads.planning.plan import Alternatives, Plan
 from utmost.publish.workloads.planning.table_limits import budget_shares
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
@@ -243,7 +244,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
         "not_bounded": dict(bounds.not_bounded),
         "certified": _certified(chosen, workload, bounds.level),
         "tried": dict(chosen.tried),
-        "made_once": chosen.once_words,
+        "made_once": _made_once(chosen),
         "would_help": [help._asdict() for help in chosen.would_help],
         "clean_needs": chosen.clean_needs,
     }
@@ -342,6 +343,16 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             facts(rows),
         )
     )
+
+
+def _made_once(chosen: Plan) -> str | None:
+    """What a release made once would have, and the option that makes it so."""
+    words, errors = chosen.once_words, chosen.once_errors
+    if words is None or chosen.narrowed_from is not None:
+        return words
+    counts = "counts" if chosen.unit.nonnegative else "cells"
+    options = {ONE_WAY_DRAW: " --once one-way", ONE_DRAW: f" --once {counts}", STAIRCASE: ""}
+    return f"{words}: utmost release COUNTED{options[min(errors, key=errors.__getitem__)]}"
 
 
 def _option_words(change: dict[str, Any]) -> str:

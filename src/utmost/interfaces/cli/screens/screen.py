@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 DRY = "Nothing was drawn. This is what a release would promise."
 
 NOT_REMEMBERED = (
-    "This release is not remembered. To publish the same people again later with less noise, and pay the larger "
-    "epsilon alone, release with --ledger FILE --create --name N."
+    "Nothing remembers this release: every other release of the same people adds its epsilon to this one. In a ledger "
+    "(--ledger FILE --create --name N) a more accurate one, later, costs the larger epsilon alone."
 )
 ADDS_UP = "This release is not remembered: another release of the same people adds its epsilon."
 _IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})

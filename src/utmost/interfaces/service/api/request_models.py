@@ -367,6 +367,7 @@ class NewCharge(RequestModel):
 
     epsilon: Exact
     what: Annotated[str, Field(max_length=200, examples=["OpenDP, mean age, 2025"])]
+    independent: bool = False
 
 
 class Receipt(RequestModel):

@@ -373,7 +373,8 @@ def limit(service: Served, who: Who, dataset: Part, body: NewLimit) -> answers.L
 @router.put("/datasets/{dataset}/charges", summary="Charge what another tool spent")
 def charge(service: Served, who: Who, dataset: Part, body: NewCharge) -> answers.BudgetResponse:
     """The same charge made again changes nothing."""
-    return answers.BudgetResponse.of(service.audit.charge(who, dataset, read_level(body.epsilon), body.what))
+    spent, apart = read_level(body.epsilon), body.independent
+    return answers.BudgetResponse.of(service.audit.charge(who, dataset, spent, body.what, independent=apart))
 
 
 @router.get("/history", summary="The events of the ledger")
