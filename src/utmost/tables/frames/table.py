@@ -1,9 +1,11 @@
 """The table that a release gives: columns by name, in other packages' frames, in a file, as a card in a notebook."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from utmost.core.exact.arguments import mapping
 from utmost.core.exact.display import Display
 from utmost.tables.optional_imports import extra
 
@@ -77,6 +79,12 @@ class Table(TableVerbs, dict[str, Any]):
     The table of every answer whose data came as columns or from a file; of data that came as a dataframe, the answer's
     table is a dataframe of that kind.
 
+    Args:
+        columns: Lists or arrays by name; no columns if left out.
+
+    Raises:
+        WrongKind: for what is no mapping.
+
     >>> import utmost as ut
     >>> promise = ut.Promise("n", public="town", unit=ut.Unit(1, 1))
     >>> table = ut.release({"town": ["Ash", "Elm"], "n": [12, 7]}, promise, epsilon=1).table
@@ -87,6 +95,9 @@ class Table(TableVerbs, dict[str, Any]):
     """
 
     __slots__ = ()
+
+    def __init__(self, columns: Mapping[str, Any] = MappingProxyType({})) -> None:
+        super().__init__(mapping(columns, "columns"))
 
     @property
     def rows(self) -> int:
