@@ -68,7 +68,7 @@ PlanNeighbours = Annotated[
     str | None, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")
 ]
 Nonnegative = Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")]
-Exactly = Annotated[bool, flag("Everybody is in exactly --at-most cells: the total is public.")]
+Exactly = Annotated[bool, flag("Use if each person is in exactly that many cells (--at-most). The total is then published without noise.")]
 Together = Annotated[str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows.")]
 Method = Annotated[
     str | None,

@@ -24,7 +24,7 @@ from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
 from utmost.tables.files.signatures import signer_of
 
 Below = Annotated[str | None, option("NUMBER", "Noisy value under which a cell is withheld.")]
-RelativeMargin = Annotated[str | None, option("PART", "Margin over noisy value above which it is withheld: 1/4.")]
+RelativeMargin = Annotated[str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value: 1/4.")]
 Complementary = Annotated[bool, flag("Further cells withheld, so that none follows by adding up.")]
 Mark = Annotated[str, option("WORD", "withheld: blank cells. unreliable: marked cells with their values.")]
 Want = Annotated[list[str] | None, option("SUMS", 'Sums wanted of a release by a plan: "department sex".')]
