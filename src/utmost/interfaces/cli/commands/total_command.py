@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
-from utmost.interfaces.cli.selections import check_counted, counted_selection
+from utmost.interfaces.cli.selections import check_counted, counted_selection, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
@@ -28,7 +28,6 @@ from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.table_words import beyond_unit
 from utmost.publish.workloads.sums_in_words import TOTAL, selected
 from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
@@ -129,7 +128,7 @@ def total(
             [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
         )
         report = _trend([*map(read_release, since), published], names, where or [], confidence)
-        return answer.give(report, lambda: _show(report, _beyond(published)))
+        return answer.give(report, lambda: _show(report, uncounted(published)))
     if isinstance(published, Answer) and not published.is_by_plan:
         report = _of_cells(
             AnswerCells.of(published),
@@ -139,13 +138,13 @@ def total(
             is_ratio=ratio or over is not None,
             sure=confidence,
         )
-        return answer.give(report, lambda: _show(report, _beyond(published)))
+        return answer.give(report, lambda: _show(report, uncounted(published)))
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
         _check_sum_alone(beside, "of two stages")
         wanted = counted_selection(published.first, where)
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
-        return answer.give(report, lambda: _show(report, _beyond(published)))
+        return answer.give(report, lambda: _show(report, uncounted(published)))
     if isinstance(published, MeasuresTable):
         if mean is None or mean not in published.releases:
             named = " or ".join(f"--mean {name}" for name in published.releases)
@@ -207,7 +206,7 @@ def total(
         bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
     amount = None if events else read.unit.amount
-    answer.give(report, lambda: _show(report, _beyond(published), None if amount is None else amount.clipped))
+    answer.give(report, lambda: _show(report, uncounted(published), None if amount is None else amount.clipped))
 
 
 def _write_tables(
@@ -379,15 +378,6 @@ def _with_bar(report: dict[str, Any]) -> str:
     return f"{number(report['value'], 12)} ± {number(report['margin'], 12)}"
 
 
-def _beyond(published: Any) -> str:
-    """What no figure of a release counts, in words; empty where nothing is cut."""
-    if isinstance(published, DetailedSums):
-        return beyond_unit(published.first.unit, "cell")
-    if not isinstance(published, Answer) or getattr(published.noise, "grid", None) is not None:
-        return ""
-    return beyond_unit(published.unit, "cell" if published.is_by_plan else "released cell")
-
-
 def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> None:
     """Print an answer for people, with what is in no figure; of amounts that were clipped with the ends."""
     if report["kind"] in ("trend", "cumulative"):
@@ -397,9 +387,8 @@ def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> No
     if report["kind"] == "sum":
         low, high = report["interval"]
         shown = _with_bar(report)
-        rows = {
-            "margin": f"the {'sum so bounded' if beyond else 'true sum'} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"
-        }
+        truth = "sum so bounded" if beyond else "true sum"
+        rows = {"margin": f"the {truth} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]
         rows = {"best guess": str(report["value"]), "margin": f"the true one lies there, at {sure} confidence"}
