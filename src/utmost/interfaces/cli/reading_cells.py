@@ -343,8 +343,8 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str, clipped: st
             facts({"more": "utmost total gives any sum with its error bar; --where, --minus and --over here"})
         )
     else:
-        console.print(_answer(report, sure, is_bounded=bool(beyond)))
-    if beyond:
+        console.print(_answer(report, sure, beyond))
+    if beyond and report["kind"] in ("cells", "tables"):
         console.print(facts({"not counted": beyond}))
     if clipped is not None:
         console.print(facts({"amounts": clipped}))
@@ -386,7 +386,7 @@ def _whole_facts(report: dict[str, Any], sure: str) -> Any:
     return facts(rows)
 
 
-def _answer(report: dict[str, Any], sure: str, *, is_bounded: bool) -> Group:
+def _answer(report: dict[str, Any], sure: str, beyond: str) -> Group:
     if report["kind"] == "ratio":
         shown = report["words"]
         rows = {"estimate": _shown(report["value"]), "interval": f"holds the true ratio, at {sure} confidence"}
@@ -395,8 +395,10 @@ def _answer(report: dict[str, Any], sure: str, *, is_bounded: bool) -> Group:
     else:
         low, high = report["interval"]
         shown = f"{_shown(report['value'])} {_up(report['margin'])}"
-        truth = f"{report['kind']} so bounded" if is_bounded else f"true {report['kind']}"
+        truth = f"{report['kind']} so bounded" if beyond else f"true {report['kind']}"
         rows = {"margin": f"the {truth} is from {_span(low, high)}, at {sure} confidence"}
+    if beyond:
+        rows["not counted"] = beyond
     return Group(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))
 
 

@@ -75,7 +75,7 @@ def _table_to_relax(
     noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
     if people.are_events:
         check_counted_before(people, key)
-    if isinstance(noise, SumNoise) and people.domain is None:
+    if kept is not None and isinstance(noise, SumNoise) and people.domain is None:
         options.refuse("needs --domain", Persons(by=people.by, mean=people.mean))
         if not people.are_events and table.suffix.lower() != ".json":
             raise _counted_otherwise(
