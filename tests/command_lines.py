@@ -77,6 +77,7 @@ JSON = {
     "init": "--each-row --by town --domain domain.json --epsilon 1 --out recipe.toml",
     "domain check": "events.csv --domain domain.json",
     "domain propose": "book.csv",
+    "ledger charge": "--ledger l.db --dataset d --epsilon 1/8 --what other",
 }
 """Every command that has --json, in words that it takes."""
 
