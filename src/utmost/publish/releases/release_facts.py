@@ -22,7 +22,8 @@ PROTECTED = "Whom it protects, and how strongly"
 NOISE = "Noise and margins of error"
 HANDLED = "What is public, and what was done to the numbers"
 TRUST = "What no check can show: you rely on the publisher for it"
-SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST)
+ANNEX = "Annex for experts"
+SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST, ANNEX)
 """Under which title a fact stands on a page."""
 
 UNSIGNED = "none: whoever can change the table and its statement can make them agree; ask for a signed copy"
@@ -86,6 +87,7 @@ class Facts(Display):
         why: the theorem for which the noise was chosen.
         public: Columns published without noise.
         unprotected: Facts that the promise does not cover.
+        beyond: the part of what one individual has that no figure counts; empty where nothing is cut.
         before: Steps on the data before the noise.
         after: Steps on noisy values before they are published, and numbers computed of them.
         composition: how the level is divided, and how releases add up.
@@ -111,6 +113,7 @@ class Facts(Display):
     composition: str
     on_trust: tuple[str, ...]
     noises: tuple[StatedNoise, ...] = ()
+    beyond: str = ""
     before: str = "nothing"
     after: str = "nothing"
     per: str | None = None
@@ -180,13 +183,15 @@ class Facts(Display):
             yield Fact(noise.of, f"{noise.law}; {noise.level}" if noise.level else noise.law, noise.bars, NOISE)
         if self.noises:
             yield Fact("margins" if len(self.noises) > 1 else "margin", self._bars, section=NOISE, is_first=True)
+        if self.beyond:
+            yield Fact("not counted", self.beyond, section=HANDLED, is_first=True)
         yield Fact("without noise", self.public, section=HANDLED, is_first=True)
         yield Fact("not covered", self.unprotected, section=HANDLED)
         yield Fact("before the noise", self.before, section=HANDLED)
         yield Fact("after the noise", self.after, section=HANDLED)
-        yield Fact("why this noise", self.why, section=HANDLED, is_first=True)
         for line in self.on_trust:
             yield Fact("", line, section=TRUST)
+        yield Fact("why this noise", self.why, section=ANNEX, is_first=True)
 
     @property
     def _noise(self) -> Mapping[str, Any]:
