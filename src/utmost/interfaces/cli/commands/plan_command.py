@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
     no_clean_table,
     promised_bars,
@@ -331,16 +331,16 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()
     ]
-    title = Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
+    title = ScreenText("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
     choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
     screen().print(
-        Group(
-            Text("Sums to measure:", style="bold"),
+        ScreenGroup(
+            ScreenText("Sums to measure:", style="bold"),
             grid(["sums", "number", f"budget share{part}"], measured),
-            Text("Error of the wanted tables:", style="bold"),
+            ScreenText("Error of the wanted tables:", style="bold"),
             grid(["wanted", "answers", "weight", "standard\ndeviation", f"margin, {sure}", "alone", "split"], wanted),
             *choices,
-            Text("Distance from the best:", style="bold"),
+            ScreenText("Distance from the best:", style="bold"),
             grid(["at most", "the least error of"], _within(report), left=2),
             facts(rows),
         )
