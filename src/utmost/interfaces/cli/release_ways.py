@@ -27,6 +27,7 @@ from utmost.tables.frames.any_table import adapter_of
 
 if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.workloads.planning.plan import Plan
     from utmost.tables.cells.spelling import Spelling
 
 
@@ -185,12 +186,17 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     answer, promised, level = told.answer, told.promised, told.level.read()
     refuse("is the noise of cells: it does not go with --want", replace(told.once, want=None))
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
-    if told.memory.ledger is not None or promised.stated is not None or promised.protected.cells is not None:
-        came = "--promise" if promised.stated is not None else "--cells" if told.memory.ledger is None else "--ledger"
-        remedy = "Plan first: utmost plan COUNTED --want ... --out plan.json, then release with --plan plan.json."
-        raise OutOfRange("--want plans a release of a counted table that nothing remembers", came=came, remedy=remedy)
-    check_once(told)
-    check_document(answer.file, answer.sign, draws=True)
+    if promised.stated is not None or promised.protected.cells is not None:
+        came = "--cells" if promised.stated is None else "--promise"
+        remedy = f"Leave out {came}: a counted table has proved its unit."
+        raise OutOfRange("--want plans a release of a counted table", came=came, remedy=remedy)
+    if told.memory.ledger is None:
+        check_once(told)
+        check_document(answer.file, answer.sign, draws=True)
+    else:
+        check_counted_before(told.people, told.count_key)
+        if not told.is_repeatable:
+            check_document(answer.file, answer.sign)
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
     if not isinstance(counted, CountedTable):
         remedy = "Add --each-row, or --person COLUMN, and --domain FILE; or give the .json that utmost count wrote."
@@ -199,6 +205,8 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     workload = read_wanted(counted.domain, wanted, without=None if amount is None else amount.name)
     with progress_bar("Searching for shares"):
         plan = plan_for(workload, counted, level)
+    if told.memory.ledger is not None:
+        return keep(table, replace(told, once=replace(told.once, want=None)), counted, plan)
     sure = read_confidence(answer.confidence)
     release_by_plan(
         counted, plan, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=told.dry_run
@@ -300,8 +308,11 @@ def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
     return files.streamed(table, by_cells=files.ending_of(out) in files.PARQUET)
 
 
-def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> None:
+def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None) -> None:
     """Publish in a ledger.
+
+    Args:
+        plan: what is measured of the counted table, where options name the wanted tables.
 
     Raises:
         OutOfRange: for what there is only without one, and where the release has no name.
@@ -312,7 +323,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
     question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
-    promise = told.promised.of(counted)
+    promise = told.promised.of(counted) if plan is None else Promise.of_counted(counted, noise=plan)
     typed = options.typed_again(told.people, told.spelling)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
 
