@@ -27,7 +27,6 @@ from utmost.tables.frames.any_table import adapter_of
 
 if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
-    from utmost.publish.workloads.planning.plan import Plan
     from utmost.tables.cells.spelling import Spelling
 
 
@@ -40,14 +39,14 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     told.level.read(), told.answer.file  # refused before all else
     source = told.spelling.of(table, is_counted=told.people.are_events)
     told.promised.check()
-    if told.promised.is_whole:
+    if told.asked.want is not None:
+        by_wanted_tables(source, told, told.asked.want)
+    elif told.promised.is_whole:
         whole(source, told)
     elif told.once.together is not None:
         together(source, told)
     elif told.once.once is not None:
         in_one_draw(source, told, told.once.once)
-    elif told.once.want is not None:
-        by_wanted_tables(source, told, told.once.want)
     elif told.promised.is_planned:
         by_plan(source, told)
     else:
@@ -184,7 +183,7 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     from utmost.publish.workloads.sums_in_words import read_wanted
 
     answer, promised, level = told.answer, told.promised, told.level.read()
-    refuse("is the noise of cells: it does not go with --want", replace(told.once, want=None))
+    refuse("is the noise of cells: it does not go with --want", told.once)
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
     if promised.stated is not None or promised.protected.cells is not None:
         came = "--cells" if promised.stated is None else "--promise"
@@ -206,7 +205,7 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     with progress_bar("Searching for shares"):
         plan = plan_for(workload, counted, level)
     if told.memory.ledger is not None:
-        return keep(table, replace(told, once=replace(told.once, want=None)), counted, plan)
+        return keep(table, told, counted, Promise.of_counted(counted, noise=plan))
     sure = read_confidence(answer.confidence)
     release_by_plan(
         counted, plan, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=told.dry_run
@@ -308,11 +307,11 @@ def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
     return files.streamed(table, by_cells=files.ending_of(out) in files.PARQUET)
 
 
-def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None) -> None:
+def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", planned: Promise | None = None) -> None:
     """Publish in a ledger.
 
     Args:
-        plan: what is measured of the counted table, where options name the wanted tables.
+        planned: the promise of a plan for the counted table, where options name the wanted tables.
 
     Raises:
         OutOfRange: for what there is only without one, and where the release has no name.
@@ -323,7 +322,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
     question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
-    promise = told.promised.of(counted) if plan is None else Promise.of_counted(counted, noise=plan)
+    promise = told.promised.of(counted) if planned is None else planned
     typed = options.typed_again(told.people, told.spelling)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
 

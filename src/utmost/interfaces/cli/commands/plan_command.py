@@ -1,6 +1,5 @@
 """`utmost plan`: what to measure and with which shares of the level, the choice in numbers, and how far from best."""
 
-from fractions import Fraction
 from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
 from typing import Annotated, Any

@@ -79,7 +79,7 @@ _MOST_NAMED = 12
 
 Plan = Annotated[
     file_options.File | None,
-    file_options.file_option("FILE", "Plan whose wanted tables are written by --tables; that of the release if left out."),
+    file_options.file_option("FILE", "Plan whose wanted tables --tables writes; that of the release if left out."),
 ]
 
 
@@ -227,7 +227,7 @@ def _write_tables(
     rows = {"written": ", ".join(report["files"])}
     if report["left_out"]:
         named = ", ".join(report["left_out"][:_MOST_NAMED]) + ", ..." * (len(report["left_out"]) > _MOST_NAMED)
-        rows["left out"] = f"{named}: they follow from this release, too; --plan FILE writes those that another plan wants"
+        rows["left out"] = f"{named}: they follow from this release, too; --plan FILE names other tables"
     answer.give(report, lambda: screen().print(facts(rows)))
 
 
